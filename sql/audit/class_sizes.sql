@@ -1,0 +1,30 @@
+-- title: How many equivalence classes of each size there are
+-- source: Samarati & Sweeney (1998): a table is k-anonymous if every combination of quasi-identifiers occurs k times.
+--   Classes are formed on canonical bytes: what is told apart in the output is told apart here (collations,
+--   -0.0 and 0.0, 1 month and 30 days); NULL is a value of its own
+-- reads: relation
+-- returns: size, classes
+-- params: relation, plain, collated, floats, others
+SELECT
+  size,
+  count(*) AS classes
+FROM (
+  SELECT
+  {% for column in plain %}
+    {{ column.name | ident }},
+  {% endfor %}
+  {% for column in collated %}
+    encode({{ column.name | ident }}),
+  {% endfor %}
+  {% for column in floats %}
+    {{ column.name | ident }},
+    signbit({{ column.name | ident }}),
+  {% endfor %}
+  {% for column in others %}
+    encode(CAST({{ column.name | ident }} AS VARCHAR)),
+  {% endfor %}
+    count(*) AS size
+  FROM {{ relation | ident }}
+  GROUP BY ALL)
+GROUP BY size
+ORDER BY size

@@ -1,0 +1,12 @@
+-- title: The records in the order of one value, within strata; the physical order of the result is its meaning
+-- source: Defays & Nanopoulos (1993): individual ranking sorts each variable on its own; ties go by row_id
+-- reads: relation
+-- returns: the strata, row_id, value; records without a value are left out
+-- params: relation, by, column
+SELECT
+  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  row_id,
+  CAST({{ column | ident }} AS DOUBLE) AS value
+FROM {{ relation | ident }}
+WHERE {{ column | ident }} IS NOT NULL
+ORDER BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}value, row_id

@@ -1,0 +1,11 @@
+-- title: A table's columns and no rows, under the names c0, c1, …: its definition tells which carry a collation
+-- source: DuckDB: DESCRIBE leaves the collation out, the definition of a table states it
+-- reads: relation
+-- returns: no rows
+-- params: relation, columns (pairs of name and alias)
+SELECT
+{% for name, alias in columns %}
+  {{ name | ident }} AS {{ alias | ident }}{% if not loop.last %},{% endif +%}
+{% endfor %}
+FROM {{ relation | ident }}
+LIMIT 0

@@ -1,0 +1,13 @@
+-- title: The records and which of the columns they have no value in
+-- source: sqlmicro, --nulls pattern
+-- reads: relation
+-- returns: the columns of relation, and pattern: a 1 for every missing value
+-- params: relation, columns
+SELECT
+  *,
+  ''
+{% for column in columns %}
+  || CASE WHEN {{ column | ident }} IS NULL THEN '1' ELSE '0' END
+{% endfor %}
+  AS pattern
+FROM {{ relation | ident }}

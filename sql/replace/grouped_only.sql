@@ -1,0 +1,8 @@
+-- title: The records that are in a group
+-- source: sqlmicro: records of groups that were dropped are suppressed
+-- reads: relation, groups
+-- returns: the columns of relation
+-- params: relation, groups
+SELECT r.*
+FROM {{ relation | ident }} AS r
+SEMI JOIN {{ groups | ident }} AS g USING (row_id)

@@ -1,0 +1,13 @@
+-- title: The combinations that occur, numbered, with the number of records that have them
+-- source: Höhne, SAFE: the rows of Z that occur; Z itself is never built
+-- reads: relation
+-- returns: cell (from 0), the columns, n
+-- params: relation, columns
+SELECT
+  row_number() OVER (ORDER BY {{ columns | idents }}) - 1 AS cell
+{% for column in columns %}
+  , {{ column | ident }}
+{% endfor %}
+  , count(*) AS n
+FROM {{ relation | ident }}
+GROUP BY {{ columns | idents }}

@@ -1,0 +1,267 @@
+"""The verbs: each is a function here, a command of `sqlmicro`, and, where it makes sense, a step of a job file."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+from sqlmicro import job, options
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import Param, Parameter, parameters, settle
+from sqlmicro.progress import Progress
+from sqlmicro.registry import PROMISES, Method, find
+from sqlmicro.registry import methods as registered
+
+METHOD_OPTIONS = (
+    *options.SOURCE, *options.COLUMNS, *options.TARGET, *options.RUN, *options.MACHINE, *options.READER,
+)  # fmt: skip
+
+
+def _audit(
+    *,
+    quasi: Annotated[
+        tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
+    ],
+    k: Annotated[int, Param("How often every combination has to occur.", min=2)],
+) -> None: ...
+
+
+def _show_values(
+    *,
+    show_values: Annotated[bool, Param("Print the values of the smallest violating classes.")] = False,
+) -> None: ...
+
+
+AUDIT = parameters(_audit)
+AUDIT_OPTIONS = (*options.SOURCE, *AUDIT, *parameters(_show_values), *options.MACHINE, *options.READER)
+PROFILE_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
+_MOST_CLASSES_SHOWN = 20
+
+
+def _register(
+    *,
+    files: Annotated[
+        tuple[str, ...], Param("CSV, Parquet or JSON files or globs.", metavar="FILE...", positional=True)
+    ],
+    table: Annotated[str, Param("Name of the table to make.", metavar="NAME")],
+    view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False,
+    overwrite: Annotated[bool, Param("Replace the table or view if it exists.")] = False,
+) -> None: ...
+
+
+def _run(
+    *,
+    job: Annotated[str, Param("Job file, TOML.", metavar="JOB.toml", positional=True)],
+    table: Annotated[str | None, Param("Table to use instead of the one in the file.", metavar="TABLE")] = None,
+) -> None: ...
+
+
+def _methods(
+    *,
+    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None,
+) -> None: ...
+
+
+REGISTER_OPTIONS = (*parameters(_register), options.SOURCE[0], *options.MACHINE, *options.READER)
+RUN_OPTIONS = (*parameters(_run), options.SOURCE[0], *options.RUN, *options.MACHINE)
+METHODS_OPTIONS = parameters(_methods)
+
+
+def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Register files as a table or view of a database."""
+    from sqlmicro.source import find_relation, reading, target_name
+    from sqlmicro.warehouse import Warehouse
+
+    if not values["db"]:
+        raise ParameterError(
+            "register, --db",
+            "a database file is needed, a table in memory would be gone at once",
+            "none",
+            "Give --db FILE or set SQLMICRO_DB",
+        )
+    if not values["files"]:
+        raise ParameterError("register", "at least one file is needed", "none")
+    template, params = reading(values["files"], options.reader_options(values))
+    with Warehouse.open(
+        values["db"], may_create=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
+    ) as warehouse:
+        target = target_name(values["table"], "--table")
+        found = find_relation(warehouse, target)
+        if found is not None and not values["overwrite"]:
+            raise InputError(
+                "--table",
+                f"{values['table']!r} must not exist yet",
+                "a table" if found[1] else "a view",
+                "Choose another name, or add --overwrite",
+            )
+        with warehouse.transaction():
+            if found is not None:
+                kind = "DROP TABLE {{ name | ident }}" if found[1] else "DROP VIEW {{ name | ident }}"
+                warehouse.execute("register", kind, name=found[0])
+            warehouse.create("VIEW" if values["view"] else "TABLE", target, template, **params)
+        return {
+            "table": values["table"], "kind": "view" if values["view"] else "table", "db": values["db"],
+            "rows": warehouse.count(target), "columns": [name for name, _ in warehouse.describe(target)],
+        }  # fmt: skip
+
+
+def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Describe a table's columns and propose a scale and a role for each."""
+    from sqlmicro.source import find_source, profile_columns
+    from sqlmicro.warehouse import Warehouse
+
+    with Warehouse.open(
+        values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
+    ) as warehouse:
+        source = find_source(warehouse, values["table"], options.reader_options(values))
+        found = profile_columns(warehouse, source)
+    return {
+        "table": values["table"],
+        "rows": found[0].rows if found else 0,
+        "columns": [
+            {"name": p.column.name, "type": p.column.type, "nulls": p.nulls, "distinct": p.distinct,
+             "scale": p.scale[0], "scale_reason": p.scale[1], "role": p.role[0], "role_reason": p.role[1]}
+            for p in found
+        ],
+    }  # fmt: skip
+
+
+def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Measure the k-anonymity of a table over its quasi-identifiers; `passed` says whether it holds."""
+    from sqlmicro.audits import k_anonymity
+    from sqlmicro.columns import pick
+    from sqlmicro.source import find_source
+    from sqlmicro.warehouse import Warehouse
+
+    with Warehouse.open(
+        values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
+    ) as warehouse:
+        source = find_source(warehouse, values["table"], options.reader_options(values))
+        if not values["quasi"]:
+            raise ParameterError(
+                "audit, --quasi",
+                "names the quasi-identifiers",
+                "none",
+                "The table has: " + ", ".join(column.name for column in source.columns),
+            )
+        quasi = pick(source.columns, values["quasi"], "audit, --quasi")
+        sizes = k_anonymity.class_sizes(warehouse, source.relation, quasi)
+        report = {
+            "table": values["table"],
+            "quasi": [column.name for column in quasi],
+            **k_anonymity.check(sizes, values["k"]),
+            "histogram": sizes.histogram,
+        }
+        if values["show_values"] and not report["passed"]:
+            shown = warehouse.rows(
+                "audit/violating_classes.sql",
+                relation=source.relation,
+                columns=quasi,
+                k=values["k"],
+                most=_MOST_CLASSES_SHOWN,
+            )
+            report["classes_shown"] = [list(row) for row in shown]
+    return report
+
+
+def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run the steps of a job file."""
+    overrides = {name: value for name, value in values.items() if name != "job"}
+    return job.execute(job.read(values["job"], overrides, progress))
+
+
+def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """List the methods there are, or describe one: parameters, source, templates and module."""
+    if values["name"] is None:
+        return {"methods": [
+            {"name": m.name, "summary": m.summary, "promise": PROMISES[m.promise], "source": m.source}
+            for m in registered().values()
+        ]}  # fmt: skip
+    method = find(values["name"])
+    return {
+        "name": method.name,
+        "summary": method.summary,
+        "promise": PROMISES[method.promise],
+        "source": method.source,
+        "module": method.module,
+        "engine": method.engine,
+        "templates": list(method.templates),
+        "parameters": [
+            {"name": p.name, "option": p.option, "default": p.default, "choices": list(p.choices),
+             "help": p.param.help} for p in method.parameters
+        ],
+        "description": inspect.cleandoc(method.function.__doc__ or ""),
+    }  # fmt: skip
+
+
+def method_values(method: Method) -> Callable[[dict[str, Any], Progress], dict[str, Any]]:
+    """Return the function that runs one method as a job of one step."""
+
+    def run_method(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+        return job.execute(job.one_step(method, values, progress))
+
+    run_method.__doc__ = method.summary
+    return run_method
+
+
+Verb = tuple[tuple[Parameter, ...], Callable[[dict[str, Any], Progress], dict[str, Any]]]
+
+
+def verbs() -> dict[str, Verb]:
+    """Return every verb by its name on the command line: its parameters and the function that does it."""
+    found: dict[str, Verb] = {
+        "register": (REGISTER_OPTIONS, register_values),
+        "profile": (PROFILE_OPTIONS, profile_values),
+        "audit": (AUDIT_OPTIONS, audit_values),
+        "run": (RUN_OPTIONS, run_values),
+        "methods": (METHODS_OPTIONS, methods_values),
+    }
+    for method in registered().values():
+        found[method.name] = ((*method_parameters(method), *METHOD_OPTIONS), method_values(method))
+    return found
+
+
+def method_parameters(method: Method) -> tuple[Parameter, ...]:
+    """Return the parameters of a method, k first."""
+    return tuple(sorted(method.parameters, key=lambda parameter: parameter.name != "k"))
+
+
+def python_function(name: str) -> Callable[..., dict[str, Any]]:
+    """Return a verb as a Python function with its real signature.
+
+    >>> python_function("methods")("mdav")["module"]
+    'sqlmicro.group.mdav'
+    """
+    declared, action = verbs()[name]
+    shown = [parameter for parameter in declared if not parameter.param.cli_only]
+    positional = [p for p in shown if p.param.positional or p.name == "table"]
+
+    def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        bound = signature.bind(*args, **kwargs)
+        given = {key: _as_tuple(value) for key, value in bound.arguments.items()}
+        return action(settle(declared, given, name), Progress(enabled=False))
+
+    first = positional[0].name if positional else ""
+    signature = inspect.Signature([
+        inspect.Parameter(
+            parameter.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name == first else inspect.Parameter.KEYWORD_ONLY,
+            default=parameter.default, annotation=parameter.type)
+        for parameter in sorted(shown, key=lambda parameter: parameter.name != first)
+    ], return_annotation=dict[str, Any])  # fmt: skip
+    call.__signature__ = signature  # type: ignore[attr-defined]
+    call.__name__ = call.__qualname__ = name.replace("-", "_")
+    call.__doc__ = _docstring(action.__doc__ or "", shown)
+    return call
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def _docstring(summary: str, shown: Sequence[Parameter]) -> str:
+    lines = [summary.strip(), "", "Parameters", "----------"]
+    for parameter in shown:
+        lines += [parameter.name, f"    {parameter.param.help}"]
+    return "\n".join([*lines, "", "Returns", "-------", "dict", "    What the command prints with --json."])

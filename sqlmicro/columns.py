@@ -1,0 +1,212 @@
+"""Columns: their types, their names inside the staging relations, their roles and their proposed scales."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlmicro.errors import InputError, ParameterError, did_you_mean
+
+Family = Literal["integer", "float", "decimal", "date", "timestamp", "timestamptz", "text", "enum", "boolean", "other"]
+Scale = Literal["numeric", "ordinal", "nominal"]
+
+RESERVED = (
+    "row_id", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
+    "middle_first", "middle_last", "group_first", "group_last", "mean", "sd", "seat", "draw", "stratum",
+)  # fmt: skip
+"""Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
+
+NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
+_INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
+_IDENTIFYING = re.compile(
+    r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"
+    r"|address|street|account|vorname|nachname|strasse|telefon|anschrift|kennung|kontonummer)(_?(no|nr|number|hash))?$"
+)
+CODES_AT_MOST = 20
+"""A whole-number column with at most so many distinct values is taken for codes of a nominal variable."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the source table."""
+
+    name: str
+    type: str
+    staged: str
+    collated: bool = False
+
+    @property
+    def family(self) -> Family:
+        """What kind of type it is, as far as the templates need to know."""
+        head = self.type.upper().partition("(")[0].strip()
+        if "[" in self.type:
+            return "other"
+        if _INTEGER.match(head):
+            return "integer"
+        if head.startswith("TIMESTAMP"):
+            if head.endswith(("TIME ZONE", "TZ")):
+                return "timestamptz"
+            return "timestamp"
+        simple: dict[str, Family] = {
+            "FLOAT": "float", "DOUBLE": "float", "DECIMAL": "decimal", "DATE": "date", "VARCHAR": "text",
+            "ENUM": "enum", "BOOLEAN": "boolean",
+        }  # fmt: skip
+        return simple.get(head, "other")
+
+    @property
+    def numeric(self) -> bool:
+        """Whether means can be taken of it: numbers, dates and timestamps."""
+        return self.family in NUMERIC
+
+
+def make_columns(described: Iterable[tuple[str, str]], collated: frozenset[str] = frozenset()) -> list[Column]:
+    """Return the columns of a table, with names that do not clash with those of the staging relations."""
+    described = list(described)
+    taken = {name.lower() for name, _ in described}
+    columns = []
+    for name, kind in described:
+        staged = name
+        while staged.lower() in RESERVED or (staged != name and staged.lower() in taken):
+            staged += "_"
+        columns.append(Column(name, kind, staged, name in collated))
+    return columns
+
+
+def split_names(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Split repeated and comma-separated names; a name with a comma is written in double quotes.
+
+    >>> split_names(["a,b", '"last, first"', 'net "income"'])
+    ('a', 'b', 'last, first', 'net "income"')
+    """
+    names: list[str] = []
+    for value in values or ():
+        for row in csv.reader([value], skipinitialspace=True):
+            names += [name.strip() for name in row if name.strip()]
+    return tuple(names)
+
+
+def pick(columns: Sequence[Column], names: Iterable[str], where: str) -> list[Column]:
+    """Return the columns called `names`, in that order; case decides only where two names differ by nothing else.
+
+    Raises
+    ------
+    ParameterError
+        For a name that no column has, or one that is given twice.
+    """
+    exact = {column.name: column for column in columns}
+    folded: dict[str, list[Column]] = {}
+    for column in columns:
+        folded.setdefault(column.name.lower(), []).append(column)
+    picked: list[Column] = []
+    for name in names:
+        found = exact.get(name)
+        if found is None:
+            alike = folded.get(name.lower(), [])
+            if len(alike) != 1:
+                raise ParameterError(where, f"the table has no column {name!r}", do=did_you_mean(name, exact))
+            found = alike[0]
+        if found in picked:
+            raise ParameterError(where, f"column {found.name!r} is named twice")
+        picked.append(found)
+    return picked
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What `profile` says of one column."""
+
+    column: Column
+    rows: int
+    nulls: int
+    distinct: int
+    sequential: bool
+    is_key: bool
+
+    @property
+    def scale(self) -> tuple[Scale, str]:
+        """The proposed scale and the reason."""
+        column = self.column
+        if column.family in ("date", "timestamp", "timestamptz"):
+            return "numeric", f"{column.type} counts days or microseconds"
+        if not column.numeric:
+            return "nominal", f"{column.type} has no arithmetic"
+        if column.family == "integer" and self.distinct <= CODES_AT_MOST:
+            return "nominal", f"whole numbers, {self.distinct} distinct values: codes"
+        return "numeric", f"{column.type}, {self.distinct} distinct values"
+
+    @property
+    def role(self) -> tuple[Literal["identifier", "quasi"], str]:
+        """The proposed role and the reason."""
+        column, present = self.column, self.rows - self.nulls
+        unique = self.distinct == present and present > 1
+        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.name).lower().replace(" ", "_").replace("-", "_")
+        named = _IDENTIFYING.search(snake) is not None
+        if self.is_key and column.family in ("integer", "text", "other"):
+            return "identifier", "the only column of a PRIMARY KEY or UNIQUE constraint"
+        if column.type == "UUID":
+            return "identifier", "UUID"
+        if column.family in ("text", "integer", "other") and named and 2 * self.distinct > present > 1:
+            return "identifier", "its name, and most of its values are distinct"
+        if column.family == "integer" and unique and self.sequential:
+            return "identifier", "consecutive numbers, every value distinct"
+        if column.family == "text" and unique and present >= 20:
+            return "identifier", "text, every value distinct"
+        if column.family == "text" and present >= 200 and 2 * self.distinct > present:
+            return "identifier", "text, most values distinct"
+        return "quasi", "may be known from elsewhere and single out a person"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns a run works on, keeps as they are, drops, or drops as direct identifiers."""
+
+    used: tuple[Column, ...]
+    kept: tuple[Column, ...]
+    dropped: tuple[Column, ...]
+    identifiers: tuple[Column, ...] = ()
+
+    @property
+    def released(self) -> tuple[Column, ...]:
+        """The columns that leave the house, in no particular order."""
+        return (*self.used, *self.kept)
+
+
+def settle_roles(
+    columns: Sequence[Column],
+    used: Sequence[Column],
+    keep: Sequence[Column],
+    drop: Sequence[Column],
+    rest: str | None,
+) -> Roles:
+    """Give every column exactly one role, or refuse.
+
+    Raises
+    ------
+    ParameterError
+        When a column has two roles.
+    InputError
+        When a column has none: nothing is released by oversight.
+    """
+    for first, second, names in (
+        (used, keep, "--columns/--by and --keep"),
+        (used, drop, "--columns/--by and --drop"),
+        (keep, drop, "--keep and --drop"),
+    ):
+        both = [column.name for column in first if column in second]
+        if both:
+            raise ParameterError("columns", "a column has one role only", f"{', '.join(both)} in both {names}")
+    open_columns = [column for column in columns if column not in (*used, *keep, *drop)]
+    if open_columns and rest is None:
+        raise InputError(
+            "columns",
+            "every column needs a role, so that nothing is released by oversight",
+            "no role for " + ", ".join(column.name for column in open_columns),
+            "Name each in --columns (to be anonymized), --keep (released as it is) or --drop; "
+            "--rest drop or --rest keep settles all that are left",
+        )
+    kept = [*keep, *(open_columns if rest == "keep" else ())]
+    dropped = [*drop, *(open_columns if rest == "drop" else ())]
+    return Roles(tuple(used), tuple(kept), tuple(dropped))

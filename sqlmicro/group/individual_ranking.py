@@ -1,0 +1,87 @@
+"""Individual ranking: every column grouped on its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Outcome, Work
+
+NEIGHBOURS_UP_TO = 8
+"""Up to this k a record looks at its neighbours; above, GROUP BY and JOIN are cheaper (measured at 10 million rows)."""
+
+
+@method(
+    "individual-ranking",
+    stage="group",
+    engine="sql",
+    promise="column",
+    source="Defays & Nanopoulos (1993); remainder as in Fink (2009)",
+    templates=(
+        "group/sorted.sql",
+        "group/strata_spread_from_both_ends.sql",
+        "group/strata_last.sql",
+        "group/groups_by_rank.sql",
+        "replace/rank_means.sql",
+        "replace/group_means.sql",
+        "replace/group_medians.sql",
+        "replace/by_label.sql",
+    ),
+)
+def individual_ranking(
+    work: Work,
+    *,
+    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
+    remainder: Annotated[
+        Literal["spread-from-both-ends", "last"],
+        Param("Which group takes the records left over: the innermost, or the one with the largest values."),
+    ] = "spread-from-both-ends",
+) -> Outcome:
+    """Sort each column on its own and replace the values of every k neighbours by their mean or median.
+
+    Groups have k records but for one, which takes the remainder and has k to 2k-1. NULL stays NULL. Equal values may
+    fall into different groups; ties go by row_id.
+
+    Parameters
+    ----------
+    work : Work
+        The relation, its columns and the strata.
+    k : int
+        Smallest number of records in a group.
+    representative : {"mean", "median"}
+        What the values of a group are replaced by.
+    remainder : {"spread-from-both-ends", "last"}
+        The group that takes the records left over: the innermost one, which holds the median, or the last one.
+
+    Returns
+    -------
+    Outcome
+        A relation of new values per column.
+
+    Raises
+    ------
+    InputError
+        When a stratum has fewer than k values in a column.
+
+    Notes
+    -----
+    The *record* is not k-anonymous: every column has groups of its own, so that combinations of values stay distinct.
+    O(n log n) per column, one sort. Source: Defays & Nanopoulos (1993).
+    """
+    for column in work.columns:
+        ordered = work.sort(column)
+        strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, column, k)
+        if representative == "mean" and k <= NEIGHBOURS_UP_TO:
+            values = work.run(
+                "replace/rank_means.sql", f"values_{column.staged}", sorted=ordered, strata=strata, by=work.by, k=k
+            )
+            work.replace(column, values)
+        else:
+            groups = work.groups_by_rank(ordered, strata, k)
+            work.replace_by_group([column], groups, representative)
+        work.count_rank_groups(strata, k)
+    return work.outcome

@@ -1,0 +1,152 @@
+"""Single axis: one ordering of the records for all columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from sqlmicro.errors import ParameterError
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.columns import Column
+    from sqlmicro.pipeline import Outcome, Work
+
+
+@method(
+    "single-axis",
+    stage="group",
+    engine="sql",
+    promise="record",
+    source="Defays & Nanopoulos (1993); Mateo-Sanz & Domingo-Ferrer (1998) for z-scores and principal component",
+    templates=(
+        "group/cross_moments.sql",
+        "group/axis.sql",
+        "group/sorted.sql",
+        "group/strata_spread_from_both_ends.sql",
+        "group/strata_last.sql",
+        "group/groups_by_rank.sql",
+        "replace/group_means.sql",
+        "replace/group_medians.sql",
+        "replace/by_label.sql",
+    ),
+)
+def single_axis(
+    work: Work,
+    *,
+    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    axis: Annotated[
+        str,
+        Param("What orders the records: z-sum, pc1, or one of the columns.", metavar="COLUMN|z-sum|pc1"),
+    ] = "z-sum",
+    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
+    remainder: Annotated[
+        Literal["spread-from-both-ends", "last"],
+        Param("Which group takes the records left over: the innermost, or the one with the largest values."),
+    ] = "spread-from-both-ends",
+) -> Outcome:
+    """Order the records along one axis and replace every k neighbours by their mean or median in all columns.
+
+    Parameters
+    ----------
+    work : Work
+        The relation, its columns and the strata.
+    k : int
+        Smallest number of records in a group.
+    axis : str
+        `z-sum`, the sum of the z-scores; `pc1`, the first principal component of the standardised columns; or one of
+        the columns.
+    representative : {"mean", "median"}
+        What the values of a group are replaced by.
+    remainder : {"spread-from-both-ends", "last"}
+        The group that takes the records left over.
+
+    Returns
+    -------
+    Outcome
+        New values of all columns, a group per record.
+
+    Raises
+    ------
+    ParameterError
+        When `axis` is no column that takes part.
+    InputError
+        When a stratum has fewer than k records.
+
+    Notes
+    -----
+    Means, deviations and the covariance are SQL aggregates over whole numbers (see `cross_moments.sql`), so that the
+    ordering does not depend on the number of threads; the p x p eigenproblem is solved in NumPy. The sign of the
+    component makes its largest loading positive. A constant column contributes 0, a missing value counts as the mean.
+    O(n p² + n log n).
+    """
+    if axis in ("z-sum", "pc1"):
+        terms = _terms(work, axis)
+        # Every column constant: all orders are alike, the axis is 0 everywhere and row_id decides.
+        value = work.run("group/axis.sql", "axis", relation=work.relation, by=work.by, terms=terms)
+        ordered = work.sort_by(value, "value")
+    else:
+        column = next((c for c in work.columns if c.name.lower() == axis.lower()), None)
+        if column is None:
+            raise ParameterError(
+                f"{work.where}, axis",
+                "must be z-sum, pc1 or one of the columns that take part",
+                repr(axis),
+                "There are: " + ", ".join(c.name for c in work.columns),
+            )
+        value = work.run("group/axis.sql", "axis", relation=work.relation, by=work.by, terms=_terms(work, column.name))
+        ordered = work.sort_by(value, "value")
+    strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, None, k)
+    groups = work.groups_by_rank(ordered, strata, k)
+    work.replace_by_group(work.columns, groups, representative)
+    work.count_groups(groups)
+    return work.outcome
+
+
+def _terms(work: Work, axis: str) -> list[tuple[Column, float, float]]:
+    """Return (column, centre, weight) for every column that is not constant, in units of the scaled columns."""
+    columns = [c for c in work.columns if axis in ("z-sum", "pc1") or c.name == axis]
+    means, covariance = scaled_moments(work, columns)
+    live = [i for i in range(len(columns)) if covariance[i, i] > 0]
+    deviations = {i: float(covariance[i, i]) ** 0.5 for i in live}
+    loadings = first_component(covariance[live][:, live]) if axis == "pc1" and live else [1.0] * len(live)
+    return [
+        (columns[i], float(means[i]), float(loading) / deviations[i]) for i, loading in zip(live, loadings, strict=True)
+    ]
+
+
+def scaled_moments(work: Work, columns: list[Column]) -> tuple[np.ndarray, np.ndarray]:
+    """Return means (p,) and sample covariance (p, p) of the columns, each scaled to [0, 1]; NULL counts as the mean."""
+    import numpy as np
+
+    row = work.record("group/cross_moments.sql", relation=work.relation, columns=columns)
+    p, n = len(columns), int(row["records"])
+    means, covariance = np.zeros(p), np.zeros((p, p))
+    for i in range(p):
+        if row[f"count_{i + 1}"]:
+            means[i] = row[f"sum_{i + 1}"] / row[f"count_{i + 1}"]
+    for i in range(p):
+        for j in range(i, p):
+            count = row[f"count_{i + 1}_{j + 1}"]
+            if count and n > 1:
+                product = row[f"sum_{i + 1}_{j + 1}"] - count * means[i] * means[j]
+                covariance[i, j] = covariance[j, i] = product / (n - 1)
+    return means, covariance
+
+
+def first_component(covariance: np.ndarray) -> np.ndarray:
+    """Return the loadings (p,) of the first principal component of the standardised columns.
+
+    >>> import numpy as np
+    >>> first_component(np.array([[4.0, 2.0], [2.0, 4.0]])).round(4).tolist()
+    [0.7071, 0.7071]
+    """
+    import numpy as np
+
+    deviations = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(deviations, deviations)
+    loadings: np.ndarray = np.linalg.eigh(correlation)[1][:, -1]
+    loadings *= np.sign(loadings[np.argmax(np.abs(loadings))])
+    return loadings

@@ -1,0 +1,377 @@
+"""Jobs: steps over one table, from a file or made up by a command; a command is a job of one step.
+
+A job file is TOML. Its top level holds the options all steps share, each `[[step]]` what to `do`::
+
+    db = "warehouse.duckdb"
+    table = "persons"
+    drop = ["name"]
+
+    [[step]]
+    do = "individual-ranking"
+    columns = ["income"]
+    k = 5
+
+    [[step]]
+    do = "safe"
+    columns = ["age", "sex", "region"]
+    k = 3
+
+    [[step]]
+    do = "audit"
+    quasi = ["age", "sex", "region"]
+    k = 3
+
+    [[step]]
+    do = "publish"
+    into = "persons_release"
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro import options
+from sqlmicro.columns import Column, Roles, pick, settle_roles
+from sqlmicro.errors import AuditFailed, JobError, ParameterError, did_you_mean
+from sqlmicro.params import Parameter, settle
+from sqlmicro.progress import Progress
+from sqlmicro.registry import Method, find, methods
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
+    from sqlmicro.publish import Target
+    from sqlmicro.source import Source
+    from sqlmicro.warehouse import Warehouse
+
+_STEP_COLUMNS = ("columns", "by", "nulls")
+_JOB_COLUMNS = tuple(option for option in options.COLUMNS if option.name not in _STEP_COLUMNS)
+_STEP_OPTIONS = tuple(option for option in options.COLUMNS if option.name in _STEP_COLUMNS)
+JOB_OPTIONS = (*options.SOURCE, *options.READER, *_JOB_COLUMNS, *options.MACHINE, *options.RUN)
+OTHER_STEPS = ("audit", "publish")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: what to do, and its settings as they were given."""
+
+    do: str
+    settings: dict[str, Any]
+    where: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job: the options all steps share, and the steps."""
+
+    options: dict[str, Any]
+    steps: tuple[Step, ...]
+    label: str = "sqlmicro"
+    progress: Progress = field(default_factory=lambda: Progress(enabled=False))
+
+    @property
+    def dry(self) -> bool:
+        """Whether nothing is to be written."""
+        return bool(self.options["dry_run"] or self.options["show_sql"])
+
+
+def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
+    """Return the job of a command: one method, then publishing."""
+    own = {parameter.name for parameter in method.parameters} | set(_STEP_COLUMNS)
+    steps = (
+        Step(method.name, {name: value for name, value in values.items() if name in own}, method.name),
+        Step("publish", {name: values[name] for name in options.names(options.TARGET)}, method.name),
+    )
+    shared = {name: values[name] for name in options.names(JOB_OPTIONS)}
+    return Job(shared, steps, method.name, progress)
+
+
+def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> Job:
+    """Read a job file; paths in it are taken from its own folder.
+
+    Raises
+    ------
+    JobError
+        For a file that cannot be read, an unknown key, or a step that is wrong; the message names file, step and key.
+    """
+    import tomllib
+
+    file = Path(path)
+    try:
+        content = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError:
+        raise JobError(path, "there must be a job file", "none") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        place = str(error).rpartition("(")[2].rstrip(")") if "(at" in str(error) else "somewhere"
+        raise JobError(path, "must be TOML", f"something else {place}") from None
+    listed = content.pop("step", [])
+    if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
+        raise JobError(path, "must have at least one [[step]]", "none", "See: sqlmicro run --help")
+    given = {**content, **{name: value for name, value in overrides.items() if value not in (None, False, ())}}
+    for name in ("db", "table"):
+        if isinstance(content.get(name), str) and name not in {n for n, v in overrides.items() if v}:
+            given[name] = _beside(file, content[name], name)
+    try:
+        shared = settle(JOB_OPTIONS, given, path)
+    except ParameterError as error:
+        raise JobError(error.where, error.must, error.got, error.do) from None
+    steps = tuple(_read_step(path, file, number, item) for number, item in enumerate(listed, 1))
+    job = Job(shared, steps, path, progress)
+    _check_order(job)
+    return job
+
+
+def _beside(file: Path, text: str, name: str) -> str:
+    """Return a path of the job file's own folder; a table name stays as it is."""
+    from sqlmicro.source import file_format
+
+    if name in ("table", "into") and file_format(text) is None:
+        return text
+    return text if Path(text).is_absolute() else str(file.parent / text)
+
+
+def _read_step(path: str, file: Path, number: int, item: dict[str, Any]) -> Step:
+    do = item.get("do")
+    known = [*methods(), *OTHER_STEPS]
+    where = f"{path}, step {number}"
+    if not isinstance(do, str):
+        raise JobError(where, "must say what to do", "no key 'do'", f'Write do = "…"; there are: {", ".join(known)}')
+    if do not in known:
+        raise JobError(f"{where}, key 'do'", f"{do!r} is no step", do=did_you_mean(do, known))
+    settings = {name: value for name, value in item.items() if name != "do"}
+    if do == "publish" and isinstance(settings.get("to"), str):
+        settings["to"] = _beside(file, settings["to"], "to")
+    where = f"{where} ({do})"
+    try:
+        settle(step_parameters(do), settings, where)
+    except ParameterError as error:
+        raise JobError(error.where, error.must, error.got, error.do) from None
+    return Step(do, settings, where)
+
+
+def step_parameters(do: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a step of a job file."""
+    if do == "publish":
+        return options.TARGET
+    if do == "audit":
+        from sqlmicro.api import AUDIT
+
+        return AUDIT
+    return (*_STEP_OPTIONS, *find(do).parameters)
+
+
+def _check_order(job: Job) -> None:
+    published = [number for number, step in enumerate(job.steps) if step.do == "publish"]
+    if not any(step.do not in OTHER_STEPS for step in job.steps):
+        raise JobError(job.label, "must have a step that anonymizes", "none", "There are: " + ", ".join(methods()))
+    if published != [len(job.steps) - 1]:
+        raise JobError(
+            job.label,
+            "must end with one step that does publish",
+            f"{len(published)} of them",
+            'Add [[step]] do = "publish" at the end',
+        )
+
+
+def execute(job: Job) -> dict[str, Any]:
+    """Run a job and return its report.
+
+    Raises
+    ------
+    SqlmicroError
+        Nothing was published, whatever the reason.
+    """
+    from sqlmicro import pipeline, publish
+    from sqlmicro.source import file_format, find_source
+    from sqlmicro.warehouse import Warehouse
+
+    started = time.time()
+    given = job.options
+    target_values = settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)
+    keeps_file = bool(given["db"]) and not job.dry
+    with Warehouse.open(
+        given["db"],
+        read_only=not keeps_file,
+        may_create=keeps_file and file_format(given["table"]) is not None,
+        memory_limit=given["memory_limit"],
+        threads=given["threads"],
+        progress=job.progress,
+    ) as warehouse:
+        source = find_source(warehouse, given["table"], options.reader_options(given))
+        target = publish.choose_target(source, **target_values)
+        lost = warehouse.in_memory and target.kind == "table"
+        roles = _roles(warehouse, source, job)
+        run = pipeline.load(warehouse, source, roles, given["seed"])
+        _plan_claims(run, job)
+        publish.check_target(run, target)
+        run.claims.clear()
+        _note_roles(run)
+        for step in job.steps[:-1]:
+            _take_step(run, source, step)
+        report = _report(run, job, target)
+        report["audits"] = publish.publish(run, target, dry=job.dry or lost, report=report, started=started)
+        report["dry_run"] = job.dry or lost
+        if lost and not job.dry:
+            run.notes.append("nothing was kept: the database is in memory; give --to FILE or --db FILE")
+        report["k"] = report["audits"][0]["value"]
+        report["histogram"] = report["audits"][0].pop("histogram")
+        report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
+        report["notes"] = run.notes + publish.warnings(run, report)
+        if given["show_sql"]:
+            report["sql"] = warehouse.script()
+    return report
+
+
+def _roles(warehouse: Warehouse, source: Source, job: Job) -> Roles:
+    """Give every column a role from the options of the job and the columns of its steps."""
+    used: list[Column] = []
+    takes_rest = False
+    for step in _method_steps(job):
+        for key in ("columns", "by"):
+            found = pick(source.columns, step.settings.get(key) or (), f"{step.where}, {key}")
+            used += [column for column in found if column not in used]
+        takes_rest |= find(step.do).takes_every_column and not step.settings.get("columns")
+    keep = pick(source.columns, job.options["keep"], "--keep")
+    drop = pick(source.columns, job.options["drop"], "--drop")
+    if not takes_rest:
+        return settle_roles(source.columns, used, keep, drop, job.options["rest"])
+    from sqlmicro.source import profile_columns
+
+    profiles = profile_columns(warehouse, source)
+    left = [p for p in profiles if p.column not in (*used, *keep, *drop)]
+    identifiers = [p.column for p in left if p.role[0] == "identifier"]
+    used += [p.column for p in left if p.column not in identifiers]
+    roles = settle_roles(source.columns, used, keep, [*drop, *identifiers], None)
+    return replace(roles, identifiers=tuple(identifiers))
+
+
+def _method_steps(job: Job) -> Iterable[Step]:
+    return (step for step in job.steps if step.do not in OTHER_STEPS)
+
+
+def _step_columns(step: Step, roles: Roles, source: Source) -> tuple[list[Column], list[Column]]:
+    """Return the columns a step works on, and its strata."""
+    by = pick(source.columns, step.settings.get("by") or (), f"{step.where}, by")
+    columns = pick(source.columns, step.settings.get("columns") or (), f"{step.where}, columns")
+    if not columns and find(step.do).takes_every_column:
+        columns = [column for column in source.columns if column in roles.used and column not in by]
+    both = [column.name for column in columns if column in by]
+    if both:
+        raise ParameterError(step.where, "a stratum is not anonymized", f"{', '.join(both)} in both --columns and --by")
+    return columns, by
+
+
+def _plan_claims(run: Run, job: Job) -> None:
+    """Say beforehand which columns will be worked on, so that an unsuitable target is refused before the work."""
+    from sqlmicro.pipeline import Claim
+
+    for step in _method_steps(job):
+        columns, by = _step_columns(step, run.roles, run.source)
+        run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
+
+
+def _note_roles(run: Run) -> None:
+    roles = run.roles
+    if roles.identifiers:
+        run.notes.append(
+            "dropped as direct identifiers: "
+            + ", ".join(c.name for c in roles.identifiers)
+            + " (see the reasons with: sqlmicro profile)"
+        )
+    others = [column.name for column in roles.dropped if column not in roles.identifiers]
+    if others:
+        run.notes.append("dropped: " + ", ".join(others))
+    if roles.kept:
+        run.notes.append("released as they are, not part of the audit: " + ", ".join(c.name for c in roles.kept))
+
+
+def _take_step(run: Run, source: Source, step: Step) -> None:
+    from sqlmicro import pipeline
+
+    if step.do == "audit":
+        _audit_step(run, step)
+        return
+    method = find(step.do)
+    columns, by = _step_columns(step, run.roles, source)
+    own = {name: value for name, value in step.settings.items() if name not in _STEP_COLUMNS}
+    pipeline.step(run, method, own, columns, by, step.settings.get("nulls") or "error", step.where)
+
+
+def _audit_step(run: Run, step: Step) -> None:
+    """Hold the records as they stand now to a k; the release itself is audited again when it is published."""
+    from sqlmicro.api import AUDIT
+    from sqlmicro.audits import k_anonymity
+    from sqlmicro.columns import make_columns
+
+    values = settle(AUDIT, step.settings, step.where)
+    wanted = pick(run.roles.released, values["quasi"], f"{step.where}, quasi")
+    staged = {name: column for column in make_columns(run.warehouse.describe(run.current)) for name in [column.name]}
+    with run.timed("audit"):
+        sizes = k_anonymity.class_sizes(run.warehouse, run.current, [staged[c.staged] for c in wanted])
+    result = k_anonymity.check(sizes, values["k"])
+    run.gates.append(
+        {
+            "check": f"k-anonymity ({', '.join(c.name for c in wanted)})",
+            "value": result["value"],
+            "threshold": result["threshold"],
+            "passed": result["passed"],
+        }
+    )
+    if not result["passed"]:
+        raise AuditFailed(
+            step.where,
+            f"every combination of {', '.join(c.name for c in wanted)} must occur {values['k']} times",
+            f"{result['violating_classes']:,} classes with "
+            f"{result['violating_records']:,} records below, the smallest {result['value']}",
+            "Nothing was published",
+        )
+
+
+def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
+    """Return what is known of the release before it is published."""
+    from sqlmicro.pipeline import losses
+
+    rows = run.warehouse.count(run.current)
+    steps = run.steps
+    last = steps[-1]
+    return {
+        "release": None,
+        "source": job.options["table"],
+        "target": target.label,
+        "target_kind": target.kind,
+        "method": " + ".join(step["method"] for step in steps),
+        "parameters": [
+            {"method": step["method"], "columns": step["columns"], "by": step["by"], **step["parameters"]}
+            for step in steps
+        ],
+        "rows_in": run.rows_in,
+        "rows": rows,
+        "suppressed": run.rows_in - rows,
+        "groups": last["groups"],
+        "smallest_group": last["smallest_group"],
+        "largest_group": last["largest_group"],
+        **losses(run),
+        "safe_distance": last["safe_distance"]["distance"] if last["safe_distance"] else None,
+        "safe_parts": last["safe_distance"],
+        "candidates": last["candidates"],
+        "chosen": last["chosen"],
+        "quasi": [column.name for column in run.quasi],
+        "promise": sorted({step["promise"] for step in steps}),
+        "steps": steps,
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {
+        "sqlmicro": version("sqlmicro"),
+        "duckdb": version("duckdb"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+    }

@@ -1,0 +1,127 @@
+"""The options all commands share, declared once; the command line, job files and Python calls read them from here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sqlmicro.params import Param, Parameter, parameters
+
+
+def _source(
+    *,
+    db: Annotated[
+        str | None, Param("Database file. Default: a database in memory.", metavar="FILE", env="SQLMICRO_DB")
+    ] = None,
+    table: Annotated[
+        str,
+        Param(
+            "Table: a name, schema.name, catalog.schema.name, or a CSV, Parquet or JSON path or glob.", metavar="TABLE"
+        ),
+    ],
+) -> None: ...
+
+
+def _reader(
+    *,
+    delimiter: Annotated[str | None, Param("CSV: character between the fields.", metavar="CHAR")] = None,
+    quote: Annotated[str | None, Param("CSV: character around fields.", metavar="CHAR")] = None,
+    null_string: Annotated[str | None, Param("CSV: text that means a missing value.", metavar="TEXT")] = None,
+    decimal: Annotated[str | None, Param("CSV: decimal separator of numbers.", metavar="CHAR")] = None,
+    encoding: Annotated[str | None, Param("CSV: encoding of the file.", metavar="NAME")] = None,
+    no_header: Annotated[bool, Param("CSV: the first line is data, not names.")] = False,
+) -> None: ...
+
+
+def _columns(
+    *,
+    columns: Annotated[
+        tuple[str, ...], Param("Columns to anonymize; repeatable, or a comma list.", metavar="A,B")
+    ] = (),
+    by: Annotated[
+        tuple[str, ...],
+        Param("Strata: no group crosses their values, which are released as they are.", metavar="A,B"),
+    ] = (),
+    keep: Annotated[tuple[str, ...], Param("Columns to release as they are.", metavar="A,B")] = (),
+    drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = (),
+    rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns named nowhere.")] = None,
+    nulls: Annotated[
+        Literal["error", "keep", "suppress", "pattern"],
+        Param(
+            "Missing values: refuse; keep NULL as a value of its own; leave the records out; or group only records "
+            "with the same columns missing."
+        ),
+    ] = "error",
+) -> None: ...
+
+
+def _target(
+    *,
+    into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None,
+    to: Annotated[str | None, Param("File to publish to, .parquet or .csv.", metavar="FILE")] = None,
+    in_place: Annotated[bool, Param("Replace the records of the table itself; its definition stays.")] = False,
+    widen: Annotated[
+        bool, Param("With --in-place: make integer and decimal columns DOUBLE, instead of rounding means.")
+    ] = False,
+    overwrite: Annotated[bool, Param("Replace the target if it exists.")] = False,
+) -> None: ...
+
+
+def _machine(
+    *,
+    memory_limit: Annotated[str | None, Param("Memory the database may use, such as 4GB.", metavar="SIZE")] = None,
+    threads: Annotated[int | None, Param("Threads the database may use.", min=1)] = None,
+) -> None: ...
+
+
+def _run(
+    *,
+    seed: Annotated[
+        str | None, Param("Make the run repeatable. Default: 128 random bits. Whoever knows it can undo shuffles.")
+    ] = None,
+    show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False,
+    dry_run: Annotated[bool, Param("Do everything but publish; nothing is written.")] = False,
+) -> None: ...
+
+
+def _display(
+    *,
+    json: Annotated[bool, Param("Print one JSON object.", cli_only=True)] = False,
+    quiet: Annotated[bool, Param("Print errors only.", cli_only=True)] = False,
+) -> None: ...
+
+
+SOURCE = parameters(_source)
+READER = parameters(_reader)
+COLUMNS = parameters(_columns)
+TARGET = parameters(_target)
+MACHINE = parameters(_machine)
+RUN = parameters(_run)
+DISPLAY = parameters(_display)
+
+
+def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:
+    """Return the names of a group of options.
+
+    >>> names(MACHINE)
+    ('memory_limit', 'threads')
+    """
+    return tuple(option.name for option in options)
+
+
+def reader_options(values: dict[str, object]) -> dict[str, object]:
+    """Return the reader options that were given, under the names of DuckDB's CSV reader.
+
+    >>> reader_options({"delimiter": ";", "no_header": True, "quote": None})
+    {'delim': ';', 'header': False}
+    """
+    theirs = {
+        "delimiter": "delim",
+        "quote": "quote",
+        "null_string": "nullstr",
+        "decimal": "decimal_separator",
+        "encoding": "encoding",
+    }
+    found: dict[str, object] = {name: values[ours] for ours, name in theirs.items() if values.get(ours) is not None}
+    if values.get("no_header"):
+        found["header"] = False
+    return found

@@ -1,0 +1,152 @@
+"""Parameters, declared once in a signature: the command line, job files and Python calls derive from it.
+
+A setting is a keyword parameter annotated with `Annotated[type, Param(...)]`. Types are `bool`, `int`, `float`,
+`str`, `Literal[...]` and `tuple[str, ...]`, each also as `... | None` for "not given".
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from sqlmicro.errors import ParameterError, did_you_mean
+
+REQUIRED = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Param:
+    """What a parameter means: its help text, its bounds, and how the command line shows it."""
+
+    help: str
+    min: float | None = None
+    max: float | None = None
+    metavar: str = ""
+    env: str = ""
+    positional: bool = False
+    cli_only: bool = False
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter: its name, type, default and `Param`."""
+
+    name: str
+    type: Any
+    default: Any
+    param: Param
+
+    @property
+    def optional(self) -> bool:
+        """Whether None ("not given") is allowed."""
+        return type(None) in get_args(self.type)
+
+    @property
+    def base(self) -> Any:
+        """The type without `| None`."""
+        if get_origin(self.type) in (Union, types.UnionType):
+            return next(part for part in get_args(self.type) if part is not type(None))
+        return self.type
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of a Literal, else nothing."""
+        return get_args(self.base) if get_origin(self.base) is Literal else ()
+
+    @property
+    def many(self) -> bool:
+        """Whether the parameter takes a list of names."""
+        return get_origin(self.base) is tuple
+
+    @property
+    def option(self) -> str:
+        """The name on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    def check(self, value: Any, where: str) -> Any:
+        """Return `value` in the declared type, or raise ParameterError saying what must hold."""
+        label = f"{where}, {self.name}" if where else self.name
+        if value is None:
+            if self.optional:
+                return None
+            raise ParameterError(label, "a value is needed", "none", f"Give {self.option}")
+        if self.choices:
+            if value not in self.choices:
+                raise ParameterError(
+                    label,
+                    f"must be one of {', '.join(self.choices)}",
+                    repr(value),
+                    did_you_mean(str(value), self.choices),
+                )
+            return value
+        if self.many:
+            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+                raise ParameterError(label, "must be a list of names", repr(value), 'Write ["a", "b"]')
+            return tuple(value)
+        return self._check_scalar(value, label)
+
+    def _check_scalar(self, value: Any, label: str) -> Any:
+        if self.base is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.base:
+            kind = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}[self.base]
+            raise ParameterError(label, f"must be {kind}{self._bounds()}", repr(value))
+        if self.base in (int, float):
+            low, high = self.param.min, self.param.max
+            if value != value or (low is not None and value < low) or (high is not None and value > high):
+                kind = "a whole number" if self.base is int else "a number"
+                raise ParameterError(label, f"must be {kind}{self._bounds()}", repr(value))
+        return value
+
+    def _bounds(self) -> str:
+        low, high = self.param.min, self.param.max
+        if low is not None and high is not None:
+            return f" from {low:g} to {high:g}"
+        if low is not None:
+            return f" of at least {low:g}"
+        return f" of at most {high:g}" if high is not None else ""
+
+
+def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """Return the parameters that `function` declares with `Param`, in order.
+
+    >>> def f(X, *, k: Annotated[int, Param("Smallest group.", min=2)] = 3): ...
+    >>> [(p.name, p.default, p.option) for p in parameters(f)]
+    [('k', 3, '--k')]
+    """
+    found = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        hint = parameter.annotation
+        if isinstance(hint, str) and hint.startswith("Annotated["):
+            # Only these are evaluated: the arrays of a kernel are annotated with numpy, which is not imported yet.
+            hint = eval(hint, function.__globals__)
+        if get_origin(hint) is Annotated:
+            base, *extras = get_args(hint)
+            param = next((extra for extra in extras if isinstance(extra, Param)), None)
+            if param is not None:
+                found.append(Parameter(name, base, parameter.default, param))
+    return tuple(found)
+
+
+def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return a value for every declared parameter: the given one, checked, or the default.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown name, a missing value, or a value of the wrong type or out of bounds.
+    """
+    known = {parameter.name: parameter for parameter in declared}
+    for name in given:
+        if name not in known:
+            raise ParameterError(where, f"{name!r} is not a parameter here", do=did_you_mean(name, known))
+    values = {}
+    for name, parameter in known.items():
+        value = given.get(name, parameter.default)
+        if value is REQUIRED:
+            raise ParameterError(f"{where}, {name}", "a value is needed", "none", f"Give {parameter.option}")
+        values[name] = parameter.check(value, where)
+    return values

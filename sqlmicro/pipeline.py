@@ -1,0 +1,489 @@
+"""The main flow, read this first: load → type → group → replace → audit → publish.
+
+Every step reads earlier relations and creates new ones keyed by `row_id`, which is given once, at load. The functions
+here are the verbs of that flow in the order in which `job.py` calls them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.audits import information_loss
+from sqlmicro.columns import Column, Roles
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import settle
+from sqlmicro.registry import Method, Promise
+from sqlmicro.source import Source, profile_columns
+from sqlmicro.standardise import standardise
+from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+NULLS = ("error", "keep", "suppress", "pattern")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a step promises of its columns: the audit before publishing holds it to this."""
+
+    columns: tuple[Column, ...]
+    promise: Promise
+    k: int
+    gated: bool = True
+
+
+@dataclass
+class Outcome:
+    """What a method made of its columns."""
+
+    values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
+    only_grouped: Name | None = None
+    groups: int = 0
+    smallest: int | None = None
+    largest: int | None = None
+    candidates: list[dict[str, Any]] = field(default_factory=list)
+    safe_distance: dict[str, Any] | None = None
+    chosen: int | None = None
+    notes: list[str] = field(default_factory=list)
+    gated: bool = True
+
+
+@dataclass
+class Run:
+    """The state of a run: the current relation, what was done so far, and what it promised."""
+
+    warehouse: Warehouse
+    source: Source
+    roles: Roles
+    key: str
+    original: Name
+    current: Name
+    rows_in: int
+    steps: list[dict[str, Any]] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    gates: list[dict[str, Any]] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    widened: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the wall time of the block to a stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+
+    @property
+    def quasi(self) -> tuple[Column, ...]:
+        """Every column some step worked on, strata included: what the k of the release is measured over."""
+        return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
+
+
+def new_key(seed: str | None) -> str:
+    """Return the key of a run: 128 bits from the operating system, or derived from a seed."""
+    if seed is None:
+        return secrets.token_hex(16)
+    return sha256(b"sqlmicro seed " + seed.encode()).hexdigest()[:32]
+
+
+def load(warehouse: Warehouse, source: Source, roles: Roles, seed: str | None) -> Run:
+    """Number the records and bring every released column into the form the methods work on.
+
+    Raises
+    ------
+    InputError
+        When the table has no rows.
+    """
+    key = new_key(seed)
+    warehouse.set_key(key)
+    used, released = set(roles.used), roles.released
+    kinds: dict[str, Any] = {"collated": [], "as_text": [], "dates": [], "timestamps": [], "plain": []}
+    for column in released:
+        kinds[_staged_as(column, column in used)].append(column)
+    start = time.perf_counter()
+    typed = warehouse.run("load/typed.sql", "typed", relation=source.relation, **kinds)
+    rows = warehouse.count(typed)
+    if rows == 0:
+        raise InputError(source.label, "there must be records to anonymize", "an empty table")
+    run = Run(warehouse, source, roles, key, typed, typed, rows)
+    run.seconds["load"] = time.perf_counter() - start
+    return run
+
+
+def _staged_as(column: Column, used: bool) -> str:
+    if column.collated:
+        return "collated"
+    if column.family == "enum" or (used and column.family == "other"):
+        return "as_text"
+    if used and column.family == "date":
+        return "dates"
+    if used and column.family in ("timestamp", "timestamptz"):
+        return "timestamps"
+    return "plain"
+
+
+class Work:
+    """What a method works with: its relation, its columns, the strata, and the statements several methods share."""
+
+    def __init__(
+        self,
+        run: Run,
+        name: str,
+        where: str,
+        columns: Sequence[Column],
+        by: Sequence[Column | str],
+        relation: Name,
+        nulls: str,
+    ) -> None:
+        self._run = run
+        self._prefix = f"{name}_{len(run.steps) + 1}".replace("-", "_")
+        self.where = where
+        self.columns = list(columns)
+        self.by = list(by)
+        self.relation = relation
+        self.nulls = nulls
+        self.outcome = Outcome()
+
+    @property
+    def warehouse(self) -> Warehouse:
+        """The warehouse the statements run in."""
+        return self._run.warehouse
+
+    def rng(self) -> np.random.Generator:
+        """Return a generator that depends on the key of the run alone."""
+        import numpy as np
+
+        return np.random.Generator(np.random.PCG64(int(self._run.key, 16)))
+
+    def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
+        """Create a staging relation of this step from a template."""
+        return self.warehouse.run(template, f"{self._prefix}_{into}", view=view, rows=self._run.rows_in, **params)
+
+    def record(self, template: str, **params: object) -> dict[str, Any]:
+        """Return the only row of a template."""
+        return self.warehouse.record(template, **params)
+
+    def note(self, text: str) -> None:
+        """Add a sentence to the report."""
+        self.outcome.notes.append(text)
+
+    def sort(self, column: Column) -> Name:
+        """Sort the records that have a value in `column`, within strata."""
+        return self.run(
+            "group/sorted.sql", f"sorted_{column.staged}", relation=self.relation, by=self.by, column=column
+        )
+
+    def sort_by(self, relation: Name, column: str) -> Name:
+        """Sort the records of another relation by one of its columns, within strata."""
+        return self.run("group/sorted.sql", "sorted", relation=relation, by=self.by, column=column)
+
+    def strata(self, template: str, ordered: Name, column: Column | None, k: int) -> Name:
+        """Return where the groups of every stratum lie; refuse a stratum with fewer than k records.
+
+        Raises
+        ------
+        InputError
+            When there are fewer than k records with a value.
+        """
+        name = "strata" if column is None else f"strata_{column.staged}"
+        strata = self.run(template, name, sorted=ordered, by=self.by, k=k)
+        found = self.warehouse.query(
+            "strata",
+            "SELECT min(last_position - first_position + 1), count(*), "
+            "count(*) FILTER (WHERE last_position - first_position + 1 < {{ k }}) FROM {{ strata | ident }}",
+            strata=strata,
+            k=k,
+        )
+        smallest, count, below = found[0]
+        if column is None or count:
+            refuse_small_strata(
+                self.where, k, int(smallest or 0), int(below), bool(self.by), column.name if column else ""
+            )
+        return strata
+
+    def groups_by_rank(self, ordered: Name, strata: Name, k: int) -> Name:
+        """Return the group of every record from its position; a view, computed when it is read."""
+        return self.run(
+            "group/groups_by_rank.sql",
+            f"groups_{ordered.table}",
+            view=True,
+            sorted=ordered,
+            strata=strata,
+            by=self.by,
+            k=k,
+        )
+
+    def replace(self, column: Column, values: Name) -> None:
+        """Take the new values of a column from the relation `values` (row_id, value)."""
+        self.outcome.values[column] = (values, "value")
+
+    def replace_by_group(self, columns: Sequence[Column], groups: Name, representative: str) -> None:
+        """Replace columns by the mean or median of the group; `groups` has row_id and label."""
+        suffix = columns[0].staged if len(columns) == 1 else "all"
+        representatives = self.run(
+            f"replace/group_{representative}s.sql",
+            f"representatives_{suffix}",
+            groups=groups,
+            relation=self.relation,
+            columns=columns,
+        )
+        values = self.run(
+            "replace/by_label.sql", f"values_{suffix}", groups=groups, representatives=representatives, columns=columns
+        )
+        self.replace_all(columns, values)
+
+    def replace_all(self, columns: Sequence[Column], values: Name) -> None:
+        """Take the new values of several columns from the relation `values` (row_id and the columns)."""
+        for column in columns:
+            self.outcome.values[column] = (values, column.staged)
+
+    def count_groups(self, groups: Name) -> None:
+        """Add the number and sizes of the groups to the report."""
+        self._count(self.record("group/group_sizes.sql", groups=groups))
+
+    def count_rank_groups(self, strata: Name, k: int) -> int:
+        """Add the number and sizes of groups of consecutive records; return the smallest size."""
+        return self._count(self.record("group/rank_group_sizes.sql", strata=strata, k=k))
+
+    def _count(self, row: Mapping[str, Any]) -> int:
+        outcome = self.outcome
+        if row["groups"] is None:
+            return 0
+        smallest, largest = int(row["smallest"]), int(row["largest"])
+        outcome.groups += int(row["groups"])
+        outcome.smallest = smallest if outcome.smallest is None else min(outcome.smallest, smallest)
+        outcome.largest = largest if outcome.largest is None else max(outcome.largest, largest)
+        return smallest
+
+    def matrix(self, columns: Sequence[Column]) -> tuple[np.ndarray, np.ndarray]:
+        """Return row_id (n,) and the columns as they are (n, p); NaN where a value is missing."""
+        import numpy as np
+
+        arrays = self.warehouse.arrays("load/matrix.sql", relation=self.relation, columns=columns)
+        X = np.empty((len(arrays["row_id"]), len(columns)))
+        for j, column in enumerate(columns):
+            X[:, j] = arrays[column.staged]
+        return arrays["row_id"], X
+
+    def stratum_numbers(self, n: int) -> np.ndarray:
+        """Return the stratum of every record (n,), in the order of row_id."""
+        import numpy as np
+
+        if not self.by:
+            return np.zeros(n, dtype=np.int64)
+        return self.warehouse.arrays("load/stratum_numbers.sql", relation=self.relation, by=self.by)["stratum"]
+
+    def load(self, table: pa.Table, into: str, comment: str) -> Name:
+        """Create a staging relation of this step from an Arrow table."""
+        return self.warehouse.load(table, f"{self._prefix}_{into}", comment)
+
+    def proposed_scales(self) -> dict[str, str]:
+        """Return the scale that `profile` proposes for every column, as it is before this step."""
+        return {found.column.name: found.scale[0] for found in profile_columns(self.warehouse, self._run.source)}
+
+    def load_labels(self, row_id: np.ndarray, labels: np.ndarray, kernel: str) -> Name:
+        """Write the group of every record back to the warehouse."""
+        import pyarrow as pa
+
+        table = pa.table({"row_id": row_id, "label": labels})
+        return self.load(table, "groups", f"filled with the groups that {kernel} made")
+
+
+def refuse_small_strata(where: str, k: int, smallest: int, below: int, strata: bool, column: str = "") -> None:
+    """Raise InputError when there is a stratum, or a whole table, with fewer than k records."""
+    if smallest >= k:
+        return
+    of = f" with a value in {column!r}" if column else ""
+    if strata:
+        raise InputError(
+            where,
+            f"every stratum must have at least k = {k} records{of}",
+            f"{below} strata with fewer, the smallest has {smallest}",
+            "Use fewer or coarser --by columns, a smaller --k, or --nulls suppress if it is missing "
+            "values that make small patterns",
+        )
+    raise InputError(where, f"there must be at least k = {k} records{of}", f"{smallest}", "Use a smaller --k")
+
+
+def step(
+    run: Run,
+    method: Method,
+    settings: Mapping[str, Any],
+    columns: Sequence[Column],
+    by: Sequence[Column],
+    nulls: str,
+    where: str,
+) -> None:
+    """Group the records by one method and replace the values of its columns.
+
+    Raises
+    ------
+    InputError
+        When columns cannot be used by the method: wrong type, missing or infinite values, too few records.
+    """
+    values = settle(method.parameters, settings, where)
+    if not columns:
+        raise InputError(where, "needs columns to work on", "none", "Name them with --columns a,b")
+    with run.timed(f"group: {method.name}"):
+        relation = _settle_nulls(run, columns, by, nulls, where)
+        strata: list[Column | str] = list(by)
+        if nulls == "pattern" and method.promise == "record":
+            strata.append("pattern")
+            relation = run.warehouse.run(
+                "load/null_patterns.sql",
+                f"patterns_{len(run.steps) + 1}",
+                view=True,
+                relation=relation,
+                columns=columns,
+            )
+        work = Work(run, method.name, where, columns, strata, relation, nulls)
+        if method.engine == "numpy":
+            _run_kernel(run, work, method, values)
+        else:
+            if method.stage == "group":
+                _refuse_nominal(columns, where)
+            method.function(work, **values)
+    with run.timed("replace"):
+        _apply(run, work.outcome, len(run.steps) + 1)
+    run.claims.append(Claim((*columns, *by), method.promise, int(values["k"]), work.outcome.gated))
+    run.notes += work.outcome.notes
+    run.steps.append(_summary(method, values, columns, by, work.outcome))
+
+
+def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
+    wrong = [f"{column.name} ({column.type})" for column in columns if not column.numeric]
+    if wrong:
+        raise InputError(
+            where,
+            "works on numbers, dates and timestamps",
+            ", ".join(wrong),
+            "Leave these out of --columns, or use: sqlmicro safe, which takes any type",
+        )
+
+
+def _settle_nulls(run: Run, columns: Sequence[Column], by: Sequence[Column], nulls: str, where: str) -> Name:
+    """Check the columns for missing and infinite values; return the relation to work on."""
+    if nulls not in NULLS:
+        raise ParameterError(f"{where}, nulls", f"must be one of {', '.join(NULLS)}", repr(nulls))
+    floats = [column for column in columns if column.family == "float" or column.staged in run.widened]
+    others = [column for column in columns if column not in floats]
+    gaps = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
+    infinite = [f"{name} ({count:,})" for name, _, count in gaps if count]
+    if infinite:
+        raise InputError(
+            where,
+            "numbers must be finite",
+            "NaN or infinite values in " + ", ".join(infinite),
+            "Replace them by NULL, or leave these columns out of --columns",
+        )
+    missing = [f"{name} ({count:,})" for name, count, _ in gaps if count]
+    if not missing:
+        return run.current
+    if nulls == "error":
+        raise InputError(
+            where,
+            "the columns must have no missing values",
+            "NULL in " + ", ".join(missing),
+            "Choose --nulls pattern (group only records with the same columns missing), keep (NULL is a value of its "
+            "own), or suppress (leave these records out of the release)",
+        )
+    if nulls == "suppress":
+        before = run.warehouse.count(run.current)
+        run.current = run.warehouse.run(
+            "load/complete_rows.sql", f"complete_{len(run.steps) + 1}", typed=run.current, columns=columns
+        )
+        after = run.warehouse.count(run.current)
+        run.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
+        if after == 0:
+            raise InputError(where, "some records must have no missing values", "none", "Use --nulls pattern or keep")
+    return run.current
+
+
+def _run_kernel(run: Run, work: Work, method: Method, values: Mapping[str, Any]) -> None:
+    """Pull the columns, group every stratum on standardised values, write the labels back."""
+    import numpy as np
+
+    _refuse_nominal(work.columns, work.where)
+    row_id, raw = work.matrix(work.columns)
+    X = standardise(raw)
+    strata = work.stratum_numbers(len(X))
+    sizes = np.bincount(strata)
+    k = int(values["k"])
+    refuse_small_strata(work.where, k, int(sizes.min()), int((sizes < k).sum()), bool(work.by))
+    rng = work.rng()
+    labels = np.empty(len(X), dtype=np.int64)
+    order = np.argsort(strata, kind="stable")
+    done = groups = 0
+    with run.warehouse.progress.stage(f"group by {method.name}", len(X)) as progress:
+        for members in np.split(order, np.cumsum(sizes)[:-1]):
+            before = done
+
+            def tick(now: int, _: int, before: int = before) -> None:
+                progress.tick(before + now, len(X))
+
+            found = method.function(X[members], rng, tick, **values)
+            labels[members] = found + groups
+            groups += int(found.max()) + 1
+            done += len(members)
+    table = work.load_labels(row_id, labels, f"{method.name} ({method.module})")
+    work.count_groups(table)
+    work.replace_by_group(work.columns, table, "mean")
+
+
+def _apply(run: Run, outcome: Outcome, number: int) -> None:
+    """Put the new values into a relation with all released columns."""
+    warehouse, relation = run.warehouse, run.current
+    replaced = dict.fromkeys(values for values, _ in outcome.values.values())
+    aliases = {values: f"v{index}" for index, values in enumerate(replaced, 1)}
+    columns = []
+    for column in run.roles.released:
+        values, name = outcome.values.get(column, (None, column.staged))
+        columns.append((column, "r" if values is None else aliases[values], name))
+    run.current = warehouse.run(
+        "replace/released.sql",
+        f"released_{number}",
+        rows=run.rows_in,
+        relation=relation,
+        columns=columns,
+        joined=[(alias, values) for values, alias in aliases.items()],
+    )
+    if outcome.only_grouped is not None:
+        run.current = warehouse.run(
+            "replace/grouped_only.sql", f"grouped_{number}", relation=run.current, groups=outcome.only_grouped
+        )
+    run.widened |= {column.staged for column in outcome.values if column.numeric}
+
+
+def _summary(
+    method: Method, values: Mapping[str, Any], columns: Sequence[Column], by: Sequence[Column], outcome: Outcome
+) -> dict[str, Any]:
+    return {
+        "method": method.name,
+        "parameters": dict(values),
+        "columns": [column.name for column in columns],
+        "by": [column.name for column in by],
+        "promise": method.promise,
+        "groups": outcome.groups,
+        "smallest_group": outcome.smallest,
+        "largest_group": outcome.largest,
+        "safe_distance": outcome.safe_distance,
+        "candidates": outcome.candidates,
+        "chosen": outcome.chosen,
+    }
+
+
+def losses(run: Run) -> dict[str, Any]:
+    """Return IL over the numeric columns that were worked on, and the share of values changed in the nominal ones."""
+    with run.timed("loss"):
+        return information_loss.measure(run.warehouse, run.original, run.current, run.quasi)

@@ -1,0 +1,418 @@
+"""Publishing: a new table, a file, or in place; audited before it becomes visible, in one transaction.
+
+Inside a transaction the new table is made and read back by the audits; what fails is rolled back. A file is written
+beside its place, read back by the audits, and then renamed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlmicro import templates
+from sqlmicro.audits import k_anonymity
+from sqlmicro.columns import Column, make_columns
+from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.pipeline import Claim, Run
+from sqlmicro.source import Source, file_format, find_relation, reading, target_name
+from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
+
+_SCHEMA = "sqlmicro"
+_RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
+  suppressed BIGINT, il DOUBLE, started TIMESTAMPTZ, seconds DOUBLE, versions JSON)"""
+_AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a release goes."""
+
+    kind: Literal["table", "file", "in place"]
+    label: str
+    name: Name | None = None
+    path: Path | None = None
+    overwrite: bool = False
+    widen: bool = False
+
+
+def choose_target(
+    source: Source, *, into: str | None, to: str | None, in_place: bool, overwrite: bool = False, widen: bool = False
+) -> Target:
+    """Return the one target that the options name; by default the table `<table>_anonymized`.
+
+    Raises
+    ------
+    ParameterError
+        When more than one is named, or a target cannot be.
+    """
+    named = [option for option, given in (("--into", into), ("--to", to), ("--in-place", in_place)) if given]
+    if len(named) > 1:
+        raise ParameterError("target", "a release goes to one place", " and ".join(named), "Choose one of them")
+    if widen and not in_place:
+        raise ParameterError(
+            "--widen",
+            "goes with --in-place",
+            "another target",
+            "A new table or file has means in full precision anyway",
+        )
+    if to:
+        if file_format(to) not in ("csv", "parquet"):
+            raise ParameterError("--to", "must be a path that ends in .parquet or .csv", repr(to))
+        return Target("file", to, path=Path(to).absolute(), overwrite=overwrite)
+    if in_place:
+        if not source.is_table:
+            raise InputError(
+                "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
+            )
+        return Target("in place", source.label, name=source.relation, widen=widen)
+    if into:
+        return Target("table", into, name=target_name(into, "--into"), overwrite=overwrite)
+    if source.is_file:
+        stem = Path(source.label).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
+        name = Name("", "", f"{stem}_anonymized")
+    else:
+        name = source.relation._replace(table=f"{source.relation.table}_anonymized")
+    return Target("table", str(name), name=name, overwrite=overwrite)
+
+
+def check_target(run: Run, target: Target) -> None:
+    """Refuse a target that exists, or a table that cannot be changed in place, before any work is done.
+
+    Raises
+    ------
+    InputError
+        With the reason and the way out.
+    """
+    warehouse = run.warehouse
+    if target.kind == "file":
+        assert target.path is not None
+        if not target.path.parent.is_dir():
+            raise InputError("--to", f"the folder of {target.label!r} must exist", "none", "Make it first")
+        if target.path.exists() and not target.overwrite:
+            raise InputError(
+                "--to", f"{target.label!r} must not exist yet", "a file", "Choose another name, or add --overwrite"
+            )
+    elif target.kind == "table":
+        assert target.name is not None
+        found = find_relation(warehouse, target.name)
+        if found and found[0] == run.source.relation:
+            raise InputError(
+                "--into", "a release does not replace its own source this way", repr(target.label), "Use --in-place"
+            )
+        if found and not (target.overwrite and found[1]):
+            raise InputError(
+                "--into",
+                f"{target.label!r} must not exist yet",
+                "a table" if found[1] else "a view",
+                "Choose another name, or add --overwrite" if found[1] else "Choose another name",
+            )
+    else:
+        _check_in_place(run)
+
+
+def _check_in_place(run: Run) -> None:
+    relation = run.source.relation
+    names = [relation.catalog, relation.schema, relation.table]
+    here = (
+        "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END "
+        "AND schema_name = $2 AND table_name = $3"
+    )
+    found = run.warehouse.query(
+        "catalog", "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here, names
+    )
+    used = {column.name for column in run.quasi}
+    emptied = {column.name for column in run.roles.dropped}
+    for kind, columns in found:
+        if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
+            raise InputError(
+                "--in-place",
+                f"no column of a {kind} can be anonymized: its values must stay distinct",
+                ", ".join(columns),
+                "Leave it out with --keep or --drop, or use --into NAME",
+            )
+        if kind in ("PRIMARY KEY", "NOT NULL") and emptied & set(columns):
+            raise InputError(
+                "--in-place",
+                f"a dropped column is emptied, which a {kind} constraint forbids",
+                ", ".join(sorted(emptied & set(columns))),
+                "Release it as it is with --keep, drop the constraint, or use --into NAME",
+            )
+    definition = run.warehouse.query("catalog", "SELECT sql FROM duckdb_tables() " + here, names)[0][0]
+    if "GENERATED ALWAYS" in str(definition).upper():
+        raise InputError("--in-place", "the table must have no generated columns", "some", "Use --into NAME")
+
+
+def publish(run: Run, target: Target, *, dry: bool, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
+    """Publish the current relation of a run and return its audits; in a dry run only the audits are made.
+
+    Raises
+    ------
+    AuditFailed
+        When the release does not keep what its methods promise. Nothing is published.
+    """
+    with run.timed("publish and audit"):
+        if dry:
+            return _rehearse(run, target)
+        if target.kind == "file":
+            return _to_file(run, target, report, started)
+        with run.warehouse.transaction():
+            relation = _write_table(run, target)
+            audits = audit_release(run, relation, _published_columns(run, relation, target))
+            _record(run, target, report, audits, started)
+        return audits
+
+
+def _select(run: Run, target: Target) -> templates.Sql:
+    """Return the SELECT of the records as they are published."""
+    used = set(run.quasi)
+    in_place = target.kind == "in place"
+    kinds: dict[str, list[Column]] = {
+        "plain": [],
+        "dates": [],
+        "timestamps": [],
+        "timestamps_with_zone": [],
+        "casts": [],
+    }
+    for column in run.roles.released:
+        kind = "plain"
+        if column in used and column.family in ("date", "timestamp", "timestamptz"):
+            kind = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps_with_zone"}[column.family]
+        elif (column in used and column.family == "other") or (in_place and column.family == "enum"):
+            kind = "casts"
+        kinds[kind].append(column)
+    released = set(run.roles.released)
+    ordered = [column for column in run.source.columns if column in released]
+    return templates.render("publish/records.sql", released=run.current, ordered=ordered, **kinds)
+
+
+def _statements(run: Run, target: Target) -> list[tuple[str, dict[str, Any]]]:
+    """Return the statements that make the release visible, as constant text and the names in it."""
+    select = _select(run, target)
+    if target.kind == "table":
+        verb = "CREATE OR REPLACE TABLE" if target.overwrite else "CREATE TABLE"
+        return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": target.name, "select": select})]
+    if target.kind == "file":
+        assert target.path is not None
+        options = "FORMAT parquet, COMPRESSION zstd" if file_format(target.label) == "parquet" else "FORMAT csv, HEADER"
+        return [
+            (
+                "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + options + ")",
+                {"select": select, "path": str(target.path)},
+            )
+        ]
+    used, released = set(run.quasi), set(run.roles.released)
+    widened = [c for c in run.source.columns if c in used and c.family in ("integer", "decimal") and target.widen]
+    return [
+        *(
+            (
+                "ALTER TABLE {{ target | ident }} ALTER COLUMN {{ column | ident }} TYPE DOUBLE",
+                {"target": target.name, "column": column.name},
+            )
+            for column in widened
+        ),
+        ("DELETE FROM {{ target | ident }}", {"target": target.name}),
+        (
+            "INSERT INTO {{ target | ident }} ({{ columns | idents }})\n{{ select }}",
+            {"target": target.name, "columns": [c.name for c in run.source.columns if c in released], "select": select},
+        ),
+    ]
+
+
+def _write_table(run: Run, target: Target) -> Name:
+    with run.warehouse.progress.stage("publish", run.rows_in):
+        for text, names in _statements(run, target):
+            run.warehouse.execute("publish", text, **names)
+    assert target.name is not None
+    return target.name
+
+
+def _published_columns(run: Run, relation: Name, target: Target) -> list[Column]:
+    """Describe the published relation: only a table changed in place keeps its collations."""
+    collated = frozenset(c.name for c in run.source.columns if c.collated) if target.kind == "in place" else frozenset()
+    return make_columns(run.warehouse.describe(relation), collated)
+
+
+def _rehearse(run: Run, target: Target) -> list[dict[str, Any]]:
+    """Audit the release in staging; the statements that would publish it only go into the log."""
+    warehouse = run.warehouse
+    rehearsed = warehouse.rehearse("published", _select(run, target))
+    transactional = target.kind != "file"
+    warehouse.log_only("publish", "BEGIN TRANSACTION" if transactional else "")
+    for text, names in _statements(run, target):
+        warehouse.log_only("publish", text, **names)
+    audits = audit_release(run, rehearsed, make_columns(warehouse.describe(rehearsed)))
+    warehouse.log_only("publish", "COMMIT" if transactional else "")
+    return audits
+
+
+def _to_file(run: Run, target: Target, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
+    """Write beside the target, audit what can be read back, then rename over the target."""
+    assert target.path is not None
+    suffix = "".join(target.path.suffixes)
+    beside = target.path.with_name(f".{target.path.name.removesuffix(suffix)}-{secrets.token_hex(4)}{suffix}")
+    warehouse = run.warehouse
+    try:
+        ((text, names),) = _statements(run, target)
+        with warehouse.progress.stage("publish", run.rows_in):
+            warehouse.execute("publish", text, **{**names, "path": str(beside)})
+        beside.chmod(0o600)
+        # As text: what a reader of the file sees, whatever types a reader would guess.
+        options = {"all_varchar": True, "header": True} if file_format(target.label) == "csv" else {}
+        template, params = reading([str(beside)], options)
+        relation = warehouse.run(template, "read_back", view=True, **params)
+        audits = audit_release(run, relation, make_columns(warehouse.describe(relation)))
+        with contextlib.ExitStack() as stack:
+            if not warehouse.in_memory:
+                stack.enter_context(warehouse.transaction())
+                _record(run, target, report, audits, started)
+            _fsync(beside)
+            beside.replace(target.path)
+            target.path.chmod(0o666 & ~_umask())
+    finally:
+        beside.unlink(missing_ok=True)
+    return audits
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def audit_release(run: Run, relation: Name, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Hold the release to its promises: rows, and what every step claims of its columns.
+
+    Returns
+    -------
+    list of dict
+        `check`, `value`, `threshold` (None where nothing is promised), `passed`; the first is the k of the release,
+        over every column that some step worked on.
+
+    Raises
+    ------
+    AuditFailed
+        When a promise is broken.
+    """
+    warehouse = run.warehouse
+    by_name = {column.name: column for column in columns}
+
+    def published(found: Sequence[Column]) -> list[Column]:
+        return [by_name[column.name] for column in found]
+
+    overall = k_anonymity.class_sizes(warehouse, relation, published(run.quasi))
+    audits = [_check(f"k-anonymity ({_names(run.quasi)})", overall.k, None)]
+    audits[0]["histogram"] = overall.histogram
+    expected = warehouse.count(run.current)
+    audits += run.gates
+    audits.append(_check("rows", overall.records, expected, passed=overall.records == expected))
+    for claim in run.claims:
+        if claim.promise == "record" and claim.gated:
+            same = set(claim.columns) == set(run.quasi)
+            sizes = overall if same else k_anonymity.class_sizes(warehouse, relation, published(claim.columns))
+            if same:
+                audits[0].update(_check(audits[0]["check"], sizes.k, max(claim.k, audits[0]["threshold"] or 0)))
+            else:
+                audits.append(_check(f"k-anonymity ({_names(claim.columns)})", sizes.k, claim.k))
+        elif claim.promise == "column":
+            audits += _value_frequencies(warehouse, relation, published(claim.columns), claim)
+    failed = [check for check in audits if not check["passed"]]
+    if failed:
+        raise AuditFailed(
+            "audit",
+            "the release must keep what its methods promise",
+            "; ".join(f"{check['check']} = {check['value']}, needed {check['threshold']}" for check in failed),
+            "Nothing was published. A later step may have separated records that an earlier one made equal, or too few "
+            "values are missing (--nulls)",
+        )
+    return audits
+
+
+def warnings(run: Run, report: dict[str, Any]) -> list[str]:
+    """Return what the reader must know of a release that is less than k-anonymous as a whole."""
+    promises = {claim.promise for claim in run.claims}
+    found = []
+    if promises != {"record"} or len(run.claims) > 1:
+        wanted = max(claim.k for claim in run.claims)
+        if report["k"] < wanted:
+            found.append(
+                f"the record is NOT k-anonymous: over {_names(run.quasi)} the rarest combination occurs "
+                f"{report['k']} time{'s' if report['k'] != 1 else ''}; the columns were treated separately"
+            )
+    return found
+
+
+def _names(columns: Sequence[Column]) -> str:
+    return ", ".join(column.name for column in columns)
+
+
+def _check(name: str, value: int, threshold: int | None, passed: bool | None = None) -> dict[str, Any]:
+    if passed is None:
+        passed = threshold is None or value >= threshold
+    return {"check": name, "value": value, "threshold": threshold, "passed": passed}
+
+
+def _value_frequencies(
+    warehouse: Warehouse, relation: Name, columns: Sequence[Column], claim: Claim
+) -> list[dict[str, Any]]:
+    """Check that the rarest value of every column occurs at least k times; NULL counts as a value."""
+    checks = []
+    for name, rarest, nulls in warehouse.rows("audit/value_counts.sql", relation=relation, columns=columns):
+        least = min(int(count) for count in (rarest, nulls or None) if count is not None) if rarest or nulls else 0
+        checks.append(_check(f"value frequency ({name})", least, claim.k))
+    return checks
+
+
+def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[str, Any]], started: float) -> None:
+    """Write the release and its audits into the tables of schema sqlmicro; the key is in neither."""
+    warehouse = run.warehouse
+    catalog = target.name.catalog if target.name else ""
+    releases, checks = Name(catalog, _SCHEMA, "releases"), Name(catalog, _SCHEMA, "audits")
+    warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=Name(catalog, "", _SCHEMA))
+    warehouse.query("record", _RELEASES, name=releases)
+    warehouse.query("record", _AUDITS, name=checks)
+    number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
+    report["release"] = number
+    warehouse.insert(
+        "record",
+        "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_timestamp($10), $11, $12)",
+        [
+            number,
+            report["source"],
+            target.label,
+            report["method"],
+            json.dumps(report["parameters"]),
+            audits[0]["value"],
+            report["rows"],
+            report["suppressed"],
+            report["IL"],
+            started,
+            time.time() - started,
+            json.dumps(report["versions"]),
+        ],
+        r=releases,
+    )
+    for check in audits:
+        warehouse.insert(
+            "record",
+            "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
+            [number, check["check"], check["value"], check["threshold"], check["passed"]],
+            r=checks,
+        )

@@ -1,0 +1,91 @@
+"""The methods there are: one decorated function each, whose keyword parameters are its settings."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlmicro.errors import ParameterError, did_you_mean
+from sqlmicro.params import Parameter, parameters
+
+Stage = Literal["group", "safe"]
+Engine = Literal["numpy", "sql"]
+Promise = Literal["record", "column", "moments"]
+Tick = Callable[[int, int], None]
+
+PROMISES: dict[Promise, str] = {
+    "record": "every record occurs at least k times in the columns it was given",
+    "column": "every value occurs at least k times in its own column; the record is not k-anonymous",
+    "moments": "mean and variance of every group of at least k are kept; neither value nor record is k-anonymous",
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method: what `sqlmicro methods` prints and what the pipeline calls."""
+
+    name: str
+    function: Callable[..., Any]
+    stage: Stage
+    engine: Engine
+    promise: Promise
+    source: str
+    templates: tuple[str, ...]
+    takes_every_column: bool
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (self.function.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def module(self) -> str:
+        """The module the method lives in."""
+        return self.function.__module__
+
+
+_METHODS: dict[str, Method] = {}
+
+
+def method(
+    name: str,
+    *,
+    stage: Stage,
+    engine: Engine,
+    promise: Promise,
+    source: str,
+    templates: tuple[str, ...] = (),
+    takes_every_column: bool = False,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as a method.
+
+    An `engine="numpy"` grouping method is called as `f(X, rng, tick, **settings)` with X of shape (n, p), standardised,
+    and returns labels of shape (n,). An `engine="sql"` method is called as `f(work, **settings)` with a
+    `pipeline.Work` and returns a `pipeline.Outcome`.
+    """
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        _METHODS[name] = Method(
+            name, function, stage, engine, promise, source, templates, takes_every_column, parameters(function)
+        )
+        return function
+
+    return register
+
+
+def methods() -> dict[str, Method]:
+    """Return every method by name, in the order of their stages."""
+    importlib.import_module("sqlmicro.group")
+    importlib.import_module("sqlmicro.safe_method")
+    return dict(_METHODS)
+
+
+def find(name: str) -> Method:
+    """Return the method called `name`, or raise ParameterError with the nearest name."""
+    known = methods()
+    if name not in known:
+        raise ParameterError("method", f"{name!r} is no method", do=did_you_mean(name, known))
+    return known[name]

@@ -1,0 +1,243 @@
+"""Reports as text: plain lines that fit the terminal, are readable in a pipe and need no colour."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+_LABEL = 16
+_BAR = "#"
+
+
+def width() -> int:
+    """Return the number of columns to write in: the terminal's, at most 100."""
+    return max(40, min(100, shutil.get_terminal_size((80, 24)).columns))
+
+
+def line(label: str, value: str) -> str:
+    """Return `label  value`, the value wrapped under itself."""
+    return textwrap.fill(
+        value,
+        width(),
+        initial_indent=label.ljust(_LABEL),
+        subsequent_indent=" " * _LABEL,
+        break_long_words=True,
+        break_on_hyphens=False,
+    )
+
+
+def table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[int] = ()) -> str:
+    """Return rows under a header; the last column is wrapped to what is left of the width.
+
+    >>> print(table([["a", "1"]], ["name", "n"], right=[1]))
+    name  n
+    a     1
+    """
+    cells = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[j]) for row in cells) for j in range(len(header))]
+    lines = []
+    for row in cells:
+        parts = [
+            cell.rjust(size) if j in right else cell.ljust(size)
+            for j, (cell, size) in enumerate(zip(row, widths, strict=True))
+        ]
+        lead = "  ".join(parts[:-1])
+        room = width() - len(lead) - 2
+        if len(row[-1]) > room and room >= 20:
+            wrapped = textwrap.wrap(row[-1], room)
+            lines += [f"{lead}  {wrapped[0]}", *(" " * (len(lead) + 2) + part for part in wrapped[1:])]
+        else:
+            lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)
+
+
+def histogram(sizes: dict[int, int], k: int | None) -> str:
+    """Return the class sizes as bars of characters: how many records are in classes of each size.
+
+    >>> print(histogram({1: 2, 5: 3}, 3))
+    class size  classes  records
+    1                 2        2  ####  below k
+    5                 3       15  ##############################
+    """
+    steps: list[tuple[str, int, int, bool]] = []
+    edges = [1, 2, 3, 4, 5, 6, 11, 21, 51, 101, 1001, 10001]
+    if k is not None and k not in edges:
+        edges = sorted({*edges, k})
+    for low, after in zip(edges, [*edges[1:], None], strict=True):
+        inside = {size: n for size, n in sizes.items() if size >= low and (after is None or size < after)}
+        if inside:
+            name = f"{low}" if after == low + 1 else f"{low} to {after - 1}" if after else f"{low} and more"
+            steps.append((name, sum(inside.values()), sum(s * n for s, n in inside.items()), k is not None and low < k))
+    if not steps:
+        return "no records"
+    most = max(records for _, _, records, _ in steps)
+    room = max(10, min(30, width() - 44))
+    lines = (
+        [f"{'class size':<15}{'classes':>10}{'records':>12}"]
+        if max(len(s[0]) for s in steps) > 10
+        else ["class size  classes  records"]
+    )
+    wide = len(lines[0]) > 30
+    for name, classes, records, below in steps:
+        bar = _BAR * max(1, round(room * records / most)) + ("  below k" if below else "")
+        lead = f"{name:<15}{classes:>10,}{records:>12,}" if wide else f"{name:<10}{classes:>9,}{records:>9,}"
+        lines.append(f"{lead}  {bar}")
+    return "\n".join(lines)
+
+
+def registered(report: dict[str, Any]) -> str:
+    """Return what `register` did."""
+    return f"{report['kind']} {report['table']}: {report['rows']:,} rows, {len(report['columns'])} columns"
+
+
+def profile(report: dict[str, Any]) -> str:
+    """Return a table of the columns, the proposals and their reasons."""
+    head = f"{report['table']}: {report['rows']:,} rows. Proposals; only `safe` without --columns acts on them."
+    blocks = [textwrap.fill(head, width()), ""]
+    if width() >= 90:
+        rows = [
+            [
+                c["name"],
+                c["type"],
+                f"{c['nulls']:,}",
+                f"{c['distinct']:,}",
+                c["scale"],
+                c["role"],
+                f"{c['role_reason']}; {c['scale_reason']}",
+            ]
+            for c in report["columns"]
+        ]
+        blocks.append(table(rows, ["column", "type", "NULLs", "distinct", "scale", "role", "because"], right=[2, 3]))
+        return "\n".join(blocks)
+    for c in report["columns"]:
+        blocks.append(f"{c['name']}  {c['type']}")
+        blocks.append(f"  {c['nulls']:,} NULLs, {c['distinct']:,} distinct")
+        blocks.append(
+            textwrap.fill(f"{c['scale']}: {c['scale_reason']}", width(), initial_indent="  ", subsequent_indent="    ")
+        )
+        blocks.append(
+            textwrap.fill(f"{c['role']}: {c['role_reason']}", width(), initial_indent="  ", subsequent_indent="    ")
+        )
+    return "\n".join(blocks)
+
+
+def audit(report: dict[str, Any]) -> str:
+    """Return the result of the k-anonymity audit and the class sizes."""
+    verdict = "passed" if report["passed"] else "FAILED"
+    lines = [
+        line("table", report["table"]),
+        line("quasi", ", ".join(report["quasi"])),
+        line("k-anonymity", f"{report['value']} (needed {report['threshold']}): {verdict}"),
+        line("records", f"{report['records']:,} in {report['classes']:,} classes"),
+        line("below k", f"{report['violating_records']:,} records in {report['violating_classes']:,} classes"),
+        "",
+        histogram(report["histogram"], report["threshold"]),
+    ]
+    if "classes_shown" in report:
+        rows = [[("NULL" if value is None else str(value)) for value in row] for row in report["classes_shown"]]
+        lines += ["", table(rows, [*report["quasi"], "records"])]
+    return "\n".join(lines)
+
+
+def release(report: dict[str, Any]) -> str:
+    """Return what a release is worth, in one screen."""
+    where = f"{report['target']} ({report['target_kind']})"
+    if report["dry_run"]:
+        where = f"nothing was written (would be {where})"
+    number = f", release {report['release']} in sqlmicro.releases" if report["release"] else ""
+    lines = [line("source", report["source"]), line("published", where + number), line("method", report["method"])]
+    rows = f"{report['rows']:,} of {report['rows_in']:,}"
+    lines.append(line("rows", rows + (f", {report['suppressed']:,} suppressed" if report["suppressed"] else "")))
+    if report["groups"]:
+        lines.append(
+            line(
+                "groups", f"{report['groups']:,} of {report['smallest_group']:,} to {report['largest_group']:,} records"
+            )
+        )
+    if report["IL"] is not None:
+        lines.append(line("IL", f"{report['IL']:.4f} % of the variance lost"))
+    if report["changed_by_column"]:
+        changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in report["changed_by_column"].items())
+        lines.append(line("values changed", changed))
+    if report["safe_distance"] is not None:
+        parts = report["safe_parts"]
+        lines.append(
+            line(
+                "SAFE distance",
+                f"{report['safe_distance']:.6f} = counts {parts['counts']:.6f} + sums {parts['sums']:.6f}",
+            )
+        )
+    lines.append(line("k reached", f"{report['k']} over {', '.join(report['quasi'])}"))
+    for check in report["audits"]:
+        needed = "" if check["threshold"] is None else f", needed {check['threshold']:,}"
+        verdict = "passed" if check["passed"] else "FAILED"
+        if check["threshold"] is None:
+            verdict = "measured"
+        lines.append(line("audit", f"{check['check']} = {check['value']:,}{needed}: {verdict}"))
+    lines.append(line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report["seconds"].items())))
+    if report["candidates"]:
+        lines += ["", candidates(report)]
+    if report["safe_parts"]:
+        lines += ["", deviations(report["safe_parts"])]
+    if report["notes"]:
+        lines.append("")
+        lines += [
+            textwrap.fill(note, width(), initial_indent="note: ", subsequent_indent="      ")
+            for note in report["notes"]
+        ]
+    return "\n".join(lines)
+
+
+def candidates(report: dict[str, Any]) -> str:
+    """Return the candidates of SAFE and their distances, the released one marked."""
+    rows = [
+        [
+            "*" if c["candidate"] == report["chosen"] else "",
+            f"{c['distance']:.6f}",
+            f"{c['groups']:,}",
+            c["pass"],
+            c["algorithm"],
+        ]
+        for c in report["candidates"]
+    ]
+    return table(rows, ["", "distance", "groups", "columns", "candidate (* released)"], right=[1, 2])
+
+
+def deviations(parts: dict[str, Any]) -> str:
+    """Return the deviations of the tables by order."""
+    rows = [
+        [order, str(p["tables"]), f"{p['count_deviation']:,}", f"{p['count_max']:,}", f"{100 * p['share_changed']:.1f}"]
+        for order, p in parts["orders"].items()
+    ]
+    return table(rows, ["order", "tables", "sum |dA|", "max |dA|", "% cells changed"], right=[1, 2, 3, 4])
+
+
+def methods(report: dict[str, Any]) -> str:
+    """Return the list of methods, or everything about one."""
+    if "methods" in report:
+        rows = [[m["name"], m["summary"]] for m in report["methods"]]
+        return table(rows, ["method", "what it does"]) + "\n\nOne of them: sqlmicro methods NAME"
+    lines = [
+        line("method", report["name"]),
+        line("promise", report["promise"]),
+        line("source", report["source"]),
+        line("module", report["module"]),
+        line("engine", report["engine"]),
+    ]
+    lines += [line("templates" if i == 0 else "", name) for i, name in enumerate(report["templates"])]
+    lines.append("")
+    for p in report["parameters"]:
+        default = (
+            ""
+            if p["default"] in (None, (), [])
+            else f" Default: {str(p['default']).lower() if isinstance(p['default'], bool) else p['default']}."
+        )
+        choices = f" One of {', '.join(p['choices'])}." if p["choices"] else ""
+        lines.append(
+            textwrap.fill(
+                p["help"] + choices + default, width(), initial_indent=f"{p['option']}  ", subsequent_indent="    "
+            )
+        )
+    return "\n".join([*lines, "", report["description"]])

@@ -1,0 +1,149 @@
+"""Candidates: one grouping of the cells each, unified in SQL and compared with the original."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.safe_method import distance
+from sqlmicro.safe_method.algorithms import Algorithm
+from sqlmicro.safe_method.cells import Cells, Pass
+from sqlmicro.safe_method.kmeans import merge_small
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.pipeline import Work
+    from sqlmicro.templates import Name
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How many records of which cell are in which group; all arrays have the same length."""
+
+    cell: np.ndarray
+    label: np.ndarray
+    n: np.ndarray
+    dropped: int
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file that could be released, and how far it is from the original."""
+
+    number: int
+    algorithm: Algorithm
+    which: Pass
+    dropped: int
+    members: Name
+    released: Name
+    distance: dict[str, Any]
+    loss: float
+    sizes: np.ndarray
+    seconds: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """What is compared: the SAFE distance, then the loss in the numeric columns."""
+        return self.distance["distance"], self.loss
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the report says of the candidate."""
+        return {
+            "candidate": self.number,
+            "algorithm": self.algorithm.text,
+            "pass": self.which,
+            "distance": self.distance["distance"],
+            "counts": self.distance["counts"],
+            "sums": self.distance["sums"],
+            "loss": self.loss,
+            "groups": len(self.sizes),
+            "smallest_group": int(self.sizes.min()),
+            "largest_group": int(self.sizes.max()),
+            "dropped": self.dropped,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: int, small_groups: str) -> Grouping:
+    """Group the cells of every stratum by one algorithm; groups below k are merged or dropped."""
+    import numpy as np
+
+    X, rng = cells.coordinates(which), work.rng()
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    groups = dropped = 0
+    with work.warehouse.progress.stage(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
+        for stratum in range(int(cells.strata.max()) + 1):
+            inside = np.flatnonzero(cells.strata == stratum)
+            rows, label, n = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)
+            if small_groups == "merge":
+                label = merge_small(X[inside][rows], n.astype(float), label, k)
+            else:
+                large = np.bincount(label, n)[label] >= k
+                dropped += int(n[~large].sum())
+                rows, label, n = rows[large], label[large], n[large]
+                label = np.unique(label, return_inverse=True)[1].reshape(-1)
+            parts.append((inside[rows], label + groups, n))
+            groups += int(label.max(initial=-1)) + 1
+    cell, label, n = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    return Grouping(cell, label, n, dropped)
+
+
+def unify(
+    work: Work,
+    cells: Cells,
+    grouping: Grouping,
+    algorithm: Algorithm,
+    which: Pass,
+    order: int,
+    number: int,
+    started: float,
+) -> Candidate:
+    """Give every group its mean and mode in SQL, and measure the SAFE distance of the file that results."""
+    import numpy as np
+    import pyarrow as pa
+
+    table = pa.table({"cell": grouping.cell, "label": grouping.label, "n": grouping.n})
+    members = work.load(table, f"members_{number}", f"filled with the groups of {algorithm.text}, {which} columns")
+    means = work.run("safe/means.sql", f"means_{number}", cells=cells.relation, members=members, columns=cells.numeric)
+    modes = [
+        (
+            f"m{i}",
+            work.run("safe/modes.sql", f"modes_{number}_{i}", cells=cells.relation, members=members, column=column),
+            column,
+        )
+        for i, column in enumerate(cells.nominal, 1)
+    ]
+    released = work.run(
+        "safe/released_cells.sql", f"released_cells_{number}", means=means, modes=modes, numeric=cells.numeric
+    )
+    measured = distance.measure(work.warehouse, cells.relation, released, cells.nominal, cells.numeric, order)
+    loss = round(_within(cells.numbers[grouping.cell], grouping.label, grouping.n), 9)
+    return Candidate(
+        number,
+        algorithm,
+        which,
+        grouping.dropped,
+        members,
+        released,
+        measured,
+        loss,
+        np.bincount(grouping.label, grouping.n),
+        time.perf_counter() - started,
+    )
+
+
+def _within(X: np.ndarray, labels: np.ndarray, n: np.ndarray) -> float:
+    """Return 100 SSE/SST of weighted rows within their groups; 0 without columns."""
+    import numpy as np
+
+    total = float((n[:, None] * X**2).sum())
+    if total == 0:
+        return 0.0
+    mass = np.bincount(labels, n)
+    inside = 0.0
+    for j in range(X.shape[1]):
+        means = np.bincount(labels, n * X[:, j]) / mass
+        inside += float((n * (X[:, j] - means[labels]) ** 2).sum())
+    return 100 * inside / total

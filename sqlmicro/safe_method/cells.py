@@ -1,0 +1,101 @@
+"""The original file, aggregated to the combinations that occur: what SAFE works on instead of records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlmicro.columns import Column, pick
+from sqlmicro.errors import ParameterError
+from sqlmicro.standardise import standardise
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.pipeline import Work
+    from sqlmicro.templates import Name
+
+Pass = Literal["numeric", "nominal", "both"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The occurring combinations, in SQL as a relation and in NumPy as coordinates.
+
+    `n` and `strata` have shape (cells,); `numbers` are the standardised numeric columns, `dummies` a 0/1 column per
+    value of every nominal column.
+    """
+
+    relation: Name
+    nominal: list[Column]
+    numeric: list[Column]
+    key: list[Column | str]
+    n: np.ndarray
+    strata: np.ndarray
+    numbers: np.ndarray
+    dummies: np.ndarray
+
+    def passes(self) -> tuple[Pass, ...]:
+        """Return the passes that these columns allow."""
+        if not self.nominal:
+            return ("numeric",)
+        return ("numeric", "nominal", "both") if self.numeric else ("nominal",)
+
+    def coordinates(self, which: Pass) -> np.ndarray:
+        """Return the coordinates (cells, p) of a pass."""
+        import numpy as np
+
+        if which == "both":
+            return np.hstack([self.numbers, self.dummies])
+        return self.numbers if which == "numeric" else self.dummies
+
+
+def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> Cells:
+    """Aggregate the records to cells; strata are nominal columns that groups never cross."""
+    import numpy as np
+
+    numeric_columns, nominal_columns = _by_scale(work, numeric, nominal)
+    strata = [column for column in work.by if isinstance(column, Column)]
+    nominal_columns = list(dict.fromkeys([*strata, *nominal_columns]))
+    key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by]))
+    relation = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
+    read = work.warehouse.arrays(
+        "safe/features.sql", cells=relation, by=work.by, nominal=nominal_columns, numeric=numeric_columns
+    )
+    n = read["n"].astype(np.int64)
+    raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
+    codes = [read[column.staged] for column in nominal_columns]
+    dummies = [(code[:, None] == np.arange(int(code.max()) + 1)).astype(float) for code in codes]
+    return Cells(
+        relation,
+        nominal_columns,
+        numeric_columns,
+        key,
+        n,
+        read["stratum"],
+        standardise(raw, n),
+        np.hstack(dummies) if dummies else np.zeros((len(n), 0)),
+    )
+
+
+def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:
+    """Return the numeric and the nominal columns: as named, else as proposed; the report says which is which."""
+    as_numeric = pick(work.columns, numeric, f"{work.where}, numeric")
+    as_nominal = pick(work.columns, nominal, f"{work.where}, nominal")
+    both = [column.name for column in as_numeric if column in as_nominal]
+    if both:
+        raise ParameterError(work.where, "a column is either numeric or nominal", f"both for {', '.join(both)}")
+    wrong = [f"{column.name} ({column.type})" for column in as_numeric if not column.numeric]
+    if wrong:
+        raise ParameterError(f"{work.where}, numeric", "must be numbers, dates or timestamps", ", ".join(wrong))
+    proposed = work.proposed_scales()
+    numeric_columns = [
+        column
+        for column in work.columns
+        if column in as_numeric or (column not in as_nominal and proposed[column.name] == "numeric")
+    ]
+    nominal_columns = [column for column in work.columns if column not in numeric_columns]
+    for scale, columns in (("numeric", numeric_columns), ("nominal", nominal_columns)):
+        if columns:
+            work.note(f"{scale}: {', '.join(column.name for column in columns)}")
+    return numeric_columns, nominal_columns

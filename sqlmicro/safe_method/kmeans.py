@@ -1,0 +1,120 @@
+"""k-means++ on weighted rows, and the merging of groups that came out too small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlmicro.registry import Tick
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_ROUNDS = 50
+_CHUNK = 1 << 22
+
+
+def kmeans(X: np.ndarray, weights: np.ndarray, clusters: int, rng: np.random.Generator, tick: Tick) -> np.ndarray:
+    """Return the cluster of every row (n,) by Lloyd's algorithm from k-means++ centres.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Rows, each standing for `weights` records.
+    weights : ndarray of shape (n,)
+        Records per row.
+    clusters : int
+        Number of centres; as many as there are distinct rows at most.
+    rng : Generator
+        Draws the centres.
+    tick : callable
+        Told (rounds done, most rounds).
+
+    Notes
+    -----
+    Arthur & Vassilvitskii (2007); stops when no row changes its cluster, or after 50 rounds. O(n p clusters) a round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [0.1], [9.0], [9.1]])
+    >>> labels = kmeans(X, np.ones(4), 2, np.random.default_rng(1), lambda done, total: None)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+    import numpy as np
+
+    centres = _first_centres(X, weights, clusters, rng)
+    labels = np.full(len(X), -1, dtype=np.int64)
+    for round_number in range(_ROUNDS):
+        nearest = _nearest_centre(X, centres)
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+        mass = np.bincount(labels, weights, len(centres))
+        for j in range(X.shape[1]):
+            sums = np.bincount(labels, weights * X[:, j], len(centres))
+            centres[:, j] = np.where(mass > 0, sums / np.maximum(mass, 1e-300), centres[:, j])
+        tick(round_number + 1, _ROUNDS)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64).reshape(-1)
+
+
+def _first_centres(X: np.ndarray, weights: np.ndarray, clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw centres with probability proportional to the squared distance to the nearest one drawn so far."""
+    import numpy as np
+
+    chosen = [int(rng.choice(len(X), p=weights / weights.sum()))]
+    distance = ((X - X[chosen[0]]) ** 2).sum(axis=1)
+    while len(chosen) < clusters:
+        mass = distance * weights
+        total = mass.sum()
+        if total <= 0:
+            break
+        chosen.append(int(rng.choice(len(X), p=mass / total)))
+        np.minimum(distance, ((X - X[chosen[-1]]) ** 2).sum(axis=1), out=distance)
+    return X[chosen].copy()
+
+
+def _nearest_centre(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    nearest = np.empty(len(X), dtype=np.int64)
+    half_squares = (centres**2).sum(axis=1) / 2
+    rows = max(1, _CHUNK // len(centres))
+    for start in range(0, len(X), rows):
+        part = X[start : start + rows]
+        nearest[start : start + rows] = np.argmin(half_squares - part @ centres.T, axis=1)
+    return nearest
+
+
+def merge_small(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
+    """Merge every group with fewer than k records into the group with the nearest centroid, the smallest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [11.0], [7.0]])
+    >>> merge_small(X, np.ones(7), np.array([0, 0, 0, 1, 1, 1, 2]), 3).tolist()
+    [0, 0, 0, 1, 1, 1, 1]
+    """
+    import numpy as np
+
+    groups = int(labels.max()) + 1
+    mass = np.bincount(labels, weights, groups)
+    sums = np.stack([np.bincount(labels, weights * X[:, j], groups) for j in range(X.shape[1])], axis=1)
+    target = np.arange(groups)
+    alive = mass > 0
+    while alive.sum() > 1:
+        small = int(np.argmin(np.where(alive, mass, np.inf)))
+        if mass[small] >= k:
+            break
+        centroids = sums / np.maximum(mass, 1)[:, None]
+        distance = ((centroids - centroids[small]) ** 2).sum(axis=1)
+        distance[~alive] = np.inf
+        distance[small] = np.inf
+        nearest = int(np.argmin(distance))
+        mass[nearest] += mass[small]
+        sums[nearest] += sums[small]
+        alive[small] = False
+        target[target == small] = nearest
+    merged: np.ndarray = np.unique(target[labels], return_inverse=True)[1].reshape(-1)
+    return merged
