@@ -315,7 +315,8 @@ def _audit_step(run: Run, step: Step) -> None:
     result = k_anonymity.check(sizes, values["k"])
     run.gates.append(
         {
-            "check": f"k-anonymity ({', '.join(c.name for c in wanted)})",
+            "check": "k-anonymity",
+            "columns": [column.name for column in wanted],
             "value": result["value"],
             "threshold": result["threshold"],
             "passed": result["passed"],

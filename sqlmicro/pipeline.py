@@ -38,7 +38,6 @@ class Claim:
     columns: tuple[Column, ...]
     promise: Promise
     k: int
-    gated: bool = True
 
 
 @dataclass
@@ -54,7 +53,6 @@ class Outcome:
     safe_distance: dict[str, Any] | None = None
     chosen: int | None = None
     notes: list[str] = field(default_factory=list)
-    gated: bool = True
 
 
 @dataclass
@@ -230,18 +228,28 @@ class Work:
 
     def replace_by_group(self, columns: Sequence[Column], groups: Name, representative: str) -> None:
         """Replace columns by the mean or median of the group; `groups` has row_id and label."""
-        suffix = columns[0].staged if len(columns) == 1 else "all"
-        representatives = self.run(
-            f"replace/group_{representative}s.sql",
-            f"representatives_{suffix}",
-            groups=groups,
-            relation=self.relation,
-            columns=columns,
+        grouped = self.run(
+            "replace/grouped.sql", "grouped", view=True, groups=groups, relation=self.relation, columns=columns
         )
+        template = f"replace/group_{representative}s.sql"
+        representatives = self.run(template, "representatives", grouped=grouped, columns=columns)
         values = self.run(
-            "replace/by_label.sql", f"values_{suffix}", groups=groups, representatives=representatives, columns=columns
+            "replace/by_label.sql", "values", groups=groups, representatives=representatives, columns=columns
         )
         self.replace_all(columns, values)
+
+    def replace_by_rank_group(self, column: Column, groups: Name, representative: str) -> None:
+        """Replace one column by the mean or median of the group; `groups` has row_id, label and value."""
+        template = f"replace/group_{representative}s.sql"
+        representatives = self.run(template, f"representatives_{column.staged}", grouped=groups, columns=["value"])
+        values = self.run(
+            "replace/by_label.sql",
+            f"values_{column.staged}",
+            groups=groups,
+            representatives=representatives,
+            columns=["value"],
+        )
+        self.replace(column, values)
 
     def replace_all(self, columns: Sequence[Column], values: Name) -> None:
         """Take the new values of several columns from the relation `values` (row_id and the columns)."""
@@ -356,7 +364,7 @@ def step(
             method.function(work, **values)
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
-    run.claims.append(Claim((*columns, *by), method.promise, int(values["k"]), work.outcome.gated))
+    run.claims.append(Claim((*columns, *by), method.promise, int(values["k"])))
     run.notes += work.outcome.notes
     run.steps.append(_summary(method, values, columns, by, work.outcome))
 

@@ -20,7 +20,8 @@ from sqlmicro import templates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
-from sqlmicro.pipeline import Claim, Run
+from sqlmicro.pipeline import Run
+from sqlmicro.reports.text import some
 from sqlmicro.source import Source, file_format, find_relation, reading, target_name
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -28,7 +29,7 @@ from sqlmicro.warehouse import Warehouse
 _SCHEMA = "sqlmicro"
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
-  suppressed BIGINT, il DOUBLE, started TIMESTAMPTZ, seconds DOUBLE, versions JSON)"""
+  suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON)"""
 _AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
 
@@ -318,66 +319,71 @@ def audit_release(run: Run, relation: Name, columns: Sequence[Column]) -> list[d
         return [by_name[column.name] for column in found]
 
     overall = k_anonymity.class_sizes(warehouse, relation, published(run.quasi))
-    audits = [_check(f"k-anonymity ({_names(run.quasi)})", overall.k, None)]
-    audits[0]["histogram"] = overall.histogram
+    audits = [{**_check("k-anonymity", run.quasi, overall.k, None), "histogram": overall.histogram}]
     expected = warehouse.count(run.current)
+    audits.append(_check("rows", (), overall.records, expected, passed=overall.records == expected))
     audits += run.gates
-    audits.append(_check("rows", overall.records, expected, passed=overall.records == expected))
     for claim in run.claims:
-        if claim.promise == "record" and claim.gated:
-            same = set(claim.columns) == set(run.quasi)
-            sizes = overall if same else k_anonymity.class_sizes(warehouse, relation, published(claim.columns))
-            if same:
-                audits[0].update(_check(audits[0]["check"], sizes.k, max(claim.k, audits[0]["threshold"] or 0)))
-            else:
-                audits.append(_check(f"k-anonymity ({_names(claim.columns)})", sizes.k, claim.k))
+        if claim.promise == "record":
+            if set(claim.columns) == set(run.quasi):
+                threshold = max(claim.k, audits[0]["threshold"] or 0)
+                audits[0] |= _check("k-anonymity", run.quasi, overall.k, threshold)
+                continue
+            sizes = k_anonymity.class_sizes(warehouse, relation, published(claim.columns))
+            audits.append(_check("k-anonymity", claim.columns, sizes.k, claim.k))
         elif claim.promise == "column":
-            audits += _value_frequencies(warehouse, relation, published(claim.columns), claim)
+            audits += _value_frequencies(warehouse, relation, published(claim.columns), claim.k)
     failed = [check for check in audits if not check["passed"]]
     if failed:
         raise AuditFailed(
             "audit",
             "the release must keep what its methods promise",
-            "; ".join(f"{check['check']} = {check['value']}, needed {check['threshold']}" for check in failed),
+            "; ".join(f"{label(check)} = {check['value']}, needed {check['threshold']}" for check in failed),
             "Nothing was published. A later step may have separated records that an earlier one made equal, or too few "
             "values are missing (--nulls)",
         )
     return audits
 
 
+def label(check: dict[str, Any]) -> str:
+    """Return how a check is called in sqlmicro.audits.
+
+    >>> label({"check": "k-anonymity", "columns": ["age", "sex"]})
+    'k-anonymity (age, sex)'
+    """
+    return f"{check['check']} ({', '.join(check['columns'])})" if check["columns"] else str(check["check"])
+
+
 def warnings(run: Run, report: dict[str, Any]) -> list[str]:
     """Return what the reader must know of a release that is less than k-anonymous as a whole."""
-    promises = {claim.promise for claim in run.claims}
-    found = []
-    if promises != {"record"} or len(run.claims) > 1:
-        wanted = max(claim.k for claim in run.claims)
-        if report["k"] < wanted:
-            found.append(
-                f"the record is NOT k-anonymous: over {_names(run.quasi)} the rarest combination occurs "
-                f"{report['k']} time{'s' if report['k'] != 1 else ''}; the columns were treated separately"
-            )
-    return found
+    wanted, over = max(claim.k for claim in run.claims), some(report["quasi"])
+    times = "once" if report["k"] == 1 else f"{report['k']} times"
+    if report["k"] < wanted:
+        return [
+            f"the record is not k-anonymous: over {over} the rarest combination occurs {times}, k = {wanted} was asked "
+            "for; what is promised holds for each column, or for the columns of each step, alone"
+        ]
+    if any(claim.promise != "record" for claim in run.claims):
+        return [
+            f"the record is not k-anonymous by promise; over {over} the rarest combination happens to occur {times}"
+        ]
+    return []
 
 
-def _names(columns: Sequence[Column]) -> str:
-    return ", ".join(column.name for column in columns)
-
-
-def _check(name: str, value: int, threshold: int | None, passed: bool | None = None) -> dict[str, Any]:
+def _check(
+    name: str, columns: Sequence[Column], value: int, threshold: int | None, passed: bool | None = None
+) -> dict[str, Any]:
     if passed is None:
         passed = threshold is None or value >= threshold
-    return {"check": name, "value": value, "threshold": threshold, "passed": passed}
+    names = [column.name for column in columns]
+    return {"check": name, "columns": names, "value": value, "threshold": threshold, "passed": passed}
 
 
-def _value_frequencies(
-    warehouse: Warehouse, relation: Name, columns: Sequence[Column], claim: Claim
-) -> list[dict[str, Any]]:
+def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[dict[str, Any]]:
     """Check that the rarest value of every column occurs at least k times; NULL counts as a value."""
-    checks = []
-    for name, rarest, nulls in warehouse.rows("audit/value_counts.sql", relation=relation, columns=columns):
-        least = min(int(count) for count in (rarest, nulls or None) if count is not None) if rarest or nulls else 0
-        checks.append(_check(f"value frequency ({name})", least, claim.k))
-    return checks
+    rows = warehouse.rows("audit/value_counts.sql", relation=relation, columns=columns)
+    by_name = {column.name: column for column in columns}
+    return [_check("value frequency", [by_name[name]], int(rarest or 0), k) for name, rarest in rows]
 
 
 def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[str, Any]], started: float) -> None:
@@ -403,7 +409,7 @@ def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[
             report["rows"],
             report["suppressed"],
             report["IL"],
-            started,
+            int(started * 1e6),
             time.time() - started,
             json.dumps(report["versions"]),
         ],
@@ -413,6 +419,6 @@ def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[
         warehouse.insert(
             "record",
             "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
-            [number, check["check"], check["value"], check["threshold"], check["passed"]],
+            [number, label(check), check["value"], check["threshold"], check["passed"]],
             r=checks,
         )

@@ -1,19 +1,13 @@
 -- title: How often the rarest value of each column occurs
--- source: sqlmicro: what microaggregation column by column promises, and all it promises
+-- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value
 -- reads: relation
--- returns: column_name, rarest (NULL is not a value here), nulls
+-- returns: column_name, rarest (NULL for a table without records)
 -- params: relation, columns
 {% for column in columns %}
 SELECT
   {{ column.name | lit }} AS column_name,
-  min(occurrences) FILTER (WHERE present) AS rarest,
-  coalesce(sum(occurrences) FILTER (WHERE NOT present), 0) AS nulls
-FROM (
-  SELECT
-    {{ column.name | ident }} IS NOT NULL AS present,
-    count(*) AS occurrences
-  FROM {{ relation | ident }}
-  GROUP BY {{ column.name | ident }}, present)
+  min(occurrences) AS rarest
+FROM (SELECT count(*) AS occurrences FROM {{ relation | ident }} GROUP BY {{ column.name | ident }})
 {% if not loop.last %}
 UNION ALL
 {% endif %}

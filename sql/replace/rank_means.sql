@@ -1,46 +1,48 @@
--- title: Every value replaced by the mean of its group, each record looking at its neighbours in the sorted order
--- source: Defays & Nanopoulos (1993). For small k this costs a fifth of GROUP BY and JOIN; a record adds its group's
---   values from the first to the last, so that all members get the same sum to the last bit
--- reads: sorted, strata
+-- title: Every value replaced by the mean of its group, which the first record of the group adds up
+-- source: Defays & Nanopoulos (1993). Every record adds its own value and the next k-1 in the sorted order; it then takes
+--   the sum of the record its group begins with. All members have the same mean to the last bit, and up to k of about
+--   30 this costs less than GROUP BY and JOIN
+-- reads: sorted, strata (with middle_mean)
 -- returns: row_id, value
 -- params: sorted, strata, by, k
-WITH neighbours AS (
+WITH sums AS (
   SELECT
     {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
     row_id,
     rowid AS position,
-  {% for distance in range(1, 2 * k - 1) %}
-    lag(value, {{ distance }}) OVER () AS before_{{ distance }},
-    lead(value, {{ distance }}) OVER () AS after_{{ distance }},
-  {% endfor %}
     value
+  {% for distance in range(1, k) %}
+      + lead(value, {{ distance }}) OVER ()
+  {% endfor %}
+    AS sum_0
   FROM {{ sorted | ident }}
+),
+neighbours AS (
+  SELECT
+    *
+  {% for distance in range(1, k) %}
+    , lag(sum_0, {{ distance }}) OVER () AS sum_{{ distance }}
+  {% endfor %}
+  FROM sums
 ),
 placed AS (
   SELECT
     n.*,
+    t.middle_mean,
     CASE
-      WHEN position < t.middle_first THEN position - (position - t.first_position) % {{ k }}
-      WHEN position > t.middle_last THEN position - (position - t.middle_last - 1) % {{ k }}
-      ELSE t.middle_first
-    END AS group_first,
-    CASE
-      WHEN position BETWEEN t.middle_first AND t.middle_last THEN t.middle_last
-      ELSE group_first + {{ k }} - 1
-    END AS group_last
+      WHEN n.position < t.middle_first THEN (n.position - t.first_position) % {{ k }}
+      WHEN n.position > t.middle_last THEN (n.position - t.middle_last - 1) % {{ k }}
+    END AS place
   FROM neighbours AS n
   JOIN {{ strata | ident }} AS t
     ON {% for stratum in by %}n.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor %}true
 )
 SELECT
   row_id,
-  (
-  {% for distance in range(2 * k - 2, 0, -1) %}
-    CASE WHEN position - {{ distance }} >= group_first THEN before_{{ distance }} ELSE 0 END +
+  CASE place
+  {% for distance in range(k) %}
+    WHEN {{ distance }} THEN sum_{{ distance }} / {{ k }}
   {% endfor %}
-    value
-  {% for distance in range(1, 2 * k - 1) %}
-    + CASE WHEN position + {{ distance }} <= group_last THEN after_{{ distance }} ELSE 0 END
-  {% endfor %}
-  ) / (group_last - group_first + 1) AS value
+    ELSE middle_mean
+  END AS value
 FROM placed

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         "group/strata_spread_from_both_ends.sql",
         "group/strata_last.sql",
         "group/groups_by_rank.sql",
+        "replace/grouped.sql",
         "replace/group_means.sql",
         "replace/group_medians.sql",
         "replace/by_label.sql",

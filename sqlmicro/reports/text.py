@@ -146,37 +146,22 @@ def release(report: dict[str, Any]) -> str:
     where = f"{report['target']} ({report['target_kind']})"
     if report["dry_run"]:
         where = f"nothing was written (would be {where})"
-    number = f", release {report['release']} in sqlmicro.releases" if report["release"] else ""
-    lines = [line("source", report["source"]), line("published", where + number), line("method", report["method"])]
+    elif report["release"]:
+        where += f", release {report['release']} in sqlmicro.releases"
     rows = f"{report['rows']:,} of {report['rows_in']:,}"
-    lines.append(line("rows", rows + (f", {report['suppressed']:,} suppressed" if report["suppressed"] else "")))
-    if report["groups"]:
-        lines.append(
-            line(
-                "groups", f"{report['groups']:,} of {report['smallest_group']:,} to {report['largest_group']:,} records"
-            )
-        )
-    if report["IL"] is not None:
-        lines.append(line("IL", f"{report['IL']:.4f} % of the variance lost"))
-    if report["changed_by_column"]:
-        changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in report["changed_by_column"].items())
-        lines.append(line("values changed", changed))
-    if report["safe_distance"] is not None:
-        parts = report["safe_parts"]
-        lines.append(
-            line(
-                "SAFE distance",
-                f"{report['safe_distance']:.6f} = counts {parts['counts']:.6f} + sums {parts['sums']:.6f}",
-            )
-        )
-    lines.append(line("k reached", f"{report['k']} over {', '.join(report['quasi'])}"))
-    for check in report["audits"]:
-        needed = "" if check["threshold"] is None else f", needed {check['threshold']:,}"
-        verdict = "passed" if check["passed"] else "FAILED"
-        if check["threshold"] is None:
-            verdict = "measured"
-        lines.append(line("audit", f"{check['check']} = {check['value']:,}{needed}: {verdict}"))
-    lines.append(line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report["seconds"].items())))
+    if report["suppressed"]:
+        rows += f", {report['suppressed']:,} suppressed"
+    lines = [
+        line("source", report["source"]),
+        line("published", where),
+        line("method", report["method"]),
+        line("rows", rows),
+        *_groups(report),
+        *_losses(report),
+        line("k reached", f"{report['k']} over {some(report['quasi'])}"),
+        *_audits(report["audits"]),
+        line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report["seconds"].items())),
+    ]
     if report["candidates"]:
         lines += ["", candidates(report)]
     if report["safe_parts"]:
@@ -188,6 +173,55 @@ def release(report: dict[str, Any]) -> str:
             for note in report["notes"]
         ]
     return "\n".join(lines)
+
+
+def some(names: Sequence[str]) -> str:
+    """Return up to six names, or their number and the first ones.
+
+    >>> some(["a", "b"]), some(list("abcdefgh"))
+    ('a, b', '8 columns (a, b, c, d, …)')
+    """
+    return ", ".join(names) if len(names) <= 6 else f"{len(names)} columns ({', '.join(names[:4])}, …)"
+
+
+def _groups(report: dict[str, Any]) -> list[str]:
+    return [
+        line(
+            "groups" if len(report["steps"]) == 1 else f"groups, step {number}",
+            f"{step['groups']:,} of {step['smallest_group']:,} to {step['largest_group']:,} records ({step['method']})",
+        )
+        for number, step in enumerate(report["steps"], 1)
+        if step["groups"]
+    ]
+
+
+def _losses(report: dict[str, Any]) -> list[str]:
+    lines = []
+    if report["IL"] is not None:
+        lines.append(line("IL", f"{report['IL']:.4f} % of the variance lost"))
+    if report["changed_by_column"]:
+        changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in report["changed_by_column"].items())
+        lines.append(line("values changed", changed))
+    if report["safe_distance"] is not None:
+        parts = report["safe_parts"]
+        sums = f"counts {parts['counts']:.6f} + sums {parts['sums']:.6f}"
+        lines.append(line("SAFE distance", f"{report['safe_distance']:.6f} = {sums}"))
+    return lines
+
+
+def _audits(audits: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a line per check; checks of one kind and one threshold that all passed share a line."""
+    kinds: dict[tuple[str, Any, bool], list[dict[str, Any]]] = {}
+    for check in audits:
+        kinds.setdefault((check["check"], check["threshold"], check["passed"]), []).append(check)
+    lines = []
+    for (name, threshold, passed), checks in kinds.items():
+        columns = [column for check in checks for column in check["columns"]]
+        of = f" ({some(columns)})" if columns else ""
+        verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
+        needed = "" if threshold is None else f", needed {threshold:,}"
+        lines.append(line("audit", f"{name}{of}: {min(check['value'] for check in checks):,}{needed}, {verdict}"))
+    return lines
 
 
 def candidates(report: dict[str, Any]) -> str:

@@ -1,0 +1,147 @@
+"""What all tests share: where the reference data is, and a workbench that makes, releases and reads back tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")
+REFERENCE = DATA.parent / "reference"
+SMALL = ROOT / "examples" / "persons.csv"
+HOW = "set SQLMICRO_DATA to the folder of the reference data (census.csv, tarragona.csv, eia.csv, testdata.csv, …)"
+
+settings.register_profile("quick", deadline=None, database=None, print_blob=True, max_examples=12)
+settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=300)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say on which data the tests run."""
+    if not DATA.is_dir():
+        return [
+            f"reference data: MISSING, no folder {DATA}: small tables from examples/ are used where they can be, "
+            f"tests of published figures are skipped; {HOW}"
+        ]
+    lines = [f"reference data: {DATA}"]
+    if not REFERENCE.is_dir():
+        lines.append(f"reference results: MISSING, no folder {REFERENCE}; tests that compare with them are skipped")
+    return lines
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of the reference data, or skip the test."""
+    if not DATA.is_dir():
+        pytest.skip(f"no reference data at {DATA}: {HOW}")
+    return DATA
+
+
+@pytest.fixture(scope="session")
+def reference_folder(data_folder: Path) -> Path:
+    """Return the folder of results of other programs on the reference data, or skip the test."""
+    if not REFERENCE.is_dir():
+        pytest.skip(f"no reference results at {REFERENCE}, beside the data: {HOW}")
+    return REFERENCE
+
+
+@pytest.fixture(scope="session")
+def real_table() -> Path:
+    """Return a CSV file nobody prepared: a survey of 4 580 persons, or the small table of examples/ without it."""
+    for path in (DATA / "testdata.csv", SMALL):
+        if path.is_file():
+            return path
+    pytest.skip(f"neither reference data nor {SMALL}: {HOW}")
+
+
+Columns = Mapping[str, tuple[str, Sequence[Any]]]
+"""The columns of a test table: {name: (SQL type, values)}."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release as it can be read: the report, and the published rows by column."""
+
+    report: dict[str, Any]
+    columns: dict[str, list[Any]]
+
+    @property
+    def rows(self) -> int:
+        """The number of records."""
+        return len(next(iter(self.columns.values()), []))
+
+    def records(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
+        """Return the records over some columns."""
+        return list(zip(*(self.columns[name] for name in names), strict=True))
+
+
+class Workbench:
+    """Makes a database file per table, releases it through the public API, and reads the release back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._numbers = count(1)
+
+    def make(self, columns: Columns, table: str = "records") -> str:
+        """Write a table into a fresh database file and return its path."""
+        import duckdb
+        import pyarrow as pa
+
+        path = str(self.folder / f"{next(self._numbers)}.duckdb")
+        names = [_quoted(name) for name in columns]
+        kinds = [kind for kind, _ in columns.values()]
+        arrow = {"DOUBLE": pa.float64(), "FLOAT": pa.float32(), "BIGINT": pa.int64(), "INTEGER": pa.int32()}
+        values = [pa.array(list(given), arrow.get(kind)) for kind, given in columns.values()]
+        with duckdb.connect(path) as connection:
+            defined = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+            connection.execute(f"CREATE TABLE {_quoted(table)} ({defined})")
+            # Under other names: Arrow tells names apart that differ in case only.
+            connection.register("given", pa.table(values, [f"c{i}" for i in range(len(names))]))
+            connection.execute(f"INSERT INTO {_quoted(table)} SELECT * FROM given")
+        return path
+
+    def release(self, method: str, db: str, **options: Any) -> Release:
+        """Run a method on the table `records` and return what was published."""
+        import sqlmicro
+
+        target = f"release_{next(self._numbers)}"
+        verb = getattr(sqlmicro, method.replace("-", "_"))
+        report = verb("records", db=db, into=target, **options)
+        return Release(report, self.read(db, target))
+
+    def read(self, db: str, table: str) -> dict[str, list[Any]]:
+        """Return the columns of a table, in its physical order."""
+        import duckdb
+
+        with duckdb.connect(db, read_only=True) as connection:
+            cursor = connection.execute(f"SELECT * FROM {_quoted(table)}")
+            names = [column[0] for column in cursor.description]
+            rows = cursor.fetchall()
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def relations(self, db: str) -> list[tuple[str, str]]:
+        """Return every table and view of a database file, to see that nothing was written."""
+        import duckdb
+
+        with duckdb.connect(db, read_only=True) as connection:
+            found = connection.execute(
+                "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
+            ).fetchall()
+        return [(schema, name) for schema, name in found]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@pytest.fixture(scope="session")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    """Return a workbench; every table it makes has a database file of its own."""
+    return Workbench(tmp_path_factory.mktemp("workbench"))

@@ -1,0 +1,59 @@
+"""What a row test of a template is: rows in, parameters, expected rows out, worked by hand from its source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+import pytest
+
+from sqlmicro.columns import Column
+from sqlmicro.templates import Name
+
+KEY = "secret"
+"""The key of the keyed hashes, where the run of a case binds a secret one."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row test.
+
+    `given` are input relations, made in order as tables of the database `staging`; `files` are input files, text or a
+    SELECT to copy to Parquet, in the current folder. `returns` are the names of the columns. `show` selects from the
+    result what Python can hold. Rows are compared in any order unless `ordered`.
+    """
+
+    template: str
+    params: dict
+    returns: list[str]
+    expect: list[tuple]
+    given: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    show: str = ""
+    ordered: bool = False
+
+
+def rel(table):
+    """Name a relation of the staging database."""
+    return Name("staging", "", table)
+
+
+def col(name, kind="DOUBLE", staged=None, collated=False):
+    """Make a column."""
+    return Column(name, kind, staged or name, collated)
+
+
+def values(columns, *rows):
+    """Write the SELECT of literal rows."""
+    return f"SELECT * FROM (VALUES {', '.join(rows)}) AS t({columns})"
+
+
+def about(number):
+    """Stand for a number that the source prints with two decimals."""
+    return pytest.approx(number, abs=0.005)
+
+
+def by_hash(row_ids, name=None):
+    """Order numbers of records by sha256(key, column name if any, number), parted by blanks."""
+    parts = [KEY] if name is None else [KEY, name]
+    return sorted(row_ids, key=lambda row_id: sha256(" ".join([*parts, str(row_id)]).encode()).hexdigest())

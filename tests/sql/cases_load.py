@@ -1,0 +1,214 @@
+"""Row tests of sql/load/."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from .case import Case, col, rel, values
+
+INCOME = col('net "income"', "INTEGER")
+
+CASES = [
+    # From a folder's CSV files, in the order given; the name of a file may hold a quote.
+    Case(
+        "load/csv.sql",
+        files={"o'hara.csv": 'id;net "income"\n1;100\n2;\n', "b.csv": 'id;net "income"\n3;"300"\n'},
+        params={"paths": ["o'hara.csv", "b.csv"], "options": [("delim", ";"), ("header", True)]},
+        returns=["id", 'net "income"'],
+        expect=[(1, 100), (2, None), (3, 300)],
+    ),
+    # Options reach the reader: without all_varchar the leading zero is lost.
+    Case(
+        "load/csv.sql",
+        files={"plz.csv": "plz,born\n01067,2001-02-03\n"},
+        params={"paths": ["plz.csv"], "options": [("all_varchar", True)]},
+        returns=["plz", "born"],
+        expect=[("01067", "2001-02-03")],
+    ),
+    Case(
+        "load/csv.sql",
+        files={"a.csv": "plz,born\n1,2001-02-03\n"},
+        params={"paths": ["a.csv"], "options": []},
+        returns=["plz", "born"],
+        expect=[(1, date(2001, 2, 3))],
+    ),
+    Case(
+        "load/json.sql",
+        files={"a.json": '[{"id": 1, "net \\"income\\"": 100}, {"id": 2, "net \\"income\\"": null}]'},
+        params={"paths": ["a.json"]},
+        returns=["id", 'net "income"'],
+        expect=[(1, 100), (2, None)],
+    ),
+    Case(
+        "load/parquet.sql",
+        files={
+            "a.parquet": values('id, "net ""income"""', "(1, 100)", "(2, NULL)"),
+            "b.parquet": values('id, "net ""income"""', "(3, 300)"),
+        },
+        params={"paths": ["a.parquet", "b.parquet"]},
+        returns=["id", 'net "income"'],
+        expect=[(1, 100), (2, None), (3, 300)],
+    ),
+    # The user's own row_id moves aside; records are numbered in the order of the table.
+    Case(
+        "load/typed.sql",
+        given={"persons": values('row_id, "net ""income"""', "(7, 100)", "(7, NULL)", "(5, 300)")},
+        params={
+            "relation": rel("persons"),
+            "plain": [col("row_id", "INTEGER", "row_id_"), INCOME],
+            "collated": [],
+            "as_text": [],
+            "dates": [],
+            "timestamps": [],
+        },
+        returns=["row_id", "row_id_", 'net "income"'],
+        expect=[(0, 7, 100), (1, 7, None), (2, 5, 300)],
+        ordered=True,
+    ),
+    # Days from 1970-01-01, microseconds from its midnight in UTC: 1969-12-31 is -1, 01:00 at +01:00 is 0.
+    Case(
+        "load/typed.sql",
+        given={
+            "persons": "SELECT name COLLATE NOCASE AS name, span, CAST(grade AS ENUM('low', 'high')) AS grade, "
+            "day::DATE AS day, moment::TIMESTAMP AS moment, zoned::TIMESTAMPTZ AS zoned FROM ("
+            + values(
+                "name, span, grade, day, moment, zoned",
+                "('Bob', INTERVAL '1 month', 'low', '1969-12-31', '1970-01-01 00:00:01.5', '1970-01-01 01:00:00+01')",
+                "('BOB', INTERVAL '30 days', 'high', '1972-02-29', '1969-12-31 23:59:59', '1970-01-01 00:00:00-01')",
+                "(NULL, NULL, NULL, NULL, NULL, NULL)",
+            )
+            + ")"
+        },
+        params={
+            "relation": rel("persons"),
+            "plain": [],
+            "collated": [col("name", "VARCHAR", collated=True)],
+            "as_text": [col("span", "INTERVAL"), col("grade", "ENUM('low', 'high')")],
+            "dates": [col("day", "DATE")],
+            "timestamps": [col("moment", "TIMESTAMP"), col("zoned", "TIMESTAMP WITH TIME ZONE")],
+        },
+        returns=["row_id", "name", "span", "grade", "day", "moment", "zoned"],
+        expect=[
+            (0, "Bob", "1 month", "low", -1, 1_500_000, 0),
+            (1, "BOB", "30 days", "high", 365 + 365 + 31 + 28, -1_000_000, 3_600_000_000),
+            (2, None, None, None, None, None, None),
+        ],
+        ordered=True,
+    ),
+    Case(
+        "load/no_rows.sql",
+        given={"persons": values('"net ""income""", b', "(1, 'x')", "(2, 'y')")},
+        params={"relation": rel("persons"), "columns": [('net "income"', "c0"), ("b", "c1")]},
+        returns=["c0", "c1"],
+        expect=[],
+    ),
+    # The spread of a BIGINT does not fit a BIGINT: 2^63 - 1 + 2^63.
+    Case(
+        "load/column_profile.sql",
+        given={
+            "persons": values(
+                '"net ""income""", wide, empty, name, x',
+                "(3, 9223372036854775807, NULL::INTEGER, 'a', 0.5)",
+                "(1, -9223372036854775808, NULL, 'a', 0.5)",
+                "(3, 0, NULL, NULL, 1.5)",
+                "(NULL, 0, NULL, 'A', NULL)",
+            )
+        },
+        params={
+            "relation": rel("persons"),
+            "integers": [INCOME, col("wide", "BIGINT"), col("empty", "INTEGER")],
+            "others": [col("name", "VARCHAR"), col("x", "DECIMAL(2,1)")],
+        },
+        returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
+        expect=[
+            ('net "income"', 4, 1, 2, 2),
+            ("wide", 4, 0, 3, 18446744073709551615),
+            ("empty", 4, 4, 0, None),
+            ("name", 4, 1, 2, None),
+            ("x", 4, 1, 2, None),
+        ],
+    ),
+    # A table without whole numbers: the columns keep the names the header gives them.
+    Case(
+        "load/column_profile.sql",
+        given={"persons": values("name", "('a')", "('a')")},
+        params={"relation": rel("persons"), "integers": [], "others": [col("name", "VARCHAR")]},
+        returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
+        expect=[("name", 2, 0, 1, None)],
+    ),
+    Case(
+        "load/complete_rows.sql",
+        given={
+            "typed": values(
+                "row_id, a, b, c", "(0, 1, 'x', NULL)", "(1, NULL, 'y', 5)", "(2, 3, NULL, 5)", "(3, 4, '', 5)"
+            )
+        },
+        params={"typed": rel("typed"), "columns": [col("a", "INTEGER"), col("b", "VARCHAR")]},
+        returns=["row_id", "a", "b", "c"],
+        expect=[(0, 1, "x", None), (3, 4, "", 5)],
+    ),
+    # NaN and both infinities are no finite numbers; NULL is missing, not infinite.
+    Case(
+        "load/gaps.sql",
+        given={
+            "typed": values(
+                'row_id, "net ""income""", size_, name',
+                "(0, 1e0, 'nan'::FLOAT, 'a')",
+                "(1, NULL, 'inf', NULL)",
+                "(2, '-inf', NULL, NULL)",
+                "(3, -0e0, NULL, 'nan')",
+            )
+        },
+        params={
+            "typed": rel("typed"),
+            "floats": [col('net "income"'), col("size", "FLOAT", "size_")],
+            "others": [col("name", "VARCHAR")],
+        },
+        returns=["column_name", "nulls", "not_finite"],
+        expect=[('net "income"', 1, 1), ("size", 2, 2), ("name", 2, 0)],
+    ),
+    Case(
+        "load/gaps.sql",
+        given={"typed": values("row_id, name", "(0, 'a')", "(1, NULL)")},
+        params={"typed": rel("typed"), "floats": [], "others": [col("name", "VARCHAR")]},
+        returns=["column_name", "nulls", "not_finite"],
+        expect=[("name", 1, 0)],
+    ),
+    Case(
+        "load/matrix.sql",
+        given={
+            "typed": values('row_id, "net ""income""", x', "(2, 30, 1.5)", "(0, 10, NULL)", "(1, NULL, -2.5)"),
+        },
+        params={"relation": rel("typed"), "columns": [INCOME, col("x", "DECIMAL(2,1)")]},
+        returns=["row_id", 'net "income"', "x"],
+        expect=[(0, 10.0, None), (1, None, -2.5), (2, 30.0, 1.5)],
+        ordered=True,
+    ),
+    Case(
+        "load/null_patterns.sql",
+        given={"typed": values("row_id, a, b, c", "(0, 1, 'x', 9)", "(1, NULL, '', 9)", "(2, NULL, NULL, NULL)")},
+        params={"relation": rel("typed"), "columns": [col("a", "INTEGER"), col("b", "VARCHAR")]},
+        returns=["row_id", "a", "b", "c", "pattern"],
+        expect=[(0, 1, "x", 9, "00"), (1, None, "", 9, "10"), (2, None, None, None, "11")],
+    ),
+    # Numbers follow the order of the values, NULL last; the relation is not in the order of row_id.
+    Case(
+        "load/stratum_numbers.sql",
+        given={
+            "typed": values(
+                "row_id, land, sex",
+                "(4, 'b', 1)",
+                "(3, NULL, 1)",
+                "(2, 'a', 2)",
+                "(1, 'b', NULL)",
+                "(0, 'a', 2)",
+                "(5, 'a', 1)",
+            )
+        },
+        params={"relation": rel("typed"), "by": [col("land", "VARCHAR"), col("sex", "INTEGER")]},
+        returns=["stratum"],
+        # a1 = 0, a2 = 1, b1 = 2, b NULL = 3, NULL 1 = 4
+        expect=[(1,), (3,), (1,), (4,), (2,), (0,)],
+        ordered=True,
+    ),
+]

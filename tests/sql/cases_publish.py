@@ -1,0 +1,108 @@
+"""Row tests of sql/publish/."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from .case import Case, by_hash, col, rel, values
+
+ROW_ID, X, INCOME = col("row_id", "INTEGER", "row_id_"), col("x", "BIGINT"), col('net "income"', "INTEGER")
+KINDS = {"plain": [], "dates": [], "timestamps": [], "timestamps_with_zone": [], "casts": []}
+
+CASES = [
+    # The order is that of the keyed hash of the record's number; the user's own row_id, always 1, has no part in it.
+    Case(
+        "publish/records.sql",
+        given={"released": "SELECT i AS row_id, 1 AS row_id_, i * 10 AS x FROM range(12) AS t(i)"},
+        params={"released": rel("released"), **KINDS, "plain": [X, ROW_ID], "ordered": [ROW_ID, X]},
+        returns=["row_id", "x"],
+        expect=[(1, 10 * i) for i in by_hash(range(12))],
+        ordered=True,
+    ),
+    # Means of days and microseconds are rounded half to even: 0.5 is day 0, 1.5 and 2.5 are day 2.
+    Case(
+        "publish/records.sql",
+        given={
+            "released": values(
+                "row_id, day, kept, moment, seconds, zoned",
+                "(0, 0.5e0, 1::BIGINT, 1.5e0, 2000000::BIGINT, 3600000000e0)",
+                "(1, 1.5e0, -1, 1600000000000000e0, -1000000, 0.5e0)",
+                "(2, 2.5e0, 789, 2.5e0, 0, -0.6e0)",
+                "(3, NULL, NULL, NULL, NULL, NULL)",
+            )
+        },
+        params={
+            "released": rel("released"),
+            **KINDS,
+            "dates": [col("day", "DATE"), col("kept", "DATE")],
+            "timestamps": [col("moment", "TIMESTAMP"), col("seconds", "TIMESTAMP_S")],
+            "timestamps_with_zone": [col("zoned", "TIMESTAMP WITH TIME ZONE")],
+            "ordered": [
+                col("zoned", "TIMESTAMP WITH TIME ZONE"),
+                col("day", "DATE"),
+                col("kept", "DATE"),
+                col("moment", "TIMESTAMP"),
+                col("seconds", "TIMESTAMP_S"),
+            ],
+        },
+        show="typeof(zoned), zoned AT TIME ZONE 'UTC', typeof(day), day, kept, typeof(moment), moment, "
+        "typeof(seconds), seconds",
+        returns=["zoned", "day", "kept", "moment", "seconds"],
+        expect=[
+            ("TIMESTAMP WITH TIME ZONE", zoned, "DATE", day, kept, "TIMESTAMP", moment, "TIMESTAMP_S", seconds)
+            for zoned, day, kept, moment, seconds in (
+                (
+                    datetime(1970, 1, 1, 1),
+                    date(1970, 1, 1),
+                    date(1970, 1, 2),
+                    datetime(1970, 1, 1, 0, 0, 0, 2),
+                    datetime(1970, 1, 1, 0, 0, 2),
+                ),
+                (
+                    datetime(1970, 1, 1),
+                    date(1970, 1, 3),
+                    date(1969, 12, 31),
+                    datetime(2020, 9, 13, 12, 26, 40),
+                    datetime(1969, 12, 31, 23, 59, 59),
+                ),
+                (
+                    datetime(1969, 12, 31, 23, 59, 59, 999999),
+                    date(1970, 1, 3),
+                    date(1972, 2, 29),
+                    datetime(1970, 1, 1, 0, 0, 0, 2),
+                    datetime(1970, 1, 1),
+                ),
+                (None, None, None, None, None),
+            )
+        ],
+    ),
+    # Text becomes the type it was; the columns stand in the order of the source, under their own names.
+    Case(
+        "publish/records.sql",
+        given={
+            "released": values(
+                'row_id, span, grade, size_, "net ""income"""',
+                "(0, '1 month', 'low', 1.5e0, 10)",
+                "(1, '30 days', NULL, NULL, NULL)",
+            )
+        },
+        params={
+            "released": rel("released"),
+            **KINDS,
+            "plain": [col("size", "INTEGER", "size_"), INCOME],
+            "casts": [col("span", "INTERVAL"), col("grade", "ENUM('low', 'high')")],
+            "ordered": [
+                INCOME,
+                col("grade", "ENUM('low', 'high')"),
+                col("size", "INTEGER", "size_"),
+                col("span", "INTERVAL"),
+            ],
+        },
+        show='"net ""income""", typeof(grade), grade, size, typeof(span), span::VARCHAR',
+        returns=['net "income"', "grade", "size", "span"],
+        expect=[
+            (10, "ENUM('low', 'high')", "low", 1.5, "INTERVAL", "1 month"),
+            (None, "ENUM('low', 'high')", None, None, "INTERVAL", "30 days"),
+        ],
+    ),
+]

@@ -1,0 +1,271 @@
+"""Row tests of sql/replace/."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from .case import Case, about, by_hash, col, rel, values
+from .cases_group import LAND, ONE_TO_THIRTEEN, RANKED, SORTED, SORTED_BY, STRATA, ranges
+
+X, INCOME = col("x"), col('net "income"', "INTEGER")
+MEANS = [*STRATA, "middle_mean"]
+
+
+def in_groups(*groups, by=""):
+    """Write groups of (row_id, value), ascending, as group/groups_by_rank.sql returns them."""
+    rows, position = [], 0
+    for group in groups:
+        first, last = position, position + len(group) - 1
+        for row_id, value in group:
+            rows.append(f"({by}{row_id}, {value}::DOUBLE, {first}, {position}, {last})")
+            position += 1
+    return values(("land, " if by else "") + "row_id, value, label, position, group_last", *rows)
+
+
+GROUPED = values(
+    'label, x, "net ""income"""',
+    *("(0, 6e0, 1)", "(0, 1e0, 2)", "(0, 2e0, 2)"),
+    *("(1, 5e0, NULL)", "(1, NULL, 7)"),
+    *("(2, 5e0, 1)", "(2, NULL, 4)", "(2, NULL, NULL)"),
+)
+
+CASES = [
+    Case(
+        "replace/by_label.sql",
+        given={
+            "groups": values("row_id, label", "(3, 1)", "(0, 0)", "(1, 1)"),
+            "representatives": values('label, x, "net ""income"""', "(0, 1.5e0, 10)", "(1, NULL, 20)", "(2, 9e0, 30)"),
+        },
+        params={"groups": rel("groups"), "representatives": rel("representatives"), "columns": [X, INCOME]},
+        returns=["row_id", "x", 'net "income"'],
+        expect=[(0, 1.5, 10), (1, None, 20), (3, None, 20)],
+    ),
+    # The record without a group and the group without a record are left out; a record keeps what is missing.
+    Case(
+        "replace/grouped.sql",
+        given={
+            "groups": values("row_id, label", "(3, 1)", "(0, 0)", "(1, 1)", "(9, 2)"),
+            "typed": values(
+                'row_id, x, "net ""income""", name',
+                *("(0, 1.5e0, 10, 'a')", "(1, NULL, 20, 'b')", "(2, 9e0, 30, 'c')", "(3, 2e0, NULL, NULL)"),
+            ),
+        },
+        params={"groups": rel("groups"), "relation": rel("typed"), "columns": [INCOME, X]},
+        returns=["label", 'net "income"', "x"],
+        expect=[(0, 10, 1.5), (1, 20, None), (1, None, 2.0)],
+    ),
+    # Group 0: (1 + 2 + 6) / 3. Group 1: half of the values are there, the mean is theirs. Group 2: one of three, none.
+    Case(
+        "replace/group_means.sql",
+        given={"grouped": GROUPED},
+        params={"grouped": rel("grouped"), "columns": [X, INCOME]},
+        returns=["label", "x", 'net "income"'],
+        expect=[(0, 3.0, 5 / 3), (1, 5.0, 7.0), (2, None, 2.5)],
+    ),
+    # One column, as group/groups_by_rank.sql has it.
+    Case(
+        "replace/group_means.sql",
+        given={"grouped": GROUPED.replace("x,", "value,")},
+        params={"grouped": rel("grouped"), "columns": ["value"]},
+        returns=["label", "value"],
+        expect=[(0, 3.0), (1, 5.0), (2, None)],
+    ),
+    # The middle value, or the mean of the two in the middle.
+    Case(
+        "replace/group_medians.sql",
+        given={"grouped": GROUPED},
+        params={"grouped": rel("grouped"), "columns": [X, INCOME]},
+        returns=["label", "x", 'net "income"'],
+        expect=[(0, 2.0, 2.0), (1, 5.0, 7.0), (2, None, 2.5)],
+    ),
+    Case(
+        "replace/grouped_only.sql",
+        given={
+            "typed": values("row_id, label_, x", "(0, 'a', 1)", "(1, NULL, NULL)", "(2, 'c', 3)"),
+            "groups": values("row_id, label", "(2, 0)", "(1, 0)"),
+        },
+        params={"relation": rel("typed"), "groups": rel("groups")},
+        returns=["row_id", "label_", "x"],
+        expect=[(1, None, None), (2, "c", 3)],
+    ),
+    # 4 5 6 10 and, in the stratum NULL, 10 to 50: means 6.25 and 30. The columns of strata stay as they are.
+    Case(
+        "replace/middle_means.sql",
+        given={
+            "ordered": SORTED_BY,
+            "strata": ranges("'a', 0, 6, 3, 6", "NULL, 7, 11, 7, 11", columns=["land", *STRATA]),
+        },
+        params={"sorted": rel("ordered"), "strata": rel("strata"), "by": [LAND]},
+        returns=["land", *STRATA, "middle_mean"],
+        expect=[("a", 0, 6, 3, 6, 6.25), (None, 7, 11, 7, 11, 30.0)],
+    ),
+    # Of 3 132 | 348 356 396 401 538 | ... the middle, (348 + 356 + 396 + 401 + 538) / 5; where it is empty, none.
+    Case(
+        "replace/middle_means.sql",
+        given={"ordered": SORTED, "strata": ranges("0, 10, 2, 6", "20, 30, 20, 19")},
+        params={"sorted": rel("ordered"), "strata": rel("strata"), "by": []},
+        returns=[*STRATA, "middle_mean"],
+        expect=[(0, 10, 2, 6, 407.8), (20, 30, 20, 19, None)],
+    ),
+    # 1 2 3 | 4 5 6 10 and 10 to 50 in the stratum NULL: 2, and the given means of the groups in the middle.
+    # Neighbours of the other stratum stay out.
+    Case(
+        "replace/rank_means.sql",
+        given={
+            "ordered": SORTED_BY,
+            "strata": ranges("'a', 0, 6, 3, 6, 6.25e0", "NULL, 7, 11, 7, 11, 30e0", columns=["land", *MEANS]),
+        },
+        params={"sorted": rel("ordered"), "strata": rel("strata"), "by": [LAND], "k": 3},
+        returns=["row_id", "value"],
+        expect=[
+            *((row_id, 2.0) for row_id in (9, 8, 7)),
+            *((row_id, 6.25) for row_id in (3, 4, 5, 6)),
+            *((row_id, 30.0) for row_id in (0, 1, 2, 10, 11)),
+        ],
+    ),
+    # 1 2 3 | 4 5 6 | 7 8 9 10 | 11 12 13; row_id is 21 - value
+    Case(
+        "replace/rank_means.sql",
+        given={"ordered": ONE_TO_THIRTEEN, "strata": ranges("0, 12, 6, 9, 8.5e0", columns=MEANS)},
+        params={"sorted": rel("ordered"), "strata": rel("strata"), "by": [], "k": 3},
+        returns=["row_id", "value"],
+        expect=[
+            *((21 - x, 2.0) for x in (1, 2, 3)),
+            *((21 - x, 5.0) for x in (4, 5, 6)),
+            *((21 - x, 8.5) for x in (7, 8, 9, 10)),
+            *((21 - x, 12.0) for x in (11, 12, 13)),
+        ],
+    ),
+    # k = 2, 3 132 | 348 356 | 396 401 538 | 613 670 | 815 916: the innermost holds the median, 401
+    Case(
+        "replace/rank_means.sql",
+        given={"ordered": SORTED, "strata": ranges("0, 10, 4, 6, 445e0", columns=MEANS)},
+        params={"sorted": rel("ordered"), "strata": rel("strata"), "by": [], "k": 2},
+        returns=["row_id", "value"],
+        expect=[
+            (row_id, mean)
+            for (row_id, _), mean in zip(
+                RANKED, [67.5] * 2 + [352] * 2 + [445] * 3 + [641.5] * 2 + [865.5] * 2, strict=True
+            )
+        ],
+    ),
+    # The last group of every stratum takes the remainder, k = 2: 1 2 | 3 4 | 5 6 10 and 10 20 | 30 40 50.
+    Case(
+        "replace/rank_means.sql",
+        given={
+            "ordered": SORTED_BY,
+            "strata": ranges("'a', 0, 6, 4, 6, 7e0", "NULL, 7, 11, 9, 11, 40e0", columns=["land", *MEANS]),
+        },
+        params={"sorted": rel("ordered"), "strata": rel("strata"), "by": [LAND], "k": 2},
+        returns=["row_id", "value"],
+        expect=[
+            *((row_id, 1.5) for row_id in (9, 8)),
+            *((row_id, 3.5) for row_id in (7, 3)),
+            *((row_id, 7.0) for row_id in (4, 5, 6)),
+            *((row_id, 15.0) for row_id in (0, 1)),
+            *((row_id, 40.0) for row_id in (2, 10, 11)),
+        ],
+    ),
+    # x from its own relation, the income too, name as it was; record 2 has no new x (NULL stays NULL).
+    Case(
+        "replace/released.sql",
+        given={
+            "typed": values(
+                'row_id, x, "net ""income""", name', "(0, 1, 10, 'a')", "(1, 2, 20, 'b')", "(2, NULL, 30, NULL)"
+            ),
+            "new_x": values("row_id, value", "(1, 1.5e0)", "(0, 1.5e0)"),
+            "new_income": values('"net ""income""", row_id', "(15, 0)", "(15, 1)", "(30, 2)"),
+        },
+        params={
+            "relation": rel("typed"),
+            "columns": [(col("name", "VARCHAR"), "r", "name"), (X, "v1", "value"), (INCOME, "v2", 'net "income"')],
+            "joined": [("v1", rel("new_x")), ("v2", rel("new_income"))],
+        },
+        returns=["row_id", "name", "x", 'net "income"'],
+        expect=[(0, "a", 1.5, 15), (1, "b", 1.5, 15), (2, None, None, 30)],
+    ),
+    # The i-th record takes the value of the one whose keyed hash is the i-th.
+    Case(
+        "replace/shuffled.sql",
+        given={"split": values("row_id, label, value", *(f"({i}, 0, {i * 10}::DOUBLE)" for i in range(8)))},
+        params={"relation": rel("split"), "within": [], "column": INCOME},
+        returns=["row_id", "value"],
+        expect=[(i, 10.0 * j) for i, j in zip(range(8), by_hash(range(8), 'net "income"'), strict=True)],
+    ),
+    # Values stay within their group.
+    Case(
+        "replace/shuffled.sql",
+        given={"split": values("row_id, label, value", *(f"({i}, {i % 2}, {i * 10}::DOUBLE)" for i in range(8)))},
+        params={"relation": rel("split"), "within": ["label"], "column": X},
+        returns=["row_id", "value"],
+        expect=[
+            (i, 10.0 * j)
+            for ids in (range(0, 8, 2), range(1, 8, 2))
+            for i, j in zip(ids, by_hash(ids, "x"), strict=True)
+        ],
+    ),
+    # NULL is a stratum of its own.
+    Case(
+        "replace/shuffled.sql",
+        given={
+            "split": values(
+                "land, row_id, label, value",
+                *(f"({'NULL' if i < 3 else repr('a')}, {i}, 0, {i * 10}::DOUBLE)" for i in range(7)),
+            )
+        },
+        params={"relation": rel("split"), "within": [LAND], "column": X},
+        returns=["row_id", "value"],
+        expect=[(i, 10.0 * j) for ids in (range(3), range(3, 7)) for i, j in zip(ids, by_hash(ids, "x"), strict=True)],
+    ),
+    # Höhne's worked example, k = 3, by the formula of its documentation.
+    Case(
+        "replace/split_values.sql",
+        given={"groups": in_groups(RANKED[0:2], RANKED[2:5], RANKED[5:8], RANKED[8:11])},
+        params={"groups": rel("groups"), "by": []},
+        returns=["row_id", "label", "value"],
+        expect=[
+            (8, 0, 3.0),
+            (3, 0, 132.0),
+            (7, 2, about(336.97)),
+            (0, 2, about(381.51)),
+            (9, 2, about(381.51)),
+            (10, 5, about(393.20)),
+            (6, 5, about(579.40)),
+            (4, 5, about(579.40)),
+            (1, 8, about(657.55)),
+            (2, 8, about(871.73)),
+            (5, 8, about(871.73)),
+        ],
+    ),
+    # g = 5: b = 2 (2.5 to even), mean 3, sd √2, so 3 + √2 √(3/2) and 3 - √2 √(2/3).
+    # g = 4: b = 2, mean 11, sd 1, so 12 and 10. g = 1: b = 1, the value itself. Equal values: sd 0, no change.
+    Case(
+        "replace/split_values.sql",
+        given={
+            "groups": in_groups(
+                [(10 + i, i) for i in range(1, 6)],
+                [(20, 10), (21, 10), (22, 12), (23, 12)],
+                [(30, 99)],
+                [(41, 100), (40, 100), (42, 100)],
+                by="NULL, ",
+            )
+        },
+        params={"groups": rel("groups"), "by": [LAND]},
+        returns=["land", "row_id", "label", "value"],
+        expect=[
+            *((None, 10 + i, 0, 3 - sqrt(4 / 3)) for i in (1, 2, 3)),
+            *((None, 10 + i, 0, 3 + sqrt(3)) for i in (4, 5)),
+            *((None, row_id, 5, value) for row_id, value in ((20, 10.0), (21, 10.0), (22, 12.0), (23, 12.0))),
+            (None, 30, 9, 99.0),
+            *((None, row_id, 10, 100.0) for row_id in (41, 40, 42)),
+        ],
+    ),
+    # g = 7: b = 4 (3.5 to even): 0 0 0 | 7 7 7 7 has mean 4 and variance 12, so it comes out as it was.
+    Case(
+        "replace/split_values.sql",
+        given={"groups": in_groups([(i, 0 if i < 3 else 7) for i in range(7)])},
+        params={"groups": rel("groups"), "by": []},
+        returns=["row_id", "label", "value"],
+        expect=[(i, 0, 4 - sqrt(12) * sqrt(4 / 3)) if i < 3 else (i, 0, 4 + sqrt(12) * sqrt(3 / 4)) for i in range(7)],
+    ),
+]

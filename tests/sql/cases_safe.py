@@ -1,0 +1,220 @@
+"""Row tests of sql/safe/; deviations are also held against dense Z'Z in test_templates.py."""
+
+from __future__ import annotations
+
+from .case import Case, col, rel, values
+
+SEX, LAND, X, INCOME = col("sex", "VARCHAR"), col("land", "VARCHAR"), col("x"), col('net "income"', "INTEGER")
+
+# m 1 | f 2 | NULL 1 | NULL NULL
+CELLS = values(
+    'cell, sex, "net ""income""", n', "(0, 'f', 2, 1)", "(1, 'm', 1, 2)", "(2, NULL, 1, 1)", "(3, NULL, NULL, 2)"
+)
+DEVIATIONS = ["table_id", "cells", "cells_changed", "count_deviation", "count_max", "sum_deviation_1", "sum_max_1"]
+ORIGINAL = values("sex, land, x, n", "('m', 'A', 10e0, 2)", "('f', 'A', 20e0, 1)", "('f', 'B', 30e0, 1)")
+CHANGED = values("sex, land, x, n", "('m', 'A', 12e0, 3)", "('f', 'B', 30e0, 1)")
+
+CASES = [
+    # Cells in the order of their values, NULL last; NULL is a value of its own.
+    Case(
+        "safe/cells.sql",
+        given={
+            "typed": values(
+                'row_id, sex, "net ""income"""',
+                "(0, NULL, NULL)",
+                "(1, 'm', 1)",
+                "(2, NULL, 1)",
+                "(3, 'f', 2)",
+                "(4, 'm', 1)",
+                "(5, NULL, NULL)",
+            )
+        },
+        params={"relation": rel("typed"), "columns": [SEX, INCOME]},
+        returns=["cell", "sex", 'net "income"', "n"],
+        expect=[(0, "f", 2, 1), (1, "m", 1, 2), (2, None, 1, 1), (3, None, None, 2)],
+    ),
+    # -0.0 and 0.0 are one cell.
+    Case(
+        "safe/cells.sql",
+        given={"typed": values("row_id, x", "(0, '-0.0'::DOUBLE)", "(1, 0e0)", "(2, 1e0)")},
+        params={"relation": rel("typed"), "columns": [X]},
+        returns=["cell", "x", "n"],
+        show="cell, n",
+        expect=[(0, 2), (1, 1)],
+    ),
+    Case(
+        "safe/features.sql",
+        given={"cells": CELLS + " ORDER BY n DESC, cell"},
+        params={"cells": rel("cells"), "by": [], "nominal": [SEX], "numeric": [INCOME]},
+        returns=["n", "stratum", "sex", 'net "income"'],
+        expect=[(1, 0, 0, 2.0), (2, 0, 1, 1.0), (1, 0, 2, 1.0), (2, 0, 2, None)],
+        ordered=True,
+    ),
+    # A column of the strata takes part as a nominal one, too. (1, f) 0, (1, m) 1, (1, -) 2, (2, f) 3, (-, -) 4.
+    Case(
+        "safe/features.sql",
+        given={
+            "cells": values(
+                'cell, sex, "net ""income""", n',
+                "(0, 'm', 1, 1)",
+                "(1, 'f', 1, 1)",
+                "(2, 'f', 2, 4)",
+                "(3, NULL, 1, 1)",
+                "(4, NULL, NULL, 1)",
+            )
+        },
+        params={"cells": rel("cells"), "by": [INCOME, SEX], "nominal": [INCOME, SEX], "numeric": []},
+        returns=["n", "stratum", 'net "income"', "sex"],
+        expect=[(1, 1, 0, 1), (1, 0, 0, 0), (4, 3, 1, 0), (1, 2, 0, 2), (1, 4, 2, 2)],
+        ordered=True,
+    ),
+    # Group 0: f once, m twice. Group 1: half of its records have an income. Group 2: one of three, so none.
+    Case(
+        "safe/means.sql",
+        given={
+            "cells": CELLS,
+            "members": values(
+                "cell, label, n", "(1, 0, 2)", "(0, 0, 1)", "(2, 1, 1)", "(3, 1, 1)", "(3, 2, 2)", "(2, 2, 1)"
+            ),
+        },
+        params={"cells": rel("cells"), "members": rel("members"), "columns": [INCOME]},
+        returns=["label", "n", 'net "income"'],
+        expect=[(0, 3, 4 / 3), (1, 2, 1.0), (2, 3, None)],
+    ),
+    Case(
+        "safe/means.sql",
+        given={"cells": CELLS, "members": values("cell, label, n", "(1, 0, 2)", "(0, 0, 1)", "(3, 5, 2)")},
+        params={"cells": rel("cells"), "members": rel("members"), "columns": []},
+        returns=["label", "n"],
+        expect=[(0, 3), (5, 2)],
+    ),
+    # 0: m 2, f 1. 1: f and m tie. 2: m and NULL tie. 3: NULL leads. 4: no cell of f (1 + 1) is as large as m (1), f is.
+    Case(
+        "safe/modes.sql",
+        given={
+            "cells": values("cell, sex, x, n", "(0, 'f', 1, 9)", "(1, 'f', 2, 9)", "(2, 'm', 1, 9)", "(3, NULL, 1, 9)"),
+            "members": values(
+                "cell, label, n",
+                *("(2, 0, 2)", "(0, 0, 1)"),
+                *("(2, 1, 3)", "(1, 1, 3)"),
+                *("(3, 2, 1)", "(2, 2, 1)"),
+                *("(3, 3, 2)", "(0, 3, 1)"),
+                *("(2, 4, 3)", "(0, 4, 2)", "(1, 4, 2)"),
+            ),
+        },
+        params={"cells": rel("cells"), "members": rel("members"), "column": SEX},
+        returns=["label", "sex"],
+        expect=[(0, "m"), (1, "f"), (2, "m"), (3, None), (4, "f")],
+    ),
+    Case(
+        "safe/released_cells.sql",
+        given={
+            "means": values('label, n, "net ""income"""', "(0, 3, 1.5e0)", "(1, 4, NULL)"),
+            "modes_1": values("label, sex", "(1, NULL)", "(0, 'm')"),
+            "modes_2": values("label, land", "(0, 'A')", "(1, 'B')"),
+        },
+        params={
+            "means": rel("means"),
+            "modes": [("m1", rel("modes_1"), SEX), ("m2", rel("modes_2"), LAND)],
+            "numeric": [INCOME],
+        },
+        returns=["label", "sex", "land", 'net "income"', "n"],
+        expect=[(0, "m", "A", 1.5, 3), (1, None, "B", None, 4)],
+    ),
+    # Counts of the original: m 2, f 2; A 3, B 1; mA 2, fA 1, fB 1. Changed: m 3, f 1; A 3, B 1; mA 3, fB 1.
+    # Sums: m 20, f 50; A 40, B 30; mA 20, fA 20, fB 30. Changed: m 36, f 30; A 36, B 30; mA 36, fB 30.
+    # table_id counts the last column as the lowest bit: 0 = {sex, land}, 1 = {sex}, 2 = {land}.
+    Case(
+        "safe/deviations.sql",
+        given={"original": ORIGINAL, "changed": CHANGED},
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [SEX, LAND],
+            "numeric": [X],
+            "sets": [(SEX,), (LAND,), (SEX, LAND)],
+        },
+        returns=DEVIATIONS,
+        expect=[(0, 3, 2, 2, 1, 16 + 20, 20), (1, 2, 2, 2, 1, 16 + 20, 20), (2, 2, 0, 0, 0, 4, 4)],
+        ordered=True,
+    ),
+    # No nominal column: one table with one cell; 20 + 20 + 30 against 36 + 30.
+    Case(
+        "safe/deviations.sql",
+        given={"original": ORIGINAL, "changed": CHANGED},
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [],
+            "numeric": [X],
+            "sets": [()],
+        },
+        returns=DEVIATIONS,
+        expect=[(0, 1, 0, 0, 0, 4, 4)],
+    ),
+    # NULL is a value of its own, and not the "all" of a roll-up; a missing number adds nothing.
+    Case(
+        "safe/deviations.sql",
+        given={
+            "original": values("sex, land, x, n", "(NULL, 'A', NULL::DOUBLE, 3)", "('m', 'A', 5e0, 1)"),
+            "changed": values("sex, land, x, n", "(NULL, 'A', 5e0, 1)", "('m', 'A', 5e0, 3)"),
+        },
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [SEX, LAND],
+            "numeric": [X],
+            "sets": [(SEX,), (LAND,)],
+        },
+        returns=DEVIATIONS,
+        # sex: NULL 3 - 1, m 1 - 3; sums 0 - 5 and 5 - 15. land: 4 - 4; 5 - 20.
+        expect=[(1, 2, 2, 4, 2, 15, 10), (2, 1, 0, 0, 0, 15, 15)],
+        ordered=True,
+    ),
+    # Without numeric columns only the counts are there.
+    Case(
+        "safe/deviations.sql",
+        given={"original": ORIGINAL, "changed": CHANGED},
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [SEX],
+            "numeric": [],
+            "sets": [(SEX,)],
+        },
+        returns=DEVIATIONS[:5],
+        expect=[(0, 2, 2, 2, 1)],
+    ),
+    # 2 · 10 + 1 · |-20| + 3 · nothing
+    Case(
+        "safe/totals.sql",
+        given={
+            "cells": values('cell, x, "net ""income""", n', "(0, 10e0, 1, 2)", "(1, -20e0, 1, 1)", "(2, NULL, -1, 3)")
+        },
+        params={"cells": rel("cells"), "numeric": [X, INCOME]},
+        returns=["records", "absolute_1", "absolute_2"],
+        expect=[(6, 40.0, 6.0)],
+    ),
+    # m: seats 1, 2 of group 0 are records 0 and 2, seat 3 of group 1 is record 3. NULL: record 1; record 4 was dropped.
+    Case(
+        "safe/assigned.sql",
+        given={
+            "typed": values(
+                'row_id, sex, "net ""income"""',
+                "(3, 'm', 1)",
+                "(0, 'm', 1)",
+                "(4, NULL, NULL)",
+                "(2, 'm', 1)",
+                "(1, NULL, NULL)",
+                "(5, NULL, 7)",
+            ),
+            "cells": values(
+                'cell, sex, "net ""income""", n', "(0, 'm', 1, 3)", "(1, NULL, 7, 1)", "(2, NULL, NULL, 2)"
+            ),
+            "members": values("cell, label, n", "(0, 1, 1)", "(2, 1, 1)", "(0, 0, 2)", "(1, 6, 1)"),
+        },
+        params={"relation": rel("typed"), "cells": rel("cells"), "members": rel("members"), "columns": [SEX, INCOME]},
+        returns=["row_id", "label"],
+        expect=[(0, 0), (2, 0), (3, 1), (1, 1), (5, 6)],
+    ),
+]

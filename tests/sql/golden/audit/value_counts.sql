@@ -1,0 +1,19 @@
+-- title: How often the rarest value of each column occurs
+-- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value
+-- reads: relation
+-- returns: column_name, rarest (NULL for a table without records)
+-- params: relation, columns
+SELECT
+  'x' AS column_name,
+  min(occurrences) AS rarest
+FROM (SELECT count(*) AS occurrences FROM "staging"."released" GROUP BY "x")
+UNION ALL
+SELECT
+  'net "income"' AS column_name,
+  min(occurrences) AS rarest
+FROM (SELECT count(*) AS occurrences FROM "staging"."released" GROUP BY "net ""income""")
+UNION ALL
+SELECT
+  'empty' AS column_name,
+  min(occurrences) AS rarest
+FROM (SELECT count(*) AS occurrences FROM "staging"."released" GROUP BY "empty")

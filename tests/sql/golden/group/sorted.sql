@@ -1,0 +1,12 @@
+-- title: The records in the order of one value, within strata; the physical order of the result is its meaning
+-- source: Defays & Nanopoulos (1993): individual ranking sorts each variable on its own; ties go by row_id
+-- reads: relation
+-- returns: the strata, row_id, value; records without a value are left out
+-- params: relation, by, column
+SELECT
+"land", 
+  row_id,
+  CAST("net ""income""" AS DOUBLE) AS value
+FROM "staging"."typed"
+WHERE "net ""income""" IS NOT NULL
+ORDER BY "land", value, row_id

@@ -1,0 +1,7 @@
+-- title: The rows of JSON files
+-- source: DuckDB, read_json
+-- reads: the files
+-- returns: the columns of the files
+-- params: paths
+SELECT *
+FROM read_json(['a.json'])

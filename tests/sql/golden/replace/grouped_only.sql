@@ -1,0 +1,8 @@
+-- title: The records that are in a group
+-- source: sqlmicro: records of groups that were dropped are suppressed
+-- reads: relation, groups
+-- returns: the columns of relation
+-- params: relation, groups
+SELECT r.*
+FROM "staging"."typed" AS r
+SEMI JOIN "staging"."groups" AS g USING (row_id)

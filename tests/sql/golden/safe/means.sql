@@ -1,0 +1,17 @@
+-- title: The size of every group and its mean in every numeric column
+-- source: Höhne, SAFE. A group has no value where most of its records have none; the values are added in the order of the
+--   cells, so that the mean does not depend on the number of threads
+-- reads: cells, members
+-- returns: label, n, a mean per numeric column
+-- params: cells, members, columns
+SELECT
+  m.label,
+  CAST(sum(m.n) AS BIGINT) AS n
+  , CASE WHEN 2 * sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL) >= sum(m.n) THEN
+      list_sum(list(m.n * CAST(c."net ""income""" AS DOUBLE) ORDER BY c.cell)
+        FILTER (WHERE c."net ""income""" IS NOT NULL))
+      / sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL)
+    END AS "net ""income"""
+FROM "staging"."members" AS m
+JOIN "staging"."cells" AS c USING (cell)
+GROUP BY m.label
