@@ -18,23 +18,13 @@ METHOD_OPTIONS = (
 )  # fmt: skip
 
 
-def _audit(
-    *,
-    quasi: Annotated[
-        tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
-    ],
-    k: Annotated[int, Param("How often every combination has to occur.", min=2)],
-) -> None: ...
-
-
 def _show_values(
     *,
     show_values: Annotated[bool, Param("Print the values of the smallest violating classes.")] = False,
 ) -> None: ...
 
 
-AUDIT = parameters(_audit)
-AUDIT_OPTIONS = (*options.SOURCE, *AUDIT, *parameters(_show_values), *options.MACHINE, *options.READER)
+AUDIT_OPTIONS = (*options.SOURCE, *options.AUDIT, *parameters(_show_values), *options.MACHINE, *options.READER)
 PROFILE_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
 _MOST_CLASSES_SHOWN = 20
 

@@ -158,9 +158,7 @@ def step_parameters(do: str) -> tuple[Parameter, ...]:
     if do == "publish":
         return options.TARGET
     if do == "audit":
-        from sqlmicro.api import AUDIT
-
-        return AUDIT
+        return options.AUDIT
     return (*_STEP_OPTIONS, *find(do).parameters)
 
 
@@ -303,11 +301,10 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
 
 def _audit_step(run: Run, step: Step) -> None:
     """Hold the records as they stand now to a k; the release itself is audited again when it is published."""
-    from sqlmicro.api import AUDIT
     from sqlmicro.audits import k_anonymity
     from sqlmicro.columns import make_columns
 
-    values = settle(AUDIT, step.settings, step.where)
+    values = settle(options.AUDIT, step.settings, step.where)
     wanted = pick(run.roles.released, values["quasi"], f"{step.where}, quasi")
     staged = {name: column for column in make_columns(run.warehouse.describe(run.current)) for name in [column.name]}
     with run.timed("audit"):

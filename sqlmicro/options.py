@@ -90,6 +90,15 @@ def _display(
 ) -> None: ...
 
 
+def _audit(
+    *,
+    quasi: Annotated[
+        tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
+    ],
+    k: Annotated[int, Param("How often every combination has to occur.", min=2)],
+) -> None: ...
+
+
 SOURCE = parameters(_source)
 READER = parameters(_reader)
 COLUMNS = parameters(_columns)
@@ -97,6 +106,7 @@ TARGET = parameters(_target)
 MACHINE = parameters(_machine)
 RUN = parameters(_run)
 DISPLAY = parameters(_display)
+AUDIT = parameters(_audit)
 
 
 def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:

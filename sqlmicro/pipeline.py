@@ -19,14 +19,14 @@ from sqlmicro.columns import Column, Roles
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import settle
 from sqlmicro.registry import Method, Promise
-from sqlmicro.source import Source, profile_columns
+from sqlmicro.source import Source
 from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
+from sqlmicro.work import Outcome, Work
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
+    pass
 
 NULLS = ("error", "keep", "suppress", "pattern")
 
@@ -38,21 +38,6 @@ class Claim:
     columns: tuple[Column, ...]
     promise: Promise
     k: int
-
-
-@dataclass
-class Outcome:
-    """What a method made of its columns."""
-
-    values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
-    only_grouped: Name | None = None
-    groups: int = 0
-    smallest: int | None = None
-    largest: int | None = None
-    candidates: list[dict[str, Any]] = field(default_factory=list)
-    safe_distance: dict[str, Any] | None = None
-    chosen: int | None = None
-    notes: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -131,199 +116,6 @@ def _staged_as(column: Column, used: bool) -> str:
     return "plain"
 
 
-class Work:
-    """What a method works with: its relation, its columns, the strata, and the statements several methods share."""
-
-    def __init__(
-        self,
-        run: Run,
-        name: str,
-        where: str,
-        columns: Sequence[Column],
-        by: Sequence[Column | str],
-        relation: Name,
-        nulls: str,
-    ) -> None:
-        self._run = run
-        self._prefix = f"{name}_{len(run.steps) + 1}".replace("-", "_")
-        self.where = where
-        self.columns = list(columns)
-        self.by = list(by)
-        self.relation = relation
-        self.nulls = nulls
-        self.outcome = Outcome()
-
-    @property
-    def warehouse(self) -> Warehouse:
-        """The warehouse the statements run in."""
-        return self._run.warehouse
-
-    def rng(self) -> np.random.Generator:
-        """Return a generator that depends on the key of the run alone."""
-        import numpy as np
-
-        return np.random.Generator(np.random.PCG64(int(self._run.key, 16)))
-
-    def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
-        """Create a staging relation of this step from a template."""
-        return self.warehouse.run(template, f"{self._prefix}_{into}", view=view, rows=self._run.rows_in, **params)
-
-    def record(self, template: str, **params: object) -> dict[str, Any]:
-        """Return the only row of a template."""
-        return self.warehouse.record(template, **params)
-
-    def note(self, text: str) -> None:
-        """Add a sentence to the report."""
-        self.outcome.notes.append(text)
-
-    def sort(self, column: Column) -> Name:
-        """Sort the records that have a value in `column`, within strata."""
-        return self.run(
-            "group/sorted.sql", f"sorted_{column.staged}", relation=self.relation, by=self.by, column=column
-        )
-
-    def sort_by(self, relation: Name, column: str) -> Name:
-        """Sort the records of another relation by one of its columns, within strata."""
-        return self.run("group/sorted.sql", "sorted", relation=relation, by=self.by, column=column)
-
-    def strata(self, template: str, ordered: Name, column: Column | None, k: int) -> Name:
-        """Return where the groups of every stratum lie; refuse a stratum with fewer than k records.
-
-        Raises
-        ------
-        InputError
-            When there are fewer than k records with a value.
-        """
-        name = "strata" if column is None else f"strata_{column.staged}"
-        strata = self.run(template, name, sorted=ordered, by=self.by, k=k)
-        found = self.warehouse.query(
-            "strata",
-            "SELECT min(last_position - first_position + 1), count(*), "
-            "count(*) FILTER (WHERE last_position - first_position + 1 < {{ k }}) FROM {{ strata | ident }}",
-            strata=strata,
-            k=k,
-        )
-        smallest, count, below = found[0]
-        if column is None or count:
-            refuse_small_strata(
-                self.where, k, int(smallest or 0), int(below), bool(self.by), column.name if column else ""
-            )
-        return strata
-
-    def groups_by_rank(self, ordered: Name, strata: Name, k: int) -> Name:
-        """Return the group of every record from its position; a view, computed when it is read."""
-        return self.run(
-            "group/groups_by_rank.sql",
-            f"groups_{ordered.table}",
-            view=True,
-            sorted=ordered,
-            strata=strata,
-            by=self.by,
-            k=k,
-        )
-
-    def replace(self, column: Column, values: Name) -> None:
-        """Take the new values of a column from the relation `values` (row_id, value)."""
-        self.outcome.values[column] = (values, "value")
-
-    def replace_by_group(self, columns: Sequence[Column], groups: Name, representative: str) -> None:
-        """Replace columns by the mean or median of the group; `groups` has row_id and label."""
-        grouped = self.run(
-            "replace/grouped.sql", "grouped", view=True, groups=groups, relation=self.relation, columns=columns
-        )
-        template = f"replace/group_{representative}s.sql"
-        representatives = self.run(template, "representatives", grouped=grouped, columns=columns)
-        values = self.run(
-            "replace/by_label.sql", "values", groups=groups, representatives=representatives, columns=columns
-        )
-        self.replace_all(columns, values)
-
-    def replace_by_rank_group(self, column: Column, groups: Name, representative: str) -> None:
-        """Replace one column by the mean or median of the group; `groups` has row_id, label and value."""
-        template = f"replace/group_{representative}s.sql"
-        representatives = self.run(template, f"representatives_{column.staged}", grouped=groups, columns=["value"])
-        values = self.run(
-            "replace/by_label.sql",
-            f"values_{column.staged}",
-            groups=groups,
-            representatives=representatives,
-            columns=["value"],
-        )
-        self.replace(column, values)
-
-    def replace_all(self, columns: Sequence[Column], values: Name) -> None:
-        """Take the new values of several columns from the relation `values` (row_id and the columns)."""
-        for column in columns:
-            self.outcome.values[column] = (values, column.staged)
-
-    def count_groups(self, groups: Name) -> None:
-        """Add the number and sizes of the groups to the report."""
-        self._count(self.record("group/group_sizes.sql", groups=groups))
-
-    def count_rank_groups(self, strata: Name, k: int) -> int:
-        """Add the number and sizes of groups of consecutive records; return the smallest size."""
-        return self._count(self.record("group/rank_group_sizes.sql", strata=strata, k=k))
-
-    def _count(self, row: Mapping[str, Any]) -> int:
-        outcome = self.outcome
-        if row["groups"] is None:
-            return 0
-        smallest, largest = int(row["smallest"]), int(row["largest"])
-        outcome.groups += int(row["groups"])
-        outcome.smallest = smallest if outcome.smallest is None else min(outcome.smallest, smallest)
-        outcome.largest = largest if outcome.largest is None else max(outcome.largest, largest)
-        return smallest
-
-    def matrix(self, columns: Sequence[Column]) -> tuple[np.ndarray, np.ndarray]:
-        """Return row_id (n,) and the columns as they are (n, p); NaN where a value is missing."""
-        import numpy as np
-
-        arrays = self.warehouse.arrays("load/matrix.sql", relation=self.relation, columns=columns)
-        X = np.empty((len(arrays["row_id"]), len(columns)))
-        for j, column in enumerate(columns):
-            X[:, j] = arrays[column.staged]
-        return arrays["row_id"], X
-
-    def stratum_numbers(self, n: int) -> np.ndarray:
-        """Return the stratum of every record (n,), in the order of row_id."""
-        import numpy as np
-
-        if not self.by:
-            return np.zeros(n, dtype=np.int64)
-        return self.warehouse.arrays("load/stratum_numbers.sql", relation=self.relation, by=self.by)["stratum"]
-
-    def load(self, table: pa.Table, into: str, comment: str) -> Name:
-        """Create a staging relation of this step from an Arrow table."""
-        return self.warehouse.load(table, f"{self._prefix}_{into}", comment)
-
-    def proposed_scales(self) -> dict[str, str]:
-        """Return the scale that `profile` proposes for every column, as it is before this step."""
-        return {found.column.name: found.scale[0] for found in profile_columns(self.warehouse, self._run.source)}
-
-    def load_labels(self, row_id: np.ndarray, labels: np.ndarray, kernel: str) -> Name:
-        """Write the group of every record back to the warehouse."""
-        import pyarrow as pa
-
-        table = pa.table({"row_id": row_id, "label": labels})
-        return self.load(table, "groups", f"filled with the groups that {kernel} made")
-
-
-def refuse_small_strata(where: str, k: int, smallest: int, below: int, strata: bool, column: str = "") -> None:
-    """Raise InputError when there is a stratum, or a whole table, with fewer than k records."""
-    if smallest >= k:
-        return
-    of = f" with a value in {column!r}" if column else ""
-    if strata:
-        raise InputError(
-            where,
-            f"every stratum must have at least k = {k} records{of}",
-            f"{below} strata with fewer, the smallest has {smallest}",
-            "Use fewer or coarser --by columns, a smaller --k, or --nulls suppress if it is missing "
-            "values that make small patterns",
-        )
-    raise InputError(where, f"there must be at least k = {k} records{of}", f"{smallest}", "Use a smaller --k")
-
-
 def step(
     run: Run,
     method: Method,
@@ -355,7 +147,17 @@ def step(
                 relation=relation,
                 columns=columns,
             )
-        work = Work(run, method.name, where, columns, strata, relation, nulls)
+        work = Work(
+            run.warehouse,
+            run.source,
+            relation,
+            columns,
+            strata,
+            where=where,
+            prefix=f"{method.name}_{len(run.steps) + 1}".replace("-", "_"),
+            key=run.key,
+            rows=run.rows_in,
+        )
         if method.engine == "numpy":
             _run_kernel(run, work, method, values)
         else:
@@ -428,7 +230,7 @@ def _run_kernel(run: Run, work: Work, method: Method, values: Mapping[str, Any])
     strata = work.stratum_numbers(len(X))
     sizes = np.bincount(strata)
     k = int(values["k"])
-    refuse_small_strata(work.where, k, int(sizes.min()), int((sizes < k).sum()), bool(work.by))
+    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
     rng = work.rng()
     labels = np.empty(len(X), dtype=np.int64)
     order = np.argsort(strata, kind="stable")

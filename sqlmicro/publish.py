@@ -13,6 +13,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
@@ -398,7 +399,7 @@ def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[
     report["release"] = number
     warehouse.insert(
         "record",
-        "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, to_timestamp($10), $11, $12)",
+        "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         [
             number,
             report["source"],
@@ -409,7 +410,7 @@ def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[
             report["rows"],
             report["suppressed"],
             report["IL"],
-            int(started * 1e6),
+            datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
             time.time() - started,
             json.dumps(report["versions"]),
         ],

@@ -64,7 +64,7 @@ def method(
 
     An `engine="numpy"` grouping method is called as `f(X, rng, tick, **settings)` with X of shape (n, p), standardised,
     and returns labels of shape (n,). An `engine="sql"` method is called as `f(work, **settings)` with a
-    `pipeline.Work` and returns a `pipeline.Outcome`.
+    `work.Work` and returns a `work.Outcome`.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

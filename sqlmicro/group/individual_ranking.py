@@ -8,7 +8,7 @@ from sqlmicro.params import Param
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
-    from sqlmicro.pipeline import Outcome, Work
+    from sqlmicro.work import Outcome, Work
 
 NEIGHBOURS_UP_TO = 30
 """Up to this k the first record of a group adds up its neighbours; above, GROUP BY costs less (10 million rows)."""

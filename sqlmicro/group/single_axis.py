@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.columns import Column
-    from sqlmicro.pipeline import Outcome, Work
+    from sqlmicro.work import Outcome, Work
 
 
 @method(

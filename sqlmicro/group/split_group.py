@@ -10,8 +10,8 @@ from sqlmicro.registry import method
 
 if TYPE_CHECKING:
     from sqlmicro.columns import Column
-    from sqlmicro.pipeline import Outcome, Work
     from sqlmicro.templates import Name
+    from sqlmicro.work import Outcome, Work
 
 
 @method(

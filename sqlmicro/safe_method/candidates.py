@@ -14,8 +14,8 @@ from sqlmicro.safe_method.kmeans import merge_small
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.pipeline import Work
     from sqlmicro.templates import Name
+    from sqlmicro.work import Work
 
 
 @dataclass(frozen=True)

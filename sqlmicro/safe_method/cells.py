@@ -12,8 +12,8 @@ from sqlmicro.standardise import standardise
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.pipeline import Work
     from sqlmicro.templates import Name
+    from sqlmicro.work import Work
 
 Pass = Literal["numeric", "nominal", "both"]
 

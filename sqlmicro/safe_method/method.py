@@ -13,7 +13,7 @@ from sqlmicro.safe_method.candidates import Candidate, group_cells, unify
 from sqlmicro.safe_method.cells import Cells, make_cells
 
 if TYPE_CHECKING:
-    from sqlmicro.pipeline import Outcome, Work
+    from sqlmicro.work import Outcome, Work
 
 
 @method(
@@ -100,10 +100,8 @@ def safe(
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate
     that improves one distance and worsens the other; here one number decides.
     """
-    from sqlmicro.pipeline import refuse_small_strata
-
     cells = make_cells(work, numeric, nominal)
-    refuse_small_strata(work.where, k, *_stratum_sizes(cells, k), bool(work.by))
+    work.refuse_small_strata(k, *_stratum_sizes(cells, k))
     chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells)
     best: Candidate | None = None
     for one in chosen:

@@ -15,6 +15,7 @@ from sqlmicro.columns import Roles
 from sqlmicro.registry import find
 from sqlmicro.source import find_source
 from sqlmicro.warehouse import Warehouse
+from sqlmicro.work import Work
 
 
 def bounds(n, k):
@@ -93,7 +94,17 @@ def main():
                 method = find("individual-ranking")
 
                 def ours(run=run, method=method, k=k):
-                    work = pipeline.Work(run, method.name, method.name, run.source.columns, [], run.original, "error")
+                    work = Work(
+                        run.warehouse,
+                        run.source,
+                        run.original,
+                        run.source.columns,
+                        [],
+                        where=method.name,
+                        prefix="bench",
+                        key=run.key,
+                        rows=run.rows_in,
+                    )
                     method.function(work, k=k)
 
                 functions = {"sqlmicro": ours, **peers(warehouse, k)}

