@@ -16,10 +16,12 @@ Scale = Literal["numeric", "ordinal", "nominal"]
 RESERVED = (
     "row_id", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
     "middle_first", "middle_last", "group_first", "group_last", "mean", "sd", "seat", "draw", "stratum",
+    "records", "place", "middle_mean", "signed_n",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 
 NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
+_NUMBERED = re.compile(r"(low|width|u|sum|signed)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _IDENTIFYING = re.compile(
     r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"
@@ -69,10 +71,14 @@ def make_columns(described: Iterable[tuple[str, str]], collated: frozenset[str] 
     columns = []
     for name, kind in described:
         staged = name
-        while staged.lower() in RESERVED or (staged != name and staged.lower() in taken):
+        while _is_reserved(staged.lower()) or (staged != name and staged.lower() in taken):
             staged += "_"
         columns.append(Column(name, kind, staged, name in collated))
     return columns
+
+
+def _is_reserved(name: str) -> bool:
+    return name in RESERVED or _NUMBERED.fullmatch(name) is not None
 
 
 def split_names(values: Sequence[str] | None) -> tuple[str, ...]:

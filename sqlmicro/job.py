@@ -205,7 +205,7 @@ def execute(job: Job) -> dict[str, Any]:
         roles = _roles(warehouse, source, job)
         run = pipeline.load(warehouse, source, roles, given["seed"])
         _plan_claims(run, job)
-        publish.check_target(run, target)
+        publish.check_target(run, target, dry=job.dry)
         run.claims.clear()
         _note_roles(run)
         for step in job.steps[:-1]:

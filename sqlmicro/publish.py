@@ -87,39 +87,43 @@ def choose_target(
     return Target("table", str(name), name=name, overwrite=overwrite)
 
 
-def check_target(run: Run, target: Target) -> None:
+def check_target(run: Run, target: Target, *, dry: bool) -> None:
     """Refuse a target that exists, or a table that cannot be changed in place, before any work is done.
 
     Raises
     ------
     InputError
-        With the reason and the way out.
+        With the reason and the way out. In a dry run an existing target is only noted.
     """
-    warehouse = run.warehouse
-    if target.kind == "file":
-        assert target.path is not None
+    if target.kind == "in place":
+        _check_in_place(run)
+        return
+    option = "--to" if target.kind == "file" else "--into"
+    exists = _existing(run, target)
+    if not exists or (target.overwrite and exists != "a view"):
+        return
+    way = "Choose another name" + ("" if exists == "a view" else ", or add --overwrite")
+    if not dry:
+        raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
+    run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
+
+
+def _existing(run: Run, target: Target) -> str:
+    """Return what is in the target's place already: "a file", "a table", "a view", or nothing."""
+    itself = "a release does not replace its own source this way"
+    if target.path is not None:
         if not target.path.parent.is_dir():
             raise InputError("--to", f"the folder of {target.label!r} must exist", "none", "Make it first")
-        if target.path.exists() and not target.overwrite:
-            raise InputError(
-                "--to", f"{target.label!r} must not exist yet", "a file", "Choose another name, or add --overwrite"
-            )
-    elif target.kind == "table":
-        assert target.name is not None
-        found = find_relation(warehouse, target.name)
-        if found and found[0] == run.source.relation:
-            raise InputError(
-                "--into", "a release does not replace its own source this way", repr(target.label), "Use --in-place"
-            )
-        if found and not (target.overwrite and found[1]):
-            raise InputError(
-                "--into",
-                f"{target.label!r} must not exist yet",
-                "a table" if found[1] else "a view",
-                "Choose another name, or add --overwrite" if found[1] else "Choose another name",
-            )
-    else:
-        _check_in_place(run)
+        if run.source.is_file and target.path in run.source.files():
+            raise InputError("--to", itself, repr(target.label), "Choose another name")
+        return "a file" if target.path.exists() else ""
+    assert target.name is not None
+    if target.name.schema.lower() == _SCHEMA:
+        raise InputError("--into", f"must not be in schema {_SCHEMA}, which holds releases and audits", target.label)
+    found = find_relation(run.warehouse, target.name)
+    if found and found[0] == run.source.relation:
+        raise InputError("--into", itself, repr(target.label), "Use --in-place")
+    return "" if found is None else "a table" if found[1] else "a view"
 
 
 def _check_in_place(run: Run) -> None:
@@ -382,7 +386,9 @@ def _check(
 
 def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[dict[str, Any]]:
     """Check that the rarest value of every column occurs at least k times; NULL counts as a value."""
-    rows = warehouse.rows("audit/value_counts.sql", relation=relation, columns=columns)
+    floats = [column for column in columns if column.family == "float"]
+    others = [column for column in columns if column.family != "float"]
+    rows = warehouse.rows("audit/value_counts.sql", relation=relation, floats=floats, others=others)
     by_name = {column.name: column for column in columns}
     return [_check("value frequency", [by_name[name]], int(rarest or 0), k) for name, rarest in rows]
 

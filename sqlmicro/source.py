@@ -31,6 +31,10 @@ class Source:
     is_table: bool
     is_file: bool = False
 
+    def files(self) -> set[Path]:
+        """Return the files the label stands for."""
+        return {Path(path).absolute() for path in glob.glob(self.label, recursive=True)}  # noqa: PTH207
+
 
 def split_name(text: str) -> list[str]:
     """Split `catalog.schema.name` at the dots outside double quotes.
@@ -190,7 +194,8 @@ def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]
         "load/column_profile.sql",
         relation=source.relation,
         integers=[column for column in source.columns if column.family == "integer"],
-        others=[column for column in source.columns if column.family != "integer"],
+        collated=[column for column in source.columns if column.collated],
+        others=[column for column in source.columns if column.family != "integer" and not column.collated],
     )
     keys = _single_column_keys(warehouse, source)
     by_name = {column.name: column for column in source.columns}

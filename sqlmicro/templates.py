@@ -178,7 +178,12 @@ def render(template: str, **params: object) -> Sql:
 
 def statement(text: str, **params: object) -> Sql:
     """Return a statement that is no SELECT (CREATE, COPY, SET, …) with its parameters filled in."""
-    return Sql(environment().from_string(text).render(**params).strip())
+    import jinja2
+
+    try:
+        return Sql(environment().from_string(text).render(**params).strip())
+    except jinja2.TemplateError as error:
+        raise TemplateError("statement", "must render", str(error)) from None
 
 
 def all_templates() -> list[str]:

@@ -11,17 +11,17 @@ SELECT
 FROM (
   SELECT
   {% for column in plain %}
-    {{ column.name | ident }},
+    {{ column.name | ident }} AS plain_{{ loop.index }},
   {% endfor %}
   {% for column in collated %}
-    encode({{ column.name | ident }}),
+    encode({{ column.name | ident }}) AS collated_{{ loop.index }},
   {% endfor %}
   {% for column in floats %}
-    {{ column.name | ident }},
-    signbit({{ column.name | ident }}),
+    {{ column.name | ident }} AS float_{{ loop.index }},
+    signbit({{ column.name | ident }}) AS sign_{{ loop.index }},
   {% endfor %}
   {% for column in others %}
-    encode(CAST({{ column.name | ident }} AS VARCHAR)),
+    encode(CAST({{ column.name | ident }} AS VARCHAR)) AS other_{{ loop.index }},
   {% endfor %}
     count(*) AS size
   FROM {{ relation | ident }}

@@ -1,14 +1,24 @@
 -- title: How often the rarest value of each column occurs
--- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value
+-- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value, and
+--   -0.0 and 0.0 are two, because the output tells them apart
 -- reads: relation
 -- returns: column_name, rarest (NULL for a table without records)
--- params: relation, columns
-{% for column in columns %}
+-- params: relation, floats, others
+{% for column in floats %}
+SELECT
+  {{ column.name | lit }} AS column_name,
+  min(occurrences) AS rarest
+FROM (
+  SELECT count(*) AS occurrences
+  FROM {{ relation | ident }}
+  GROUP BY {{ column.name | ident }}, signbit({{ column.name | ident }}))
+UNION ALL
+{% endfor %}
+{% for column in others %}
 SELECT
   {{ column.name | lit }} AS column_name,
   min(occurrences) AS rarest
 FROM (SELECT count(*) AS occurrences FROM {{ relation | ident }} GROUP BY {{ column.name | ident }})
-{% if not loop.last %}
 UNION ALL
-{% endif %}
 {% endfor %}
+SELECT NULL, 0 WHERE false

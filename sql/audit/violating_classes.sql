@@ -14,5 +14,5 @@ GROUP BY
   encode(CAST({{ column.name | ident }} AS VARCHAR)){% if not loop.last %},{% endif +%}
 {% endfor %}
 HAVING count(*) < {{ k }}
-ORDER BY count(*){% for column in columns %}, min(CAST({{ column.name | ident }} AS VARCHAR)){% endfor +%}
+ORDER BY count(*){% for column in columns %}, min(encode(CAST({{ column.name | ident }} AS VARCHAR))){% endfor +%}
 LIMIT {{ most }}

@@ -13,9 +13,9 @@ UNION ALL
 {% endfor %}
 {% for column in others %}
 SELECT
-  {{ column.name | lit }},
-  count(*) - count({{ column | ident }}),
-  0
+  {{ column.name | lit }} AS column_name,
+  count(*) - count({{ column | ident }}) AS nulls,
+  0 AS not_finite
 FROM {{ typed | ident }}
 UNION ALL
 {% endfor %}

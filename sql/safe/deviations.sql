@@ -2,7 +2,7 @@
 -- source: Höhne, SAFE: A_S = Z_S'Z_S (counts) and T_S = Z_S'X (sums) for sets S of nominal columns. The cells of one file
 --   count positive and those of the other negative; summed by cell values, what is left is the difference
 -- reads: original, changed (combinations that occur, with n)
--- returns: a row per set S: table_id (bit i is set where column i is not in S), cells, cells_changed, count_deviation,
+-- returns: a row per set S: table_id (as grouping() gives it: a bit per column, set where the column is not in S), cells, cells_changed, count_deviation,
 --   count_max, and for the i-th numeric column sum_deviation_i and sum_max_i
 -- params: original, changed, nominal, numeric, sets
 WITH both_files AS (

@@ -123,14 +123,14 @@ CASES = [
                 "(2e0, NULL, NULL)",
             )
         },
-        params={"relation": rel("released"), "columns": [X, INCOME, col("empty", "INTEGER")]},
+        params={"relation": rel("released"), "floats": [X], "others": [INCOME, col("empty", "INTEGER")]},
         returns=["column_name", "rarest"],
         expect=[("x", 2), ('net "income"', 2), ("empty", 5)],
     ),
     Case(
         "audit/value_counts.sql",
         given={"released": "SELECT 1 AS x LIMIT 0"},
-        params={"relation": rel("released"), "columns": [X]},
+        params={"relation": rel("released"), "floats": [], "others": [X]},
         returns=["column_name", "rarest"],
         expect=[("x", None)],
     ),
@@ -138,7 +138,7 @@ CASES = [
     Case(
         "audit/value_counts.sql",
         given={"released": values("x", "(0e0)", "('-0.0'::DOUBLE)", "(1e0)", "(1e0)")},
-        params={"relation": rel("released"), "columns": [X]},
+        params={"relation": rel("released"), "floats": [X], "others": []},
         returns=["column_name", "rarest"],
         expect=[("x", 1)],
     ),

@@ -117,6 +117,7 @@ CASES = [
         params={
             "relation": rel("persons"),
             "integers": [INCOME, col("wide", "BIGINT"), col("empty", "INTEGER")],
+            "collated": [],
             "others": [col("name", "VARCHAR"), col("x", "DECIMAL(2,1)")],
         },
         returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
@@ -132,9 +133,17 @@ CASES = [
     Case(
         "load/column_profile.sql",
         given={"persons": values("name", "('a')", "('a')")},
-        params={"relation": rel("persons"), "integers": [], "others": [col("name", "VARCHAR")]},
+        params={"relation": rel("persons"), "integers": [], "collated": [], "others": [col("name", "VARCHAR")]},
         returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
         expect=[("name", 2, 0, 1, None)],
+    ),
+    # Bob and BOB are two values, whatever the collation says.
+    Case(
+        "load/column_profile.sql",
+        given={"persons": "SELECT name COLLATE NOCASE AS name FROM (VALUES ('Bob'), ('BOB'), ('Bob')) t(name)"},
+        params={"relation": rel("persons"), "integers": [], "collated": [col("name", "VARCHAR")], "others": []},
+        returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
+        expect=[("name", 3, 0, 2, None)],
     ),
     Case(
         "load/complete_rows.sql",

@@ -10,8 +10,8 @@ SELECT
   count(*) AS classes
 FROM (
   SELECT
-    "name",
-    "net ""income""",
+    "name" AS plain_1,
+    "net ""income""" AS plain_2,
     count(*) AS size
   FROM "staging"."released"
   GROUP BY ALL)

@@ -1,12 +1,16 @@
 -- title: How often the rarest value of each column occurs
--- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value
+-- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value, and
+--   -0.0 and 0.0 are two, because the output tells them apart
 -- reads: relation
 -- returns: column_name, rarest (NULL for a table without records)
--- params: relation, columns
+-- params: relation, floats, others
 SELECT
   'x' AS column_name,
   min(occurrences) AS rarest
-FROM (SELECT count(*) AS occurrences FROM "staging"."released" GROUP BY "x")
+FROM (
+  SELECT count(*) AS occurrences
+  FROM "staging"."released"
+  GROUP BY "x", signbit("x"))
 UNION ALL
 SELECT
   'net "income"' AS column_name,
@@ -17,3 +21,5 @@ SELECT
   'empty' AS column_name,
   min(occurrences) AS rarest
 FROM (SELECT count(*) AS occurrences FROM "staging"."released" GROUP BY "empty")
+UNION ALL
+SELECT NULL, 0 WHERE false

@@ -12,5 +12,5 @@ GROUP BY
   encode(CAST("name" AS VARCHAR)),
   encode(CAST("net ""income""" AS VARCHAR))
 HAVING count(*) < 3
-ORDER BY count(*), min(CAST("name" AS VARCHAR)), min(CAST("net ""income""" AS VARCHAR))
+ORDER BY count(*), min(encode(CAST("name" AS VARCHAR))), min(encode(CAST("net ""income""" AS VARCHAR)))
 LIMIT 10

@@ -2,14 +2,15 @@
 -- source: sqlmicro
 -- reads: relation
 -- returns: a row per column: column_name, row_count, nulls, distinct_values,
---   spread (largest minus smallest whole number, NULL for other types)
--- params: relation, integers, others
+--   spread (largest minus smallest whole number, NULL for other types); text
+--   under a collation is told apart as it is written
+-- params: relation, integers, collated, others
 SELECT
   'net "income"' AS column_name,
   count(*) AS row_count,
   count(*) - count("net ""income""") AS nulls,
   count(DISTINCT "net ""income""") AS distinct_values,
-  CAST(max("net ""income""") AS HUGEINT) - CAST(min("net ""income""") AS HUGEINT) AS spread
+  CAST(max("net ""income""") AS DOUBLE) - CAST(min("net ""income""") AS DOUBLE) AS spread
 FROM "staging"."persons"
 UNION ALL
 SELECT
@@ -17,7 +18,7 @@ SELECT
   count(*) AS row_count,
   count(*) - count("wide") AS nulls,
   count(DISTINCT "wide") AS distinct_values,
-  CAST(max("wide") AS HUGEINT) - CAST(min("wide") AS HUGEINT) AS spread
+  CAST(max("wide") AS DOUBLE) - CAST(min("wide") AS DOUBLE) AS spread
 FROM "staging"."persons"
 UNION ALL
 SELECT
@@ -25,23 +26,23 @@ SELECT
   count(*) AS row_count,
   count(*) - count("empty") AS nulls,
   count(DISTINCT "empty") AS distinct_values,
-  CAST(max("empty") AS HUGEINT) - CAST(min("empty") AS HUGEINT) AS spread
+  CAST(max("empty") AS DOUBLE) - CAST(min("empty") AS DOUBLE) AS spread
 FROM "staging"."persons"
 UNION ALL
 SELECT
-  'name',
-  count(*),
-  count(*) - count("name"),
-  count(DISTINCT "name"),
-  NULL
+  'name' AS column_name,
+  count(*) AS row_count,
+  count(*) - count("name") AS nulls,
+  count(DISTINCT "name") AS distinct_values,
+  NULL AS spread
 FROM "staging"."persons"
 UNION ALL
 SELECT
-  'x',
-  count(*),
-  count(*) - count("x"),
-  count(DISTINCT "x"),
-  NULL
+  'x' AS column_name,
+  count(*) AS row_count,
+  count(*) - count("x") AS nulls,
+  count(DISTINCT "x") AS distinct_values,
+  NULL AS spread
 FROM "staging"."persons"
 UNION ALL
 SELECT NULL, 0, 0, 0, NULL WHERE false

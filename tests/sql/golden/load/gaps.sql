@@ -16,9 +16,9 @@ SELECT
 FROM "staging"."typed"
 UNION ALL
 SELECT
-  'name',
-  count(*) - count("name"),
-  0
+  'name' AS column_name,
+  count(*) - count("name") AS nulls,
+  0 AS not_finite
 FROM "staging"."typed"
 UNION ALL
 SELECT NULL, 0, 0 WHERE false

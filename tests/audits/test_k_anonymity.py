@@ -1,0 +1,117 @@
+"""Equivalence classes on canonical bytes against a counter in plain Python, and known figures."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sqlmicro
+from sqlmicro.audits.k_anonymity import ClassSizes, check
+
+# Every entry: a SQL type and values that are all told apart when they are written out.
+KINDS: dict[str, tuple[str, list[Any]]] = {
+    "nocase": ("VARCHAR COLLATE NOCASE", ["Bob", "BOB", "bob", "Ann", "", None]),
+    "noaccent": ("VARCHAR COLLATE NOACCENT", ["Jose", "José", "JOSE", None]),
+    "plain": ("VARCHAR", ["x", "X", "", " ", "NULL", "x,y", None]),
+    "float": ("DOUBLE", [0.0, -0.0, 1.5, math.inf, -math.inf, math.nan, None]),
+    "single": ("FLOAT", [0.0, -0.0, 0.5, None]),
+    "interval": ("INTERVAL", ["1 month", "30 days", "720 hours", None]),
+    "list": ("VARCHAR[]", [["a, b"], ["a", "b"], [], [None], ["NULL"], None]),
+    "whole": ("INTEGER", [1, 2, 3, None]),
+    "day": ("DATE", ["2020-01-01", "2020-01-02", None]),
+    "flag": ("BOOLEAN", [True, False, None]),
+    "money": ("DECIMAL(9,2)", ["1.50", "1.05", "-1.50", None]),
+    "answer": ("ENUM ('yes', 'no')", ["yes", "no", None]),
+}
+
+
+def _random_table(rng: np.random.Generator, names: list[str], n: int) -> dict[str, tuple[str, list[Any]]]:
+    table = {}
+    for name in names:
+        kind, values = KINDS[name]
+        table[name] = (kind, [values[i] for i in rng.integers(0, len(values), n)])
+    return table
+
+
+def _histogram(table: dict[str, tuple[str, list[Any]]], names: list[str]) -> dict[int, int]:
+    """Count records by what they look like when written out; -0.0 is not 0.0, NULL is a value."""
+    sizes = Counter(tuple(map(repr, record)) for record in zip(*(table[name][1] for name in names), strict=True))
+    return dict(Counter(sizes.values()))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_values_that_are_told_apart_are_classes_of_their_own(workbench: Any, name: str) -> None:
+    table = _random_table(np.random.default_rng(1), [name], 60)
+    report = sqlmicro.audit("records", db=workbench.make(table), quasi=[name], k=2)
+    assert report["histogram"] == _histogram(table, [name])
+    assert report["classes"] == len(KINDS[name][1])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = _random_table(rng, list(KINDS), int(rng.integers(1, 200)))
+    db = workbench.make(table)
+    for columns in (2, 3):
+        names = [str(name) for name in rng.choice(list(KINDS), columns, replace=False)]
+        k = int(rng.integers(2, 6))
+        expected = _histogram(table, names)
+        report = sqlmicro.audit("records", db=db, quasi=names, k=k)
+        small = {size: classes for size, classes in expected.items() if size < k}
+        assert report["histogram"] == expected
+        assert (report["value"], report["passed"]) == (min(expected), min(expected) >= k)
+        assert report["violating_classes"] == sum(small.values())
+        assert report["violating_records"] == sum(size * classes for size, classes in small.items())
+
+
+@pytest.mark.parametrize("name", ["size", "classes", "count", "plain", "row_id", 'net "income"', "a,b", "select"])
+def test_a_quasi_identifier_may_have_any_name(workbench: Any, name: str) -> None:
+    table = {name: ("BIGINT", [7, 7, 7, 8, 8]), "other": ("VARCHAR", list("xxyyy"))}
+    report = sqlmicro.audit("records", db=workbench.make(table), quasi=[name, "other"], k=2)
+    assert report["histogram"] == {1: 1, 2: 2}
+    assert (report["violating_classes"], report["violating_records"]) == (1, 1)
+
+
+def test_values_are_shown_on_request_only(workbench: Any) -> None:
+    db = workbench.make({"a": ("VARCHAR", ["secret", "common", "common", "common"])})
+    report = sqlmicro.audit("records", db=db, quasi=["a"], k=2)
+    assert "secret" not in repr(report)
+    shown = sqlmicro.audit("records", db=db, quasi=["a"], k=2, show_values=True)
+    assert shown["classes_shown"] == [["secret", 1]]
+
+
+def test_a_table_without_records_does_not_pass(workbench: Any) -> None:
+    db = workbench.make({"a": ("VARCHAR", [])})
+    report = sqlmicro.audit("records", db=db, quasi=["a"], k=2)
+    assert (report["passed"], report["value"], report["records"], report["classes"]) == (False, 0, 0, 0)
+
+
+def test_check_counts_classes_and_records_below_k() -> None:
+    sizes = ClassSizes({1: 4, 2: 1, 5: 2})
+    assert (sizes.k, sizes.records, sizes.classes) == (1, 16, 7)
+    found = check(sizes, 5)
+    assert (found["violating_classes"], found["violating_records"], found["passed"]) == (5, 6, False)
+    assert check(ClassSizes({5: 2}), 5)["passed"]
+    assert not check(ClassSizes({5: 2}), 6)["passed"]
+
+
+KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+
+
+@pytest.mark.parametrize(("k", "records"), [(2, 157), (3, 281), (5, 458)])
+def test_known_figures(data_folder: Any, k: int, records: int) -> None:
+    report = sqlmicro.audit(str(data_folder / "testdata.csv"), quasi=KEYS, k=k)
+    assert (report["records"], report["classes"], report["histogram"][1]) == (4580, 412, 157)
+    assert (report["violating_records"], report["value"], report["passed"]) == (records, 1, False)
+
+
+@pytest.mark.parametrize("quasi", [[], ["nowhere"], ["a", "a"]])
+def test_wrong_quasi_identifiers_are_refused(workbench: Any, quasi: list[str]) -> None:
+    db = workbench.make({"a": ("VARCHAR", ["x", "y"])})
+    with pytest.raises(sqlmicro.ParameterError) as refused:
+        sqlmicro.audit("records", db=db, quasi=quasi, k=2)
+    assert refused.value.exit_code == 2

@@ -1,0 +1,245 @@
+"""The contract of every grouping method: of every kernel directly, and of every method through the public API."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlmicro import SqlmicroError
+from sqlmicro.registry import Method, methods
+from sqlmicro.templates import root
+
+ALL = list(methods().values())
+KERNELS = [method for method in ALL if method.stage == "group" and method.engine == "numpy"]
+every_kernel = pytest.mark.parametrize("method", KERNELS, ids=lambda method: method.name)
+every_method = pytest.mark.parametrize("method", ALL, ids=lambda method: method.name)
+
+
+def test_there_are_methods_of_both_engines() -> None:
+    assert {"mdav"} <= {method.name for method in KERNELS}
+    assert {"individual-ranking", "single-axis", "split-group", "safe"} <= {method.name for method in ALL}
+
+
+# Kernels
+
+
+def _group(method: Method, X: np.ndarray, k: int, seed: int = 0) -> np.ndarray:
+    labels = method.function(X, np.random.default_rng(seed), lambda done, total: None, k=k)
+    assert isinstance(labels, np.ndarray)
+    assert np.issubdtype(labels.dtype, np.integer)
+    assert labels.shape == (len(X),)
+    sizes = np.bincount(labels)
+    assert sizes.min() >= k, "every label from 0 to G-1 is a group of at least k"
+    return labels
+
+
+def _partition(labels: np.ndarray, names: np.ndarray) -> set[frozenset[int]]:
+    return {frozenset(names[labels == label].tolist()) for label in set(labels.tolist())}
+
+
+@every_kernel
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_labels_are_groups_of_at_least_k(method: Method, k: int) -> None:
+    rng = np.random.default_rng(k)
+    for n in [*range(k, 4 * k + 1), 100]:
+        for p in (1, 3):
+            _group(method, rng.normal(size=(n, p)), k)
+
+
+@every_kernel
+def test_records_are_untouched(method: Method) -> None:
+    X = np.random.default_rng(1).normal(size=(50, 3))
+    before = X.copy()
+    X.setflags(write=False)
+    _group(method, X, 4)
+    np.testing.assert_array_equal(X, before)
+
+
+@every_kernel
+def test_same_seed_same_labels(method: Method) -> None:
+    X = np.random.default_rng(2).normal(size=(60, 2))
+    np.testing.assert_array_equal(_group(method, X, 3, seed=7), _group(method, X, 3, seed=7))
+
+
+@every_kernel
+def test_row_order_does_not_matter_where_distances_have_no_ties(method: Method) -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(70, 3))
+    order = rng.permutation(len(X))
+    assert _partition(_group(method, X, 4), np.arange(70)) == _partition(_group(method, X[order], 4), order)
+
+
+@every_kernel
+def test_duplicates_and_constant_columns_work(method: Method) -> None:
+    rng = np.random.default_rng(4)
+    _group(method, np.zeros((23, 2)), 3)
+    _group(method, np.column_stack([np.zeros(23), rng.normal(size=23)]), 3)
+    _group(method, rng.normal(size=(5, 2))[rng.integers(0, 5, 40)], 4)
+    _group(method, rng.integers(0, 2, (40, 3)).astype(float), 4)
+
+
+# Every method, through the public API
+
+
+def _persons(n: int) -> dict[str, tuple[str, list[Any]]]:
+    rng = np.random.default_rng(n)
+    return {
+        "number": ("INTEGER", rng.permutation(n).tolist()),
+        "income": ("DOUBLE", rng.normal(2000, 500, n).round(1).tolist()),
+        "age": ("INTEGER", rng.integers(0, 99, n).tolist()),
+        "note": ("VARCHAR", [None if i % 3 == 0 else f"note {i}" for i in range(n)]),
+        "score": ("DOUBLE", rng.choice([-0.0, 0.0, np.nan, np.inf, 2.5], n).tolist()),
+    }
+
+
+OPTIONS: dict[str, Any] = {"columns": ["income", "age"], "keep": ["number", "note", "score"], "seed": "contract"}
+
+
+def _kept(columns: dict[str, list[Any]]) -> dict[int, str]:
+    return {number: repr((columns["note"][i], columns["score"][i])) for i, number in enumerate(columns["number"])}
+
+
+@every_method
+@pytest.mark.parametrize(("n", "k"), [(3, 3), (11, 3), (60, 7)])
+def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Method, n: int, k: int) -> None:
+    table = _persons(n)
+    db = workbench.make(table)
+    scales = {"numeric": ["income", "age"]} if method.name == "safe" else {}
+    release = workbench.release(method.name, db, k=k, **OPTIONS, **scales)
+    original = {name: values for name, (_, values) in table.items()}
+    assert list(release.columns) == list(table), "columns keep their order"
+    assert _kept(release.columns) == _kept(original)
+    assert repr(workbench.read(db, "records")) == repr(original), "the source is as it was"
+    report = release.report
+    assert (report["rows_in"], report["rows"], report["suppressed"]) == (n, n, 0)
+    assert k <= report["smallest_group"] <= report["largest_group"]
+    if method.promise == "record":
+        assert report["k"] == min(Counter(release.records(["income", "age"])).values()) >= k
+    if method.promise == "column":
+        assert all(min(Counter(release.columns[name]).values()) >= k for name in ("income", "age"))
+    for name in ("income", "age"):
+        assert sum(release.columns[name]) == pytest.approx(sum(original[name]), rel=1e-9)
+
+
+@every_method
+def test_same_seed_same_release(workbench: Any, method: Method) -> None:
+    db = workbench.make(_persons(40))
+    first, second = (workbench.release(method.name, db, k=3, **OPTIONS).columns for _ in range(2))
+    assert repr(first) == repr(second)
+
+
+@every_method
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any, method: Method, n: int) -> None:
+    db = workbench.make(_persons(n))
+    with pytest.raises(SqlmicroError) as refused:
+        workbench.release(method.name, db, k=5, **OPTIONS)
+    assert refused.value.exit_code == 2
+    assert workbench.relations(db) == [("main", "records")]
+
+
+@every_method
+@pytest.mark.parametrize("k", [1, 0, -3])
+def test_k_below_2_is_refused(workbench: Any, method: Method, k: int) -> None:
+    db = workbench.make(_persons(10))
+    with pytest.raises(SqlmicroError, match="at least 2") as refused:
+        workbench.release(method.name, db, k=k, **OPTIONS)
+    assert refused.value.exit_code == 2
+
+
+@every_method
+def test_duplicates_and_constant_columns_are_released(workbench: Any, method: Method) -> None:
+    columns = {"income": ("DOUBLE", [5.0] * 20), "age": ("INTEGER", [1, 1, 1, 1, 90] * 4)}
+    release = workbench.release(method.name, workbench.make(columns), k=4, columns=["income", "age"])
+    assert release.rows == 20
+    assert set(release.columns["income"]) == {5.0}
+
+
+def _names_in_templates() -> list[str]:
+    """Return every name that a template gives to a column: a table may well have a column of that name."""
+    found = {"rowid"}
+    for path in Path(root()).rglob("*.sql"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        text = "\n".join(line for line in lines if not line.startswith("--"))
+        for name in re.findall(r"\bAS ([a-z_]+(?:\{\{[^}]*\}\})?)(?! ?\()", text):
+            found.add(re.sub(r"\{\{.*\}\}", "1", name))
+    return sorted(found)
+
+
+@every_method
+@pytest.mark.parametrize("role", ["columns", "by", "keep"])
+def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method, role: str) -> None:
+    rng = np.random.default_rng(5)
+    n, names = 40, _names_in_templates()
+    assert {"row_id", "value", "label", "size", "records", "signed_n", "low_1", "before_1", "rowid"} <= set(names)
+    table: dict[str, tuple[str, Any]] = {"income": ("DOUBLE", rng.normal(size=n).tolist())}
+    for name in names:
+        # As strata they are constant, so that there is one stratum.
+        table[name] = ("DOUBLE", [4.0] * n if role == "by" else rng.normal(size=n).tolist())
+    # DuckDB evaluates tables of 64 nominal columns at most, so SAFE takes its strata in two halves.
+    halves = [names[::2], names[1::2]] if method.name == "safe" and role == "by" else [names]
+    for some in halves:
+        part = {name: table[name] for name in ["income", *some]}
+        options: dict[str, Any] = {"columns": ["income"], "k": 3, "seed": "names"}
+        options[role] = [*options.get(role, []), *some]
+        if method.name == "safe":
+            options |= {"algorithm": ["kmeans++(clusters=5)"], "order": 1, "numeric": options["columns"]}
+        release = workbench.release(method.name, workbench.make(part), **options)
+        assert set(release.columns) == set(part)
+        assert release.rows == n
+        if role == "columns":
+            for name, (_, values) in part.items():
+                assert sum(release.columns[name]) == pytest.approx(sum(values), abs=1e-9)
+        else:
+            assert Counter(release.records(some)) == Counter(zip(*(part[name][1] for name in some), strict=True))
+
+
+@every_method
+@pytest.mark.parametrize("values", [[1.7e308, -1.7e308, 1.6e308, 1e308], [1e200, -3e200, 2e200, 5e199]])
+def test_numbers_too_large_to_add_or_square_are_refused_or_stay_finite(
+    workbench: Any, method: Method, values: list[float]
+) -> None:
+    db = workbench.make({"x": ("DOUBLE", values * 3), "y": ("DOUBLE", range(12))})
+    extra = {"algorithm": ["kmeans++(clusters=2)"]} if method.name == "safe" else {}
+    try:
+        release = workbench.release(method.name, db, k=3, columns=["x", "y"], seed="large", **extra)
+    except SqlmicroError as refused:
+        assert refused.exit_code == 2
+        return
+    assert np.isfinite(release.columns["x"]).all()
+    assert np.isfinite(release.report["IL"])
+
+
+@every_method
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP"])
+@pytest.mark.parametrize("nulls", ["error", "keep"])
+def test_infinite_dates_are_refused(workbench: Any, method: Method, kind: str, nulls: str) -> None:
+    db = workbench.make({"x": (kind, ["infinity", "2020-01-02", "2020-01-01"] * 4), "y": ("DOUBLE", range(12))})
+    with pytest.raises(SqlmicroError) as refused:
+        workbench.release(method.name, db, k=3, columns=["x", "y"], nulls=nulls)
+    assert refused.value.exit_code == 2
+    assert workbench.relations(db) == [("main", "records")]
+
+
+@every_method
+def test_a_table_nobody_prepared(workbench: Any, method: Method, real_table: Path, tmp_path: Path) -> None:
+    """Any CSV file: the numeric columns are released, the others dropped."""
+    import sqlmicro
+
+    found = [
+        column["name"]
+        for column in sqlmicro.profile(str(real_table))["columns"]
+        if column["scale"] == "numeric" and column["role"] != "identifier" and not column["nulls"]
+    ][:2]
+    assert found, "the file has numeric columns"
+    verb = getattr(sqlmicro, method.name.replace("-", "_"))
+    extra = {"algorithm": ["kmeans++(clusters=50)"]} if method.name == "safe" else {}
+    report = verb(str(real_table), columns=found, rest="drop", k=3, to=str(tmp_path / "release.csv"), seed="1", **extra)
+    assert report["rows"] == report["rows_in"] > 0
+    assert report["smallest_group"] >= 3
+    assert (tmp_path / "release.csv").read_text().count("\n") == report["rows"] + 1

@@ -1,0 +1,237 @@
+"""The command line as a user meets it: exit codes, pipes, narrow terminals, Ctrl-C, and no record value anywhere."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import pytest
+
+SQLMICRO = [sys.executable, "-m", "sqlmicro.cli"]
+CANARY = "Zyxwvut-Canary"
+
+
+@pytest.fixture
+def db(tmp_path):
+    path = tmp_path / "w.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute(
+            '''CREATE TABLE persons AS SELECT i AS id, ? || i AS name, (i * 7) % 60 AS age,
+            ['f', 'm'][1 + i % 2] AS sex, ((i * 7919) % 10007)::DOUBLE AS "net ""income""",
+            CASE WHEN i % 9 = 0 THEN NULL ELSE i % 4 END AS class FROM range(300) r(i)''',
+            [CANARY],
+        )
+    return path
+
+
+def sqlmicro(*arguments, cwd=None, **environment):
+    env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", **environment}
+    env.pop("SQLMICRO_DB", None)
+    command = [*SQLMICRO, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=120)
+
+
+def tables(db):
+    with duckdb.connect(str(db), read_only=True) as con:
+        return {row[0] for row in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+
+
+def test_the_main_job(db):
+    done = sqlmicro("safe", "--db", db, "--table", "persons", "--nulls", "keep", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["rows"] == report["rows_in"] == 300
+    assert report["k"] >= 3
+    assert any("id, name" in note for note in report["notes"])
+    assert {"persons_anonymized", "releases", "audits"} <= tables(db)
+    with duckdb.connect(str(db), read_only=True) as con:
+        names = [row[0] for row in con.execute("DESCRIBE persons_anonymized").fetchall()]
+        assert names == ["age", "sex", 'net "income"', "class"]
+        by = 'age, sex, "net ""income""", class'
+        sizes = con.execute(f"SELECT count(*) FROM persons_anonymized GROUP BY {by}").fetchall()
+        assert min(n for (n,) in sizes) == report["k"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["safe", "--table", "persons"], 2, ["--nulls pattern", "class (34)"]),
+        (["mdav", "--table", "persons", "--columns", "age"], 2, ["every column needs a role", "--rest drop"]),
+        (["mdav", "--table", "persons", "--columns", "age", "--rest", "drop", "--k", "1"], 2, ["at least 2"]),
+        (["mdav", "--table", "persons", "--columns", "age", "--rest", "drop", "--k", "301"], 2, ["at least k = 301"]),
+        (["mdav", "--table", "persons", "--columns", "sex", "--rest", "drop"], 2, ["numbers", "sqlmicro safe"]),
+        (["mdav", "--table", "person", "--columns", "age"], 2, ["Did you mean 'persons'"]),
+        (["mdav", "--table", "persons", "--columns", "aeg", "--rest", "drop"], 2, ["Did you mean 'age'"]),
+        (["mdav", "--table", "persons", "--columns", "age", "--by", "id", "--rest", "drop"], 2, ["300 strata"]),
+        (["audit", "--table", "persons", "--quasi", "age,sex", "--k", "3"], 0, ["passed"]),
+        (["audit", "--table", "persons", "--quasi", "age,name", "--k", "3"], 1, ["FAILED", "below k", "300"]),
+        (["methods", "mdva"], 2, ["Did you mean 'mdav'"]),
+        (["methods", "mdav"], 0, ["sqlmicro.group.mdav", "Domingo-Ferrer"]),
+        (["profile", "--table", "persons"], 0, ["identifier", "nominal", 'net "income"']),
+        (["safe", "--table", "persons", "--nulls", "keep", "--numeric", "age", "--nominal", "age"], 2, ["either"]),
+        (["safe", "--table", "persons", "--nulls", "keep", "--algorithm", "kmeans"], 2, ["Did you mean 'kmeans++'"]),
+    ],
+)  # fmt: skip
+def test_exit_codes_and_messages(db, arguments, code, words):
+    before = db.read_bytes()
+    with_db = arguments if arguments[0] == "methods" else [*arguments, "--db", db]
+    done = sqlmicro(*with_db)
+    assert done.returncode == code, done.stderr
+    talk = " ".join((done.stdout + done.stderr).split())
+    for word in words:
+        assert word in talk
+    assert CANARY not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    if code == 2:
+        assert done.stdout == ""
+    assert db.read_bytes() == before
+
+
+def test_values_are_shown_on_request_only(db):
+    done = sqlmicro("audit", "--db", db, "--table", "persons", "--quasi", "name", "--k", "2", "--show-values")
+    assert done.returncode == 1
+    assert CANARY in done.stdout
+
+
+def test_a_value_that_does_not_fit_is_not_quoted(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("x\n" + "1\n" * 30000 + f"{CANARY}\n")
+    done = sqlmicro("mdav", "--table", path, "--columns", "x", "--dry-run", cwd=tmp_path)
+    assert done.returncode in (2, 3)
+    assert CANARY not in done.stdout + done.stderr
+
+
+def test_the_printed_script_runs_in_a_plain_database(db, tmp_path):
+    copy = tmp_path / "copy.duckdb"
+    shutil.copy(db, copy)
+    before = db.read_bytes()
+    done = sqlmicro(
+        "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
+        "--keep", "id", "--rest", "drop", "--into", "out", "--show-sql", "--seed", "hidden",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert db.read_bytes() == before
+    assert "hidden" not in done.stdout
+    assert "-- title:" in done.stdout
+    with duckdb.connect(str(copy)) as con:
+        con.execute(done.stdout)
+        scripted = con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall()
+    sqlmicro(
+        "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
+        "--keep", "id", "--rest", "drop", "--into", "out",
+    )  # fmt: skip
+    with duckdb.connect(str(db), read_only=True) as con:
+        assert con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall() == scripted
+
+
+def test_a_dry_run_writes_nothing(db):
+    before = db.read_bytes()
+    done = sqlmicro("mdav", "--db", db, "--table", "persons", "--columns", "age", "--rest", "drop", "--dry-run")
+    assert done.returncode == 0
+    assert "nothing was written" in done.stdout
+    assert db.read_bytes() == before
+
+
+def test_files_are_read_and_written_without_a_database(tmp_path):
+    (tmp_path / "p.csv").write_text("a;b\n" + "".join(f"{i};{i % 3}\n" for i in range(30)))
+    done = sqlmicro("mdav", "--table", "p.csv", "--delimiter", ";", "--columns", "a,b", "--to", "o.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "o.csv").read_text().splitlines()) == 31
+    lost = sqlmicro("mdav", "--table", "p.csv", "--delimiter", ";", "--columns", "a,b", cwd=tmp_path)
+    assert lost.returncode == 0
+    assert "in memory" in lost.stdout
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "p.csv"]
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_reports_fit_the_terminal(db, width):
+    for arguments in (
+        ["safe", "--db", db, "--table", "persons", "--nulls", "keep", "--dry-run"],
+        ["profile", "--db", db, "--table", "persons"],
+        ["audit", "--db", db, "--table", "persons", "--quasi", "age", "--k", "3"],
+        ["methods"],
+    ):
+        done = sqlmicro(*arguments, COLUMNS=str(width))
+        assert done.returncode == 0, done.stderr
+        assert max(map(len, done.stdout.splitlines())) <= width
+
+
+def test_a_closed_pipe_is_no_error(db):
+    command = " ".join(map(str, [*SQLMICRO, "profile", "--db", db, "--table", "persons", "--json"]))
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {command} | head -c 1"], capture_output=True, text=True)
+    assert done.stdout == "{"
+    assert "Traceback" not in done.stderr
+    assert "Exception" not in done.stderr
+
+
+def test_help_is_quick():
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = sqlmicro("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0  # 0.25 when measured alone
+
+
+def test_ctrl_c_leaves_nothing(tmp_path):
+    db = tmp_path / "big.duckdb"
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    with duckdb.connect(str(db)) as con:
+        con.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y FROM range(60000)")
+    command = [*SQLMICRO, "mdav", "--db", str(db), "--table", "t", "--columns", "x,y"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
+    )
+    deadline = time.monotonic() + 30
+    while not list(temporary.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "interrupted" in err
+    assert out == ""
+    assert list(temporary.iterdir()) == []
+    assert tables(db) == {"t"}
+
+
+def test_folders_of_killed_runs_are_swept(tmp_path, db):
+    dead = tmp_path / "tmp" / "sqlmicro-999999999-abc"
+    dead.mkdir(parents=True)
+    (dead / "duckdb_temp_storage.tmp").write_text(CANARY)
+    ours = tmp_path / "tmp" / f"sqlmicro-{os.getpid()}-abc"
+    ours.mkdir()
+    done = sqlmicro("profile", "--db", db, "--table", "persons", TMPDIR=str(tmp_path / "tmp"))
+    assert done.returncode == 0
+    assert not dead.exists()
+    assert ours.exists(), "the folder of a living process is not ours to remove"
+
+
+def test_a_locked_database_is_explained(db):
+    hold = f"import duckdb, time; c = duckdb.connect({str(db)!r}); print('held', flush=True); time.sleep(60)"
+    holder = subprocess.Popen([sys.executable, "-c", hold], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout.readline() == "held\n"
+        done = sqlmicro("profile", "--db", db, "--table", "persons")
+    finally:
+        holder.kill()
+        holder.wait()
+    assert done.returncode == 2
+    assert "another process" in done.stderr
+
+
+def test_names_of_options_are_those_of_python_and_job_files():
+    import inspect
+
+    import sqlmicro as package
+    from sqlmicro.api import verbs
+
+    for name, (declared, _) in verbs().items():
+        function = getattr(package, name.replace("-", "_"))
+        known = {parameter.name for parameter in declared if not parameter.param.cli_only}
+        assert set(inspect.signature(function).parameters) == known

@@ -1,0 +1,91 @@
+"""Job files: steps in order, errors that name file, step and key."""
+
+import duckdb
+import pytest
+
+import sqlmicro
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as con:
+        con.execute("""CREATE TABLE persons AS SELECT i AS id, (i * 7) % 60 AS age, ['f', 'm'][1 + i % 2] AS sex,
+            ((i * 7919) % 10007)::DOUBLE AS income FROM range(120) r(i)""")
+    return tmp_path
+
+
+def job(folder, text):
+    path = folder / "job.toml"
+    path.write_text('db = "w.duckdb"\ntable = "persons"\n' + text, encoding="utf-8")
+    return str(path)
+
+
+GOOD = """
+drop = ["id"]
+[[step]]
+do = "individual-ranking"
+columns = ["income"]
+k = 5
+[[step]]
+do = "safe"
+columns = ["age", "sex"]
+k = 3
+[[step]]
+do = "audit"
+quasi = ["age", "sex"]
+k = 3
+[[step]]
+do = "publish"
+into = "out"
+"""
+
+
+def test_steps_run_in_order_and_are_recorded(folder):
+    report = sqlmicro.run(job(folder, GOOD))
+    assert report["method"] == "individual-ranking + safe"
+    checks = {(c["check"], tuple(c["columns"])): (c["value"], c["threshold"]) for c in report["audits"]}
+    assert checks["value frequency", ("income",)] == (5, 5)
+    assert checks["k-anonymity", ("age", "sex")][0] >= 3
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as con:
+        assert con.execute("SELECT min(n) FROM (SELECT count(*) n FROM out GROUP BY age, sex)").fetchone()[0] >= 3
+        assert con.execute("SELECT min(n) FROM (SELECT count(*) n FROM out GROUP BY income)").fetchone()[0] >= 5
+        assert con.execute("SELECT k FROM sqlmicro.releases").fetchone()[0] == report["k"]
+
+
+def test_a_gate_that_fails_stops_the_job(folder):
+    text = GOOD.replace('quasi = ["age", "sex"]\nk = 3', 'quasi = ["age", "sex", "income"]\nk = 3')
+    with pytest.raises(sqlmicro.AuditFailed, match="step 3"):
+        sqlmicro.run(job(folder, text))
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as con:
+        assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("k = 5", "K = 5", ["step 1", "'K'", "Did you mean 'k'"]),
+        ("k = 5", "k = 1", ["step 1", "k", "at least 2"]),
+        ("k = 5", 'k = "5"', ["step 1", "whole number"]),
+        ('do = "safe"', 'do = "saef"', ["step 2", "'saef'", "Did you mean 'safe'"]),
+        ('do = "safe"\n', "", ["step 2", "'do'"]),
+        ('drop = ["id"]', 'dorp = ["id"]', ["job.toml", "Did you mean 'drop'"]),
+        ('drop = ["id"]', "", ["every column needs a role", "id"]),
+        ('columns = ["income"]', 'columns = ["incom"]', ["step 1", "'incom'", "Did you mean 'income'"]),
+        ('[[step]]\ndo = "publish"\ninto = "out"', "", ["publish"]),
+        ("[[step]]", "[[step]", ["TOML", "line"]),
+    ],
+)
+def test_errors_name_file_step_and_key(folder, old, new, words):
+    with pytest.raises(sqlmicro.SqlmicroError) as caught:
+        sqlmicro.run(job(folder, GOOD.replace(old, new, 1)))
+    assert caught.value.exit_code == 2
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_a_dry_run_of_a_job_writes_nothing(folder):
+    before = (folder / "w.duckdb").read_bytes()
+    report = sqlmicro.run(job(folder, GOOD), dry_run=True)
+    assert report["dry_run"]
+    assert report["release"] is None
+    assert (folder / "w.duckdb").read_bytes() == before

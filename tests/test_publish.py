@@ -1,0 +1,201 @@
+"""Publishing: what becomes visible, what stays as it was, and what is recorded."""
+
+import duckdb
+import pytest
+
+import sqlmicro
+
+ROWS = 200
+
+
+@pytest.fixture
+def db(tmp_path):
+    """A table with everything a table can have, and a view on it."""
+    path = str(tmp_path / "warehouse.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute('''
+            CREATE TABLE persons (
+              id INTEGER PRIMARY KEY, code INTEGER UNIQUE, age INTEGER NOT NULL CHECK (age >= 0),
+              "net ""income""" DECIMAL(12, 2) DEFAULT 7, city VARCHAR COLLATE NOCASE, born DATE, note VARCHAR)''')
+        con.execute(
+            """INSERT INTO persons SELECT i, 1000 + i, (i * 37) % 90, (i * i) % 1013 + 0.25,
+               CASE i % 3 WHEN 0 THEN 'Bonn' WHEN 1 THEN 'BONN' ELSE 'Mainz' END,
+               DATE '1950-01-01' + CAST((i * 111) % 20000 AS INTEGER), 'note ' || i FROM range(?) t(i)""",
+            [ROWS],
+        )
+        con.execute("CREATE INDEX by_city ON persons (city)")
+        con.execute("COMMENT ON TABLE persons IS 'people'")
+        con.execute("COMMENT ON COLUMN persons.age IS 'in years'")
+        con.execute("CREATE VIEW elders AS SELECT * FROM persons WHERE age > 60")
+    return path
+
+
+def query(db, text):
+    with duckdb.connect(db, read_only=True) as con:
+        return con.execute(text).fetchall()
+
+
+USED = ["age", 'net "income"', "born"]
+KEPT = ["id", "code", "city"]
+
+
+def test_in_place_keeps_the_definition_of_the_table(db):
+    def definition():
+        return (
+            query(db, "SELECT sql, comment FROM duckdb_tables() WHERE table_name = 'persons'"),
+            query(db, "SELECT column_name, data_type, column_default, comment FROM duckdb_columns() "
+                  "WHERE table_name = 'persons' ORDER BY column_index"),
+            query(db, "SELECT constraint_text FROM duckdb_constraints() WHERE table_name = 'persons' ORDER BY ALL"),
+            query(db, "SELECT sql FROM duckdb_indexes()"),
+            query(db, "SELECT sql FROM duckdb_views() WHERE NOT internal"),
+        )  # fmt: skip
+
+    before = definition()
+    kept = query(db, "SELECT id, code, city FROM persons ORDER BY id")
+    report = sqlmicro.mdav("persons", db=db, columns=USED, keep=KEPT, drop=["note"], k=4, in_place=True)
+    assert definition() == before
+    assert query(db, "SELECT id, code, city FROM persons ORDER BY id") == kept
+    assert query(db, "SELECT count(note) FROM persons") == [(0,)]
+    sizes = query(db, 'SELECT min(n) FROM (SELECT count(*) n FROM persons GROUP BY age, "net ""income""", born)')
+    assert sizes == [(report["k"],)]
+    assert report["k"] >= 4
+    assert query(db, "SELECT count(*) > 0 FROM elders") == [(True,)]
+
+
+def test_means_are_rounded_to_the_type_of_the_column_unless_widened(db):
+    sqlmicro.individual_ranking("persons", db=db, columns=["age"], rest="keep", k=7, in_place=True)
+    assert query(db, "SELECT DISTINCT typeof(age) FROM persons") == [("INTEGER",)]
+
+
+def test_widen_makes_columns_double(tmp_path):
+    path = str(tmp_path / "plain.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute("CREATE TABLE t AS SELECT i AS x, i::DECIMAL(9, 2) AS y FROM range(10) r(i)")
+    sqlmicro.mdav("t", db=path, columns=["x", "y"], k=3, in_place=True, widen=True)
+    assert query(path, "SELECT DISTINCT typeof(x), typeof(y) FROM t") == [("DOUBLE", "DOUBLE")]
+    assert query(path, "SELECT round(sum(x), 9) FROM t") == [(45.0,)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ({"columns": ["code", "age"], "rest": "keep"}, "UNIQUE"),
+        ({"columns": ["age"], "keep": ["code"], "rest": "drop"}, "PRIMARY KEY"),
+    ],
+)
+def test_in_place_refuses_what_a_constraint_forbids(db, arguments, word):
+    before = query(db, "SELECT * FROM persons ORDER BY id")
+    with pytest.raises(sqlmicro.InputError, match=word):
+        sqlmicro.mdav("persons", db=db, k=3, in_place=True, **arguments)
+    assert query(db, "SELECT * FROM persons ORDER BY id") == before
+
+
+def test_a_foreign_key_parent_is_refused_and_left_alone(db):
+    with duckdb.connect(db) as con:
+        con.execute("CREATE TABLE visits (person INTEGER REFERENCES persons (id))")
+        con.execute("INSERT INTO visits VALUES (1)")
+    before = query(db, "SELECT * FROM persons ORDER BY id")
+    with pytest.raises(sqlmicro.SqlmicroError) as caught:
+        sqlmicro.mdav("persons", db=db, columns=["age"], rest="keep", k=3, in_place=True)
+    assert caught.value.exit_code == 2
+    assert "1" not in str(caught.value).replace("k = 1", "")
+    assert query(db, "SELECT * FROM persons ORDER BY id") == before
+    assert query(db, "SELECT count(*) FROM duckdb_schemas() WHERE schema_name = 'sqlmicro'") == [(0,)]
+
+
+def test_a_check_constraint_that_means_break_rolls_everything_back(tmp_path):
+    path = str(tmp_path / "checked.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute("CREATE TABLE t (x DOUBLE CHECK (x = floor(x)))")
+        con.execute("INSERT INTO t SELECT i FROM range(10) r(i) WHERE i <> 5")
+    with pytest.raises(sqlmicro.InputError, match="constraint"):
+        sqlmicro.mdav("t", db=path, columns=["x"], k=4, in_place=True)
+    assert query(path, "SELECT sum(x), count(*) FROM t") == [(40.0, 9)]
+
+
+def test_the_release_and_its_audits_are_recorded_and_agree_with_the_table(db):
+    report = sqlmicro.mdav("persons", db=db, columns=USED, rest="drop", k=3, into="out", seed="a secret seed")
+    measured = query(db, 'SELECT min(n), sum(n) FROM (SELECT count(*) n FROM out GROUP BY age, "net ""income""", born)')
+    assert query(db, "SELECT id, source, target, method, k, n, suppressed FROM sqlmicro.releases") == [
+        (report["release"], "persons", "out", "mdav", *measured[0], 0)
+    ]
+    assert query(db, "SELECT value, threshold, passed FROM sqlmicro.audits WHERE \"check\" LIKE 'k-anonymity%'") == [
+        (measured[0][0], 3, True)
+    ]
+    everything = str([query(db, f"SELECT * FROM sqlmicro.{name}") for name in ("releases", "audits")])
+    assert "secret" not in everything
+
+
+def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
+    from pathlib import Path
+
+    from sqlmicro.pipeline import new_key
+
+    sqlmicro.mdav("persons", db=db, columns=USED, rest="drop", k=3, into="out", seed="a secret seed")
+    sqlmicro.mdav(
+        "persons", db=db, columns=USED, rest="drop", k=3, to=str(tmp_path / "o.parquet"), seed="a secret seed"
+    )
+    for path in [Path(db), tmp_path / "o.parquet"]:
+        content = path.read_bytes()
+        assert b"a secret seed" not in content
+        assert new_key("a secret seed").encode() not in content
+
+
+def test_column_wise_methods_record_the_k_that_was_measured(db):
+    report = sqlmicro.individual_ranking("persons", db=db, columns=USED, rest="drop", k=3, into="out")
+    assert report["k"] < 3
+    assert query(db, "SELECT k FROM sqlmicro.releases") == [(report["k"],)]
+    assert any("not k-anonymous" in note for note in report["notes"])
+
+
+def test_a_failed_audit_publishes_nothing(db):
+    """Three NULLs in a column are fewer than k: the column-wise method leaves them, and the audit finds them."""
+    with duckdb.connect(db) as con:
+        con.execute("UPDATE persons SET note = NULL")
+        con.execute('UPDATE persons SET "net ""income""" = NULL WHERE id < 3')
+    with pytest.raises(sqlmicro.AuditFailed) as caught:
+        sqlmicro.individual_ranking(
+            "persons", db=db, columns=['net "income"'], rest="drop", k=5, into="out", nulls="keep"
+        )
+    assert caught.value.exit_code == 1
+    assert query(db, "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('out', 'releases')") == [(0,)]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.csv.gz"])
+def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name):
+    path = tmp_path / name
+    report = sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
+    with duckdb.connect() as con:
+        rows = con.execute(f"SELECT count(*) n FROM '{path}' GROUP BY age, city, born").fetchall()
+    assert min(n for (n,) in rows) == report["k"] >= 3
+    assert sum(n for (n,) in rows) == ROWS
+    assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+    with pytest.raises(sqlmicro.InputError, match="overwrite"):
+        sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
+
+
+def test_the_order_of_a_release_says_nothing(db):
+    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], rest="drop", k=3, into="a", seed="1")
+    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], rest="drop", k=3, into="b", seed="1")
+    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], rest="drop", k=3, into="c", seed="2")
+    orders = [[row[0] for row in query(db, f"SELECT id FROM {name}")] for name in "abc"]
+    assert orders[0] == orders[1] != orders[2]
+    assert sorted(orders[0]) == list(range(ROWS))
+    together = sum(abs(a - b) == 1 for a, b in zip(orders[0], orders[0][1:], strict=False))
+    assert together < 12  # 199 pairs, 2 expected by chance
+
+
+def test_a_new_table_carries_no_collation_and_no_enum(db):
+    with duckdb.connect(db) as con:
+        con.execute("CREATE TYPE colour AS ENUM ('red', 'green', 'secret')")
+        con.execute("CREATE TABLE c AS SELECT i, ['red', 'green'][1 + i % 2]::colour AS col FROM range(20) r(i)")
+    sqlmicro.safe("c", db=db, columns=["i", "col"], k=3, into="out")
+    assert query(db, "SELECT DISTINCT typeof(col) FROM out") == [("VARCHAR",)]
+
+
+def test_dates_come_back_as_dates(db):
+    sqlmicro.safe("persons", db=db, columns=["age", "born"], rest="drop", k=3, into="out")
+    assert query(db, "SELECT DISTINCT typeof(born) FROM out") == [("DATE",)]
+    low, high = query(db, "SELECT min(born), max(born) FROM persons")[0]
+    released = query(db, "SELECT min(born), max(born) FROM out")[0]
+    assert low <= released[0] <= released[1] <= high
