@@ -229,7 +229,8 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
 
     def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
         bound = signature.bind(*args, **kwargs)
-        given = {key: _as_tuple(value) for key, value in bound.arguments.items()}
+        many = {parameter.name for parameter in shown if parameter.many}
+        given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
         return action(settle(declared, given, name), Progress(enabled=False))
 
     first = positional[0].name if positional else ""
@@ -246,8 +247,9 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
     return call
 
 
-def _as_tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+def _as_names(value: Any) -> Any:
+    """Return one name or several as a tuple."""
+    return (value,) if isinstance(value, str) else value
 
 
 def _docstring(summary: str, shown: Sequence[Parameter]) -> str:

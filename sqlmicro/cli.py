@@ -93,6 +93,8 @@ def _names(parameter: Parameter, value: Any) -> Any:
 def _print(name: str, report: dict[str, Any], shown: dict[str, bool]) -> int:
     """Print a report and return the exit code it stands for."""
     failed = report.get("passed") is False
+    if "warning" in report:
+        typer.echo(f"warning: {report['warning']}", err=True)
     if shown["json"]:
         typer.echo(json.dumps(report, default=str, ensure_ascii=False))
     elif "sql" in report:
@@ -154,14 +156,7 @@ _root.__doc__ = _HELP
 for _verb, (_declared, _action) in api.verbs().items():
     app.command(
         _verb,
-        rich_help_panel="Methods" if _verb not in ("register", "profile", "audit", "run", "methods") else "Around them",
+        rich_help_panel="Methods"
+        if _verb not in ("register", "profile", "audit", "run", "methods")
+        else "Data and audits",
     )(_command(_verb, _declared, _action))
-
-
-def main() -> None:
-    """Run the command line."""
-    app()
-
-
-if __name__ == "__main__":
-    main()

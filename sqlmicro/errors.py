@@ -82,17 +82,22 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else text + "."
 
 
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return "Did you mean …?" for the known name closest to `word`, or nothing.
+
+    >>> nearest("mdva", ["mdav", "safe"])
+    "Did you mean 'mdav'?"
+    """
+    names = list(known)
+    close = get_close_matches(word.lower(), [name.lower() for name in names], n=1)
+    return f"Did you mean {next(name for name in names if name.lower() == close[0])!r}?" if close else ""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return "Did you mean …?" for the known name closest to `word`, else the list of known names.
 
-    >>> did_you_mean("mdva", ["mdav", "safe"])
-    "Did you mean 'mdav'?"
     >>> did_you_mean("x", ["mdav", "safe"])
     'There are: mdav, safe.'
     """
     names = list(known)
-    close = get_close_matches(word.lower(), [name.lower() for name in names], n=1)
-    if close:
-        original = next(name for name in names if name.lower() == close[0])
-        return f"Did you mean {original!r}?"
-    return f"There are: {', '.join(names)}." if names else ""
+    return nearest(word, names) or (f"There are: {', '.join(names)}." if names else "")

@@ -214,7 +214,7 @@ def execute(job: Job) -> dict[str, Any]:
         report["audits"] = publish.publish(run, target, dry=job.dry or lost, report=report, started=started)
         report["dry_run"] = job.dry or lost
         if lost and not job.dry:
-            run.notes.append("nothing was kept: the database is in memory; give --to FILE or --db FILE")
+            report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
         report["k"] = report["audits"][0]["value"]
         report["histogram"] = report["audits"][0].pop("histogram")
         report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
@@ -306,6 +306,8 @@ def _audit_step(run: Run, step: Step) -> None:
 
     values = settle(options.AUDIT, step.settings, step.where)
     wanted = pick(run.roles.released, values["quasi"], f"{step.where}, quasi")
+    if not wanted:
+        raise JobError(f"{step.where}, key 'quasi'", "must name at least one column", "none")
     staged = {name: column for column in make_columns(run.warehouse.describe(run.current)) for name in [column.name]}
     with run.timed("audit"):
         sizes = k_anonymity.class_sizes(run.warehouse, run.current, [staged[c.staged] for c in wanted])
@@ -342,10 +344,7 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "target": target.label,
         "target_kind": target.kind,
         "method": " + ".join(step["method"] for step in steps),
-        "parameters": [
-            {"method": step["method"], "columns": step["columns"], "by": step["by"], **step["parameters"]}
-            for step in steps
-        ],
+        "parameters": _parameters(run, target),
         "rows_in": run.rows_in,
         "rows": rows,
         "suppressed": run.rows_in - rows,
@@ -361,6 +360,26 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
         "versions": _versions(),
+    }
+
+
+def _parameters(run: Run, target: Target) -> dict[str, Any]:
+    """Return everything that decides what was released, but the key."""
+    roles = run.roles
+    steps = []
+    for step in run.steps:
+        shown = {name: step[name] for name in ("method", "columns", "by", "nulls")} | step["parameters"]
+        if step["candidates"]:
+            chosen = next(c for c in step["candidates"] if c["candidate"] == step["chosen"])
+            shown["released"] = {"algorithm": chosen["algorithm"], "pass": chosen["pass"]}
+        steps.append(shown)
+    return {
+        "steps": steps,
+        "kept": [column.name for column in roles.kept],
+        "dropped": [column.name for column in roles.dropped],
+        "direct_identifiers": [column.name for column in roles.identifiers],
+        "target_kind": target.kind,
+        "widen": target.widen,
     }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from sqlmicro.errors import ParameterError, did_you_mean
+from sqlmicro.errors import ParameterError, did_you_mean, nearest
 
 REQUIRED = inspect.Parameter.empty
 
@@ -79,11 +79,11 @@ class Parameter:
                     label,
                     f"must be one of {', '.join(self.choices)}",
                     repr(value),
-                    did_you_mean(str(value), self.choices),
+                    nearest(str(value), self.choices),
                 )
             return value
         if self.many:
-            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+            if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
                 raise ParameterError(label, "must be a list of names", repr(value), 'Write ["a", "b"]')
             return tuple(value)
         return self._check_scalar(value, label)

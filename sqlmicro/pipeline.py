@@ -57,6 +57,7 @@ class Run:
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     widened: set[str] = field(default_factory=set)
+    numeric: set[Column] = field(default_factory=set)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -91,7 +92,9 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, seed: str | None) -
     key = new_key(seed)
     warehouse.set_key(key)
     used, released = set(roles.used), roles.released
-    kinds: dict[str, Any] = {"collated": [], "as_text": [], "dates": [], "timestamps": [], "plain": []}
+    kinds: dict[str, Any] = {
+        "plain": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
+    }  # fmt: skip
     for column in released:
         kinds[_staged_as(column, column in used)].append(column)
     start = time.perf_counter()
@@ -109,6 +112,8 @@ def _staged_as(column: Column, used: bool) -> str:
         return "collated"
     if column.family == "enum" or (used and column.family == "other"):
         return "as_text"
+    if used and column.family == "float":
+        return "floats"
     if used and column.family == "date":
         return "dates"
     if used and column.family in ("timestamp", "timestamptz"):
@@ -134,7 +139,12 @@ def step(
     """
     values = settle(method.parameters, settings, where)
     if not columns:
-        raise InputError(where, "needs columns to work on", "none", "Name them with --columns a,b")
+        dropped = ", ".join(column.name for column in run.roles.identifiers)
+        got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
+        raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")
+    unions = [column.name for column in columns if column.type.startswith("UNION")]
+    if unions:
+        raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")
     with run.timed(f"group: {method.name}"):
         relation = _settle_nulls(run, columns, by, nulls, where)
         strata: list[Column | str] = list(by)
@@ -168,7 +178,7 @@ def step(
         _apply(run, work.outcome, len(run.steps) + 1)
     run.claims.append(Claim((*columns, *by), method.promise, int(values["k"])))
     run.notes += work.outcome.notes
-    run.steps.append(_summary(method, values, columns, by, work.outcome))
+    run.steps.append(_summary(method, values, columns, by, nulls, work.outcome))
 
 
 def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
@@ -186,15 +196,21 @@ def _settle_nulls(run: Run, columns: Sequence[Column], by: Sequence[Column], nul
     """Check the columns for missing and infinite values; return the relation to work on."""
     if nulls not in NULLS:
         raise ParameterError(f"{where}, nulls", f"must be one of {', '.join(NULLS)}", repr(nulls))
-    floats = [column for column in columns if column.family == "float" or column.staged in run.widened]
+    floats = [
+        column
+        for column in columns
+        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in run.widened
+    ]
     others = [column for column in columns if column not in floats]
-    gaps = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
+    found = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
+    order = [column.name for column in columns]
+    gaps = sorted(found, key=lambda row: order.index(row[0]))
     infinite = [f"{name} ({count:,})" for name, _, count in gaps if count]
     if infinite:
         raise InputError(
             where,
-            "numbers must be finite",
-            "NaN or infinite values in " + ", ".join(infinite),
+            "numbers must be finite and below 1e150",
+            "NaN, infinite or larger values in " + ", ".join(infinite),
             "Replace them by NULL, or leave these columns out of --columns",
         )
     missing = [f"{name} ({count:,})" for name, count, _ in gaps if count]
@@ -272,17 +288,24 @@ def _apply(run: Run, outcome: Outcome, number: int) -> None:
         run.current = warehouse.run(
             "replace/grouped_only.sql", f"grouped_{number}", relation=run.current, groups=outcome.only_grouped
         )
-    run.widened |= {column.staged for column in outcome.values if column.numeric}
+    run.numeric |= set(outcome.values) - set(outcome.nominal)
+    run.widened |= {column.staged for column in run.numeric}
 
 
 def _summary(
-    method: Method, values: Mapping[str, Any], columns: Sequence[Column], by: Sequence[Column], outcome: Outcome
+    method: Method,
+    values: Mapping[str, Any],
+    columns: Sequence[Column],
+    by: Sequence[Column],
+    nulls: str,
+    outcome: Outcome,
 ) -> dict[str, Any]:
     return {
         "method": method.name,
         "parameters": dict(values),
         "columns": [column.name for column in columns],
         "by": [column.name for column in by],
+        "nulls": nulls,
         "promise": method.promise,
         "groups": outcome.groups,
         "smallest_group": outcome.smallest,
@@ -296,4 +319,4 @@ def _summary(
 def losses(run: Run) -> dict[str, Any]:
     """Return IL over the numeric columns that were worked on, and the share of values changed in the nominal ones."""
     with run.timed("loss"):
-        return information_loss.measure(run.warehouse, run.original, run.current, run.quasi)
+        return information_loss.measure(run.warehouse, run.original, run.current, run.quasi, run.numeric)

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,11 +23,13 @@ from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
 from sqlmicro.pipeline import Run
 from sqlmicro.reports.text import some
-from sqlmicro.source import Source, file_format, find_relation, reading, target_name
+from sqlmicro.source import Source, file_format, find_relation, reading, schema_exists, target_name
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
 _SCHEMA = "sqlmicro"
+_LONGEST_NAME = 255
+_FILES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
   suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON)"""
@@ -57,7 +59,11 @@ def choose_target(
     ParameterError
         When more than one is named, or a target cannot be.
     """
-    named = [option for option, given in (("--into", into), ("--to", to), ("--in-place", in_place)) if given]
+    named = [
+        option
+        for option, given in (("--into", into is not None), ("--to", to is not None), ("--in-place", in_place))
+        if given
+    ]
     if len(named) > 1:
         raise ParameterError("target", "a release goes to one place", " and ".join(named), "Choose one of them")
     if widen and not in_place:
@@ -67,9 +73,9 @@ def choose_target(
             "another target",
             "A new table or file has means in full precision anyway",
         )
-    if to:
-        if file_format(to) not in ("csv", "parquet"):
-            raise ParameterError("--to", "must be a path that ends in .parquet or .csv", repr(to))
+    if to is not None:
+        if not to.lower().endswith(_FILES):
+            raise ParameterError("--to", f"must be a path that ends in {', '.join(_FILES)}", repr(to))
         return Target("file", to, path=Path(to).absolute(), overwrite=overwrite)
     if in_place:
         if not source.is_table:
@@ -77,14 +83,14 @@ def choose_target(
                 "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
             )
         return Target("in place", source.label, name=source.relation, widen=widen)
-    if into:
+    if into is not None:
         return Target("table", into, name=target_name(into, "--into"), overwrite=overwrite)
     if source.is_file:
         stem = Path(source.label).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
         name = Name("", "", f"{stem}_anonymized")
     else:
         name = source.relation._replace(table=f"{source.relation.table}_anonymized")
-    return Target("table", str(name), name=name, overwrite=overwrite)
+    return Target("table", str(name).removeprefix("main."), name=name, overwrite=overwrite)
 
 
 def check_target(run: Run, target: Target, *, dry: bool) -> None:
@@ -96,7 +102,7 @@ def check_target(run: Run, target: Target, *, dry: bool) -> None:
         With the reason and the way out. In a dry run an existing target is only noted.
     """
     if target.kind == "in place":
-        _check_in_place(run)
+        _check_in_place(run, target)
         return
     option = "--to" if target.kind == "file" else "--into"
     exists = _existing(run, target)
@@ -116,46 +122,63 @@ def _existing(run: Run, target: Target) -> str:
             raise InputError("--to", f"the folder of {target.label!r} must exist", "none", "Make it first")
         if run.source.is_file and target.path in run.source.files():
             raise InputError("--to", itself, repr(target.label), "Choose another name")
+        if len(target.path.name.encode()) > _LONGEST_NAME:
+            raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(target.path.name)))
         return "a file" if target.path.exists() else ""
     assert target.name is not None
     if target.name.schema.lower() == _SCHEMA:
         raise InputError("--into", f"must not be in schema {_SCHEMA}, which holds releases and audits", target.label)
+    if target.name.schema and not schema_exists(run.warehouse, target.name):
+        raise InputError("--into", f"schema {target.name.schema!r} must exist", "none", "Make it with CREATE SCHEMA")
     found = find_relation(run.warehouse, target.name)
     if found and found[0] == run.source.relation:
         raise InputError("--into", itself, repr(target.label), "Use --in-place")
     return "" if found is None else "a table" if found[1] else "a view"
 
 
-def _check_in_place(run: Run) -> None:
+def _check_in_place(run: Run, target: Target) -> None:
+    """Refuse a table whose definition forbids what would be written into it."""
     relation = run.source.relation
     names = [relation.catalog, relation.schema, relation.table]
-    here = (
-        "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END "
-        "AND schema_name = $2 AND table_name = $3"
-    )
+    here = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
     found = run.warehouse.query(
-        "catalog", "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here, names
+        "catalog",
+        "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here + "table_name = $3",
+        names,
+    )
+    indexes = run.warehouse.query(
+        "catalog", "SELECT index_name, is_unique, sql FROM duckdb_indexes() " + here + "table_name = $3", names
     )
     used = {column.name for column in run.quasi}
     emptied = {column.name for column in run.roles.dropped}
     for kind, columns in found:
         if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
-            raise InputError(
-                "--in-place",
-                f"no column of a {kind} can be anonymized: its values must stay distinct",
-                ", ".join(columns),
-                "Leave it out with --keep or --drop, or use --into NAME",
-            )
+            _refuse_in_place(f"no column of a {kind} can be anonymized: its values must stay distinct", columns)
         if kind in ("PRIMARY KEY", "NOT NULL") and emptied & set(columns):
-            raise InputError(
-                "--in-place",
-                f"a dropped column is emptied, which a {kind} constraint forbids",
-                ", ".join(sorted(emptied & set(columns))),
-                "Release it as it is with --keep, drop the constraint, or use --into NAME",
-            )
-    definition = run.warehouse.query("catalog", "SELECT sql FROM duckdb_tables() " + here, names)[0][0]
-    if "GENERATED ALWAYS" in str(definition).upper():
-        raise InputError("--in-place", "the table must have no generated columns", "some", "Use --into NAME")
+            _refuse_in_place(f"a dropped column is emptied, which a {kind} forbids", emptied & set(columns))
+    if any(unique for _, unique, _ in indexes):
+        _refuse_in_place("the table must have no unique index", [name for name, unique, _ in indexes if unique])
+    if target.widen and (indexes or any(kind == "CHECK" for kind, _ in found)):
+        _refuse_in_place(
+            "--widen changes types, which an index or a CHECK on the table forbids",
+            [name for name, _, _ in indexes] or ["a CHECK"],
+        )
+    children = run.warehouse.query(
+        "catalog",
+        "SELECT table_name FROM duckdb_constraints() "
+        + here
+        + "constraint_type = 'FOREIGN KEY' AND referenced_table = $3 AND table_name <> $3",
+        names,
+    )
+    if children:
+        _refuse_in_place("no other table may refer to it by a foreign key", [str(row[0]) for row in children])
+    definition = run.warehouse.query("catalog", "SELECT sql FROM duckdb_tables() " + here + "table_name = $3", names)
+    if "GENERATED ALWAYS AS" in str(definition[0][0]).upper():
+        _refuse_in_place("the table must have no generated columns", ["at least one"])
+
+
+def _refuse_in_place(must: str, what: Iterable[str]) -> None:
+    raise InputError("--in-place", must, ", ".join(sorted(what)), "Use --into NAME, or --keep or --drop the column")
 
 
 def publish(run: Run, target: Target, *, dry: bool, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
@@ -217,6 +240,8 @@ def _statements(run: Run, target: Target) -> list[tuple[str, dict[str, Any]]]:
             )
         ]
     used, released = set(run.quasi), set(run.roles.released)
+    kept = [column for column in run.source.columns if column in released]
+    emptied = [column for column in run.source.columns if column not in released]
     widened = [c for c in run.source.columns if c in used and c.family in ("integer", "decimal") and target.widen]
     return [
         *(
@@ -228,8 +253,14 @@ def _statements(run: Run, target: Target) -> list[tuple[str, dict[str, Any]]]:
         ),
         ("DELETE FROM {{ target | ident }}", {"target": target.name}),
         (
-            "INSERT INTO {{ target | ident }} ({{ columns | idents }})\n{{ select }}",
-            {"target": target.name, "columns": [c.name for c in run.source.columns if c in released], "select": select},
+            "INSERT INTO {{ target | ident }} ({{ columns | idents }})\n"
+            "SELECT *{% for column in emptied %}, NULL{% endfor %} FROM (\n{{ select }})",
+            {
+                "target": target.name,
+                "columns": [c.name for c in (*kept, *emptied)],
+                "emptied": emptied,
+                "select": select,
+            },
         ),
     ]
 
@@ -248,24 +279,42 @@ def _published_columns(run: Run, relation: Name, target: Target) -> list[Column]
     return make_columns(run.warehouse.describe(relation), collated)
 
 
+_GUARD_FILLED = """SELECT CASE WHEN count(*) = 0 THEN error({{ message | lit }}) END FROM {{ relation | ident }}"""
+_GUARD_K = """SELECT CASE WHEN min(size) < {{ k }} THEN error('a record occurs too rarely: nothing is published') END
+FROM (
+{{ select }})"""
+
+
 def _rehearse(run: Run, target: Target) -> list[dict[str, Any]]:
-    """Audit the release in staging; the statements that would publish it only go into the log."""
+    """Audit the release in staging; the statements that would publish it only go into the log.
+
+    The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
+    were filled, and that the release is what was promised: in an aborted transaction nothing is published.
+    """
     warehouse = run.warehouse
     rehearsed = warehouse.rehearse("published", _select(run, target))
-    transactional = target.kind != "file"
-    warehouse.log_only("publish", "BEGIN TRANSACTION" if transactional else "")
+    columns = make_columns(warehouse.describe(rehearsed))
+    audits = audit_release(run, rehearsed, columns)
+    warehouse.log_only("publish", "BEGIN TRANSACTION")
+    for relation in warehouse.loaded:
+        message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
+        warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
+    by_name = {column.name: column for column in columns}
+    for claim in run.claims:
+        if claim.promise == "record":
+            select = k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns])
+            warehouse.log_only("publish", _GUARD_K, k=claim.k, select=select)
     for text, names in _statements(run, target):
         warehouse.log_only("publish", text, **names)
-    audits = audit_release(run, rehearsed, make_columns(warehouse.describe(rehearsed)))
-    warehouse.log_only("publish", "COMMIT" if transactional else "")
+    warehouse.log_only("publish", "COMMIT")
     return audits
 
 
 def _to_file(run: Run, target: Target, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
     """Write beside the target, audit what can be read back, then rename over the target."""
     assert target.path is not None
-    suffix = "".join(target.path.suffixes)
-    beside = target.path.with_name(f".{target.path.name.removesuffix(suffix)}-{secrets.token_hex(4)}{suffix}")
+    suffix = next(ending for ending in _FILES if target.label.lower().endswith(ending))
+    beside = target.path.with_name(f".sqlmicro-{secrets.token_hex(6)}{suffix}")
     warehouse = run.warehouse
     try:
         ((text, names),) = _statements(run, target)
@@ -344,10 +393,15 @@ def audit_release(run: Run, relation: Name, columns: Sequence[Column]) -> list[d
             "audit",
             "the release must keep what its methods promise",
             "; ".join(f"{label(check)} = {check['value']}, needed {check['threshold']}" for check in failed),
-            "Nothing was published. A later step may have separated records that an earlier one made equal, or too few "
-            "values are missing (--nulls)",
+            _why_failed(run),
         )
     return audits
+
+
+def _why_failed(run: Run) -> str:
+    if len(run.claims) > 1:
+        return "Nothing was published. A later step may have separated records that an earlier one made equal"
+    return "Nothing was published. If few values are missing, choose another --nulls"
 
 
 def label(check: dict[str, Any]) -> str:

@@ -33,7 +33,8 @@ class Source:
 
     def files(self) -> set[Path]:
         """Return the files the label stands for."""
-        return {Path(path).absolute() for path in glob.glob(self.label, recursive=True)}  # noqa: PTH207
+        found = {Path(path).absolute() for path in glob.glob(self.label, recursive=True)}  # noqa: PTH207
+        return found | {Path(self.label).absolute()}
 
 
 def split_name(text: str) -> list[str]:
@@ -102,6 +103,17 @@ def find_relation(warehouse: Warehouse, name: Name) -> tuple[Name, bool] | None:
     return Name("" if here else database, schema, table), bool(is_table)
 
 
+def schema_exists(warehouse: Warehouse, name: Name) -> bool:
+    """Tell whether the schema of a qualified name exists."""
+    found = warehouse.query(
+        "catalog",
+        """SELECT count(*) FROM duckdb_schemas() WHERE lower(schema_name) = lower($1)
+          AND CASE WHEN $2 = '' THEN database_name = current_database() ELSE lower(database_name) = lower($2) END""",
+        [name.schema, name.catalog],
+    )
+    return bool(found[0][0])
+
+
 def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object]) -> Source:
     """Return the source that `--table` names: a relation of the catalog first, else files.
 
@@ -112,10 +124,12 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object]) 
     """
     found = find_table(warehouse, table)
     if found is not None:
+        if reader:
+            raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
         relation, is_table = found
         return Source(relation, table, describe(warehouse, relation), is_table)
     if file_format(table) is not None:
-        relation = open_files(warehouse, [table], reader)
+        relation = open_files(warehouse, [table], reader, label=table)
         return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True)
     names = [
         str(row[0])
@@ -135,9 +149,10 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object]) 
     )
 
 
-def open_files(warehouse: Warehouse, paths: Sequence[str], reader: Mapping[str, object]) -> Name:
-    """Make a staging view over files and return its name; nothing is copied."""
+def open_files(warehouse: Warehouse, paths: Sequence[str], reader: Mapping[str, object], *, label: str) -> Name:
+    """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
     template, params = reading(paths, reader)
+    warehouse.reading = label
     return warehouse.run(template, "source", view=True, **params)
 
 
@@ -154,17 +169,19 @@ def reading(paths: Sequence[str], reader: Mapping[str, object]) -> tuple[str, di
     if len(set(formats.values())) > 1:
         raise InputError("files", "must be of one format", ", ".join(sorted({str(kind) for kind in formats.values()})))
     for path in paths:
-        if not glob.glob(path, recursive=True):  # noqa: PTH207  (the user's pattern may be absolute)
+        if not Path(path).is_file() and not glob.glob(path, recursive=True):  # noqa: PTH207  (the user's pattern may be absolute)
             raise InputError(
                 "files", f"there must be a file {path!r}", "none", "Check the path; it is taken from the current folder"
             )
     kind = formats[paths[0]]
-    absolute = [str(Path(path).absolute()) for path in paths]
+    # A file of that very name is meant by it, whatever brackets it has; else it is a pattern.
+    absolute = [
+        glob.escape(str(Path(path).absolute())) if Path(path).is_file() else str(Path(path).absolute())
+        for path in paths
+    ]
     if kind != "csv":
         if reader:
-            raise ParameterError(
-                ", ".join("--" + name for name in reader), "applies to CSV files only", f"{kind} files"
-            )
+            raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
         return f"load/{kind}.sql", {"paths": absolute}
     return "load/csv.sql", {"paths": absolute, "options": list(reader.items())}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -43,12 +44,13 @@ class Logged:
 class Warehouse:
     """An open database, the staging database beside it, and the list of the statements that were run."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, db: str, temp: Path | None, progress: Progress) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, db: str, progress: Progress) -> None:
         self._connection = connection
-        self._temp = temp
+        self.reading = ""
         self.db = db
         self.progress = progress
         self.log: list[Logged] = []
+        self.loaded: list[Name] = []
         self._staging = self._free_name("staging")
         self._run_plain(
             "staging", statement("ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self._staging)
@@ -87,21 +89,16 @@ class Warehouse:
             )
         _sweep()
         temp = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
-        warehouse = None
         try:
             connection = _connect(db, read_only and bool(db), temp, memory_limit, threads)
-            warehouse = cls(connection, db or "", temp, progress or Progress(enabled=False))
-            yield warehouse
+            try:
+                yield cls(connection, db or "", progress or Progress(enabled=False))
+            finally:
+                with contextlib.suppress(Exception):
+                    connection.rollback()
+                connection.close()
         finally:
-            if warehouse is not None:
-                warehouse.close()
             shutil.rmtree(temp, ignore_errors=True)
-
-    def close(self) -> None:
-        """Forget the staging relations and close the connection."""
-        with contextlib.suppress(Exception):
-            self._connection.rollback()
-        self._connection.close()
 
     # Running templates
 
@@ -176,6 +173,7 @@ class Warehouse:
             comment=comment,
         )
         self.log.append(Logged(into, shown))
+        self.loaded.append(target)
         return target
 
     # Statements that are no SELECT
@@ -292,27 +290,30 @@ class Warehouse:
 
     def _call(self, title: str, function: Callable[[], T]) -> T:
         """Run `function` in a thread of its own, so that Ctrl-C can interrupt the database at once."""
-        outcome: list[Any] = [None, None]
+        result: list[T] = []
+        failure: list[BaseException] = []
+        # An event, not Thread.join: a join that Ctrl-C interrupts takes the thread for finished while it still runs.
+        done = threading.Event()
 
         def work() -> None:
             try:
-                outcome[0] = function()
+                result.append(function())
             except BaseException as error:
-                outcome[1] = error
+                failure.append(error)
+            finally:
+                done.set()
 
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
+        threading.Thread(target=work, daemon=True).start()
         try:
-            thread.join()
+            done.wait()
         except KeyboardInterrupt:
-            while thread.is_alive():
+            while not done.is_set():
                 self._connection.interrupt()
-                thread.join(0.05)
+                done.wait(0.05)
             raise
-        if outcome[1] is not None:
-            raise _wrapped(title, outcome[1]) from None
-        result: T = outcome[0]
-        return result
+        if failure:
+            raise _wrapped(title, failure[0], self.reading) from None
+        return result[0]
 
 
 def _connect(
@@ -342,9 +343,13 @@ def _connect(
             else "A CSV or Parquet file is given as --table, not as --db",
         ) from None
     except duckdb.Error as error:
-        what = "--memory-limit" if "memory" in str(error).lower() else "--db"
+        if memory_limit and isinstance(error, duckdb.ParserException | duckdb.InvalidInputException):
+            raise InputError("--memory-limit", "must read like 4GB", repr(memory_limit)) from None
         raise InputError(
-            what, "the database must open with these options", type(error).__name__, "A memory limit reads like 4GB"
+            "--db",
+            f"{db!r} must be a DuckDB database",
+            type(error).__name__,
+            "A CSV or Parquet file is given as --table, not as --db",
         ) from None
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_progress_bar = true")
@@ -352,8 +357,8 @@ def _connect(
     return connection
 
 
-def _wrapped(title: str, error: BaseException) -> BaseException:
-    """Turn the database's error into one that quotes no record."""
+def _wrapped(title: str, error: BaseException, reading: str = "") -> BaseException:
+    """Turn the database's error into one that quotes no record; `reading` names the files that are being read."""
     import duckdb
 
     if not isinstance(error, duckdb.Error):
@@ -366,13 +371,6 @@ def _wrapped(title: str, error: BaseException) -> BaseException:
             kind,
             "Raise --memory-limit, or free disk space for the temporary folder (TMPDIR)",
         )
-    if isinstance(error, duckdb.ConversionException):
-        return InputError(
-            title,
-            "every value must fit the type of its column",
-            kind,
-            "Check the column types with: sqlmicro profile --table NAME",
-        )
     if isinstance(error, duckdb.ConstraintException):
         return InputError(
             title,
@@ -380,7 +378,19 @@ def _wrapped(title: str, error: BaseException) -> BaseException:
             kind,
             "Publish with --into NAME instead of --in-place, or drop the constraint first",
         )
-    if isinstance(error, (duckdb.CatalogException, duckdb.BinderException, duckdb.ParserException)):
+    if title == "publish" and isinstance(error, duckdb.ConversionException):
+        return InputError(
+            title, "the released values must fit the types of the table", kind, "Use --widen, or --into NAME"
+        )
+    if reading and not isinstance(error, duckdb.CatalogException):
+        line = re.search(r"\bLine: (\d+)", str(error))
+        return InputError(
+            reading,
+            "must be readable in its format, every value in the type of its column",
+            kind + (f" at line {line.group(1)}" if line else ""),
+            "Check the file, and for CSV --delimiter, --quote, --encoding, --decimal, --null-string and --no-header",
+        )
+    if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
         # These name tables and columns, never record values: they are raised before a record is read.
         return QueryError(title, "the database must accept the statement", f"{kind}: {str(error).splitlines()[0]}")
     return QueryError(

@@ -23,6 +23,7 @@ class Outcome:
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
     only_grouped: Name | None = None
+    nominal: list[Column] = field(default_factory=list)
     groups: int = 0
     smallest: int | None = None
     largest: int | None = None

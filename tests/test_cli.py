@@ -12,7 +12,7 @@ import time
 import duckdb
 import pytest
 
-SQLMICRO = [sys.executable, "-m", "sqlmicro.cli"]
+SQLMICRO = [sys.executable, "-m", "sqlmicro"]
 CANARY = "Zyxwvut-Canary"
 
 
@@ -144,7 +144,7 @@ def test_files_are_read_and_written_without_a_database(tmp_path):
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 31
     lost = sqlmicro("mdav", "--table", "p.csv", "--delimiter", ";", "--columns", "a,b", cwd=tmp_path)
     assert lost.returncode == 0
-    assert "in memory" in lost.stdout
+    assert "in memory" in lost.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "p.csv"]
 
 
@@ -177,20 +177,23 @@ def test_help_is_quick():
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0  # 0.25 when measured alone
 
 
-def test_ctrl_c_leaves_nothing(tmp_path):
+@pytest.mark.parametrize(
+    ("method", "rows"), [("mdav", 60_000), ("individual-ranking", 4_000_000)], ids=["in a kernel", "in a statement"]
+)
+def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
     db = tmp_path / "big.duckdb"
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     with duckdb.connect(str(db)) as con:
-        con.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y FROM range(60000)")
-    command = [*SQLMICRO, "mdav", "--db", str(db), "--table", "t", "--columns", "x,y"]
+        con.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y, random() AS z FROM range(?)", [rows])
+    command = [*SQLMICRO, method, "--db", str(db), "--table", "t", "--columns", "x,y,z"]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
     )
     deadline = time.monotonic() + 30
     while not list(temporary.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
-    time.sleep(1.5)
+    time.sleep(1.2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err
@@ -198,6 +201,24 @@ def test_ctrl_c_leaves_nothing(tmp_path):
     assert out == ""
     assert list(temporary.iterdir()) == []
     assert tables(db) == {"t"}
+
+
+def test_a_script_without_its_kernel_publishes_nothing(db, tmp_path):
+    copy = tmp_path / "copy.duckdb"
+    shutil.copy(db, copy)
+    arguments = ["mdav", "--db", db, "--table", "persons", "--columns", "age", "--rest", "keep", "--in-place"]
+    done = sqlmicro(*arguments, "--show-sql")
+    assert done.returncode == 0, done.stderr
+    with duckdb.connect(str(copy)) as con:
+        before = con.execute("SELECT * FROM persons ORDER BY id").fetchall()
+        failures = 0
+        for statement in con.extract_statements(done.stdout):  # as a shell does that goes on after an error
+            try:
+                con.execute(statement)
+            except duckdb.Error:
+                failures += 1
+        assert failures
+        assert con.execute("SELECT * FROM persons ORDER BY id").fetchall() == before
 
 
 def test_folders_of_killed_runs_are_swept(tmp_path, db):

@@ -103,6 +103,50 @@ def test_a_foreign_key_parent_is_refused_and_left_alone(db):
     assert query(db, "SELECT count(*) FROM duckdb_schemas() WHERE schema_name = 'sqlmicro'") == [(0,)]
 
 
+@pytest.mark.parametrize(
+    ("statement", "arguments", "word"),
+    [
+        ("CREATE UNIQUE INDEX once ON persons (born)", {}, "unique index"),
+        ("SELECT 1", {"widen": True}, "by_city"),
+        ("CREATE TABLE visits (person INTEGER REFERENCES persons (id))", {}, "foreign key"),
+    ],
+)
+def test_in_place_is_refused_before_any_work_is_done(db, statement, arguments, word):
+    with duckdb.connect(db) as con:
+        con.execute(statement)
+    with pytest.raises(sqlmicro.InputError, match=word):
+        sqlmicro.mdav("persons", db=db, columns=["age"], rest="keep", k=3, in_place=True, **arguments)
+
+
+def test_a_dropped_column_is_emptied_in_place_whatever_its_default(tmp_path):
+    path = str(tmp_path / "defaults.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute("CREATE TABLE t (secret INTEGER DEFAULT 77, x INTEGER)")
+        con.execute("INSERT INTO t SELECT i, i FROM range(10) r(i)")
+    sqlmicro.mdav("t", db=path, columns=["x"], drop=["secret"], k=3, in_place=True)
+    assert query(path, "SELECT count(*), count(secret), count(x) FROM t") == [(10, 0, 10)]
+
+
+def test_infinite_dates_are_refused(tmp_path):
+    path = str(tmp_path / "dates.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute("CREATE TABLE t AS SELECT DATE '2020-01-01' + i::INTEGER AS d FROM range(9) r(i)")
+        con.execute("INSERT INTO t VALUES ('infinity')")
+    with pytest.raises(sqlmicro.InputError, match="finite"):
+        sqlmicro.mdav("t", db=path, columns=["d"], k=3, into="out", nulls="keep")
+
+
+def test_the_parameters_of_a_release_tell_what_was_kept_and_how_it_was_grouped(db):
+    import json
+
+    sqlmicro.safe("persons", db=db, columns=["age", "city"], keep=["code"], rest="drop", k=3, into="out")
+    parameters = json.loads(query(db, "SELECT parameters FROM sqlmicro.releases")[0][0])
+    assert parameters["kept"] == ["code"]
+    assert parameters["dropped"] == ["id", 'net "income"', "born", "note"]
+    assert parameters["steps"][0]["nulls"] == "error"
+    assert parameters["steps"][0]["released"]["pass"] in ("numeric", "nominal", "both")
+
+
 def test_a_check_constraint_that_means_break_rolls_everything_back(tmp_path):
     path = str(tmp_path / "checked.duckdb")
     with duckdb.connect(path) as con:

@@ -1,13 +1,13 @@
--- title: How many values of each column are missing, and how many are no finite number
+-- title: How many values of each column are missing, and how many are no number that can be squared
 -- source: sqlmicro
 -- reads: typed
--- returns: column_name, nulls, not_finite (NaN and infinities; 0 for columns that cannot hold them)
+-- returns: column_name, nulls, unusable (NaN, infinities, beyond 1e150; 0 for columns that cannot hold them)
 -- params: typed, floats, others
 {% for column in floats %}
 SELECT
   {{ column.name | lit }} AS column_name,
   count(*) - count({{ column | ident }}) AS nulls,
-  count(*) FILTER (WHERE NOT isfinite({{ column | ident }})) AS not_finite
+  count(*) FILTER (WHERE isnan({{ column | ident }}) OR abs({{ column | ident }}) > 1e150) AS unusable
 FROM {{ typed | ident }}
 UNION ALL
 {% endfor %}
@@ -15,7 +15,7 @@ UNION ALL
 SELECT
   {{ column.name | lit }} AS column_name,
   count(*) - count({{ column | ident }}) AS nulls,
-  0 AS not_finite
+  0 AS unusable
 FROM {{ typed | ident }}
 UNION ALL
 {% endfor %}

@@ -1,13 +1,17 @@
 -- title: The records to anonymize, numbered once, each column in the form the methods work on
 -- source: sqlmicro. Dates become day numbers and timestamps microseconds; a collation is taken off, because under it
---   GROUP BY merges values that stay distinct when released; an ENUM would carry its whole dictionary along
+--   GROUP BY merges values that stay distinct when released; an ENUM would carry its whole dictionary along; -0.0
+--   becomes 0.0; an infinite date stays infinite, to be refused
 -- reads: relation (the user's table)
 -- returns: row_id from 0, and the columns
--- params: relation, plain, collated, as_text, dates, timestamps
+-- params: relation, plain, floats, collated, as_text, dates, timestamps
 SELECT
   row_number() OVER () - 1 AS row_id
 {% for column in plain %}
   , {{ column.name | ident }} AS {{ column | ident }}
+{% endfor %}
+{% for column in floats %}
+  , CASE WHEN {{ column.name | ident }} = 0 THEN 0 ELSE {{ column.name | ident }} END AS {{ column | ident }}
 {% endfor %}
 {% for column in collated %}
   , decode(encode({{ column.name | ident }})) AS {{ column | ident }}
@@ -16,9 +20,11 @@ SELECT
   , CAST({{ column.name | ident }} AS VARCHAR) AS {{ column | ident }}
 {% endfor %}
 {% for column in dates %}
-  , CAST({{ column.name | ident }} - DATE '1970-01-01' AS BIGINT) AS {{ column | ident }}
+  , CASE WHEN NOT isfinite({{ column.name | ident }}) THEN CAST('infinity' AS DOUBLE)
+      ELSE {{ column.name | ident }} - DATE '1970-01-01' END AS {{ column | ident }}
 {% endfor %}
 {% for column in timestamps %}
-  , epoch_us({{ column.name | ident }}) AS {{ column | ident }}
+  , CASE WHEN NOT isfinite({{ column.name | ident }}) THEN CAST('infinity' AS DOUBLE)
+      ELSE epoch_us({{ column.name | ident }}) END AS {{ column | ident }}
 {% endfor %}
 FROM {{ relation | ident }}

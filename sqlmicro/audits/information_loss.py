@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlmicro.columns import Column
@@ -10,7 +10,9 @@ from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
 
-def measure(warehouse: Warehouse, original: Name, released: Name, columns: Sequence[Column]) -> dict[str, Any]:
+def measure(
+    warehouse: Warehouse, original: Name, released: Name, columns: Sequence[Column], as_numeric: Collection[Column]
+) -> dict[str, Any]:
     """Return IL of the numeric columns together and each, and the share of values changed in the others.
 
     Parameters
@@ -21,6 +23,8 @@ def measure(warehouse: Warehouse, original: Name, released: Name, columns: Seque
         Relations with row_id and the columns.
     columns : sequence of Column
         The columns that were worked on.
+    as_numeric : collection of Column
+        Those of them that were treated as numeric.
 
     Returns
     -------
@@ -33,8 +37,8 @@ def measure(warehouse: Warehouse, original: Name, released: Name, columns: Seque
     IL = 100 SSE/SST on standardised columns: each column's SSE and SST are divided by its variance, so that every
     column weighs the same; a constant column contributes 0 (Domingo-Ferrer & Mateo-Sanz, 2002).
     """
-    numeric = [column for column in columns if column.numeric]
-    nominal = [column for column in columns if not column.numeric]
+    numeric = [column for column in columns if column in as_numeric]
+    nominal = [column for column in columns if column not in as_numeric]
     by_column: dict[str, float] = {}
     sse_total = sst_total = 0.0
     if numeric:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlmicro.columns import Column
-from sqlmicro.templates import Name
+from sqlmicro.templates import Name, Sql, render
 from sqlmicro.warehouse import Warehouse
 
 
@@ -59,11 +59,20 @@ def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
     One GROUP BY. Source: Samarati & Sweeney (1998). GROUP BY merges values that are told apart in the output: text
     under a collation, 0.0 and -0.0, 1 month and 30 days; here they are separate values.
     """
+    rows = warehouse.rows("audit/class_sizes.sql", relation=relation, **_kinds(columns))
+    return ClassSizes({int(size): int(classes) for size, classes in rows})
+
+
+def statement(relation: Name, columns: Sequence[Column]) -> Sql:
+    """Return the SELECT that `class_sizes` runs, for a script."""
+    return render("audit/class_sizes.sql", relation=relation, **_kinds(columns))
+
+
+def _kinds(columns: Sequence[Column]) -> dict[str, Any]:
     kinds: dict[str, Any] = {"plain": [], "collated": [], "floats": [], "others": []}
     for column in columns:
         kinds[_canonical(column)].append(column)
-    rows = warehouse.rows("audit/class_sizes.sql", relation=relation, **kinds)
-    return ClassSizes({int(size): int(classes) for size, classes in rows})
+    return kinds
 
 
 def _canonical(column: Column) -> str:

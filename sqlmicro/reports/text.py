@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -195,10 +196,14 @@ def _groups(report: dict[str, Any]) -> list[str]:
     ]
 
 
+def _percent(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.01 or value == 0 else f"{value:.2g}"
+
+
 def _losses(report: dict[str, Any]) -> list[str]:
     lines = []
     if report["IL"] is not None:
-        lines.append(line("IL", f"{report['IL']:.4f} % of the variance lost"))
+        lines.append(line("IL", f"{_percent(report['IL'])} % (100 SSE/SST over the standardised numeric columns)"))
     if report["changed_by_column"]:
         changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in report["changed_by_column"].items())
         lines.append(line("values changed", changed))
@@ -210,12 +215,13 @@ def _losses(report: dict[str, Any]) -> list[str]:
 
 
 def _audits(audits: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a line per check; checks of one kind and one threshold that all passed share a line."""
-    kinds: dict[tuple[str, Any, bool], list[dict[str, Any]]] = {}
-    for check in audits:
-        kinds.setdefault((check["check"], check["threshold"], check["passed"]), []).append(check)
-    lines = []
-    for (name, threshold, passed), checks in kinds.items():
+    """Return a line per check; checks of single columns with one threshold and one verdict share a line."""
+    lines: list[str] = []
+    kinds: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for number, check in enumerate(audits):
+        alone = len(check["columns"]) != 1
+        kinds.setdefault((check["check"], check["threshold"], check["passed"], alone and number), []).append(check)
+    for (name, threshold, passed, _), checks in kinds.items():
         columns = [column for check in checks for column in check["columns"]]
         of = f" ({some(columns)})" if columns else ""
         verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
@@ -263,15 +269,22 @@ def methods(report: dict[str, Any]) -> str:
     lines += [line("templates" if i == 0 else "", name) for i, name in enumerate(report["templates"])]
     lines.append("")
     for p in report["parameters"]:
-        default = (
-            ""
-            if p["default"] in (None, (), [])
-            else f" Default: {str(p['default']).lower() if isinstance(p['default'], bool) else p['default']}."
-        )
-        choices = f" One of {', '.join(p['choices'])}." if p["choices"] else ""
-        lines.append(
-            textwrap.fill(
-                p["help"] + choices + default, width(), initial_indent=f"{p['option']}  ", subsequent_indent="    "
-            )
-        )
-    return "\n".join([*lines, "", report["description"]])
+        lines.append(textwrap.fill(_parameter(p), width(), initial_indent=f"{p['option']}  ", subsequent_indent="    "))
+    for paragraph in _prose(report["description"]):
+        lines += ["", textwrap.fill(paragraph, width())]
+    return "\n".join(lines)
+
+
+def _parameter(parameter: dict[str, Any]) -> str:
+    choices = f" One of {', '.join(parameter['choices'])}." if parameter["choices"] else ""
+    value = parameter["default"]
+    if value in (None, (), [], False):
+        return f"{parameter['help']}{choices}"
+    return f"{parameter['help']}{choices} Default: {value}."
+
+
+def _prose(description: str) -> list[str]:
+    """Return the paragraphs of a docstring a user cares for: what it does, and the notes."""
+    sections = re.split(r"^(\w[\w ]*)\n-{3,}\n", description, flags=re.MULTILINE)
+    notes = dict(zip(sections[1::2], sections[2::2], strict=True)).get("Notes", "")
+    return [" ".join(part.split()) for part in f"{sections[0]}\n\n{notes}".split("\n\n") if part.strip()]

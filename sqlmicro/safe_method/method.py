@@ -15,6 +15,8 @@ from sqlmicro.safe_method.cells import Cells, make_cells
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
+_MUCH_LOST = 25.0
+
 
 @method(
     "safe",
@@ -163,8 +165,14 @@ def _take(work: Work, cells: Cells, best: Candidate) -> None:
     work.replace_all(work.columns, values)
     work.count_groups(groups)
     outcome = work.outcome
+    outcome.nominal = cells.nominal
     outcome.safe_distance = best.distance
     outcome.chosen = best.number
+    if best.loss >= _MUCH_LOST:
+        work.note(
+            f"the numeric columns lost {best.loss:.0f} % of their variance: the SAFE distance looks at counts and "
+            "totals of the tables, not at the spread within a cell"
+        )
     if best.dropped:
         outcome.only_grouped = groups
         work.note(f"{best.dropped:,} records in groups below k were dropped (--small-groups drop)")

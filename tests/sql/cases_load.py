@@ -50,12 +50,31 @@ CASES = [
         expect=[(1, 100), (2, None), (3, 300)],
     ),
     # The user's own row_id moves aside; records are numbered in the order of the table.
+    # -0.0 becomes 0.0, an infinite date stays infinite, NULL stays NULL.
+    Case(
+        "load/typed.sql",
+        given={
+            "persons": values("x, day", "('-0.0'::DOUBLE, DATE 'infinity')", "(1.5, DATE '1970-01-03')", "(NULL, NULL)")
+        },
+        params={
+            "relation": rel("persons"),
+            "plain": [],
+            "floats": [col("x", "DOUBLE")],
+            "collated": [],
+            "as_text": [],
+            "dates": [col("day", "DATE")],
+            "timestamps": [],
+        },
+        returns=["row_id", "x", "day"],
+        expect=[(0, 0.0, float("inf")), (1, 1.5, 2.0), (2, None, None)],
+    ),
     Case(
         "load/typed.sql",
         given={"persons": values('row_id, "net ""income"""', "(7, 100)", "(7, NULL)", "(5, 300)")},
         params={
             "relation": rel("persons"),
             "plain": [col("row_id", "INTEGER", "row_id_"), INCOME],
+            "floats": [],
             "collated": [],
             "as_text": [],
             "dates": [],
@@ -82,6 +101,7 @@ CASES = [
         params={
             "relation": rel("persons"),
             "plain": [],
+            "floats": [],
             "collated": [col("name", "VARCHAR", collated=True)],
             "as_text": [col("span", "INTERVAL"), col("grade", "ENUM('low', 'high')")],
             "dates": [col("day", "DATE")],
@@ -173,14 +193,14 @@ CASES = [
             "floats": [col('net "income"'), col("size", "FLOAT", "size_")],
             "others": [col("name", "VARCHAR")],
         },
-        returns=["column_name", "nulls", "not_finite"],
+        returns=["column_name", "nulls", "unusable"],
         expect=[('net "income"', 1, 1), ("size", 2, 2), ("name", 2, 0)],
     ),
     Case(
         "load/gaps.sql",
         given={"typed": values("row_id, name", "(0, 'a')", "(1, NULL)")},
         params={"typed": rel("typed"), "floats": [], "others": [col("name", "VARCHAR")]},
-        returns=["column_name", "nulls", "not_finite"],
+        returns=["column_name", "nulls", "unusable"],
         expect=[("name", 1, 0)],
     ),
     Case(

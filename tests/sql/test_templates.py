@@ -444,7 +444,7 @@ def test_typed_takes_collation_and_dictionary_off(connection):
     types = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE staging.typed)").fetchall())
     assert types == {
         "row_id": "BIGINT", "name": "VARCHAR", "span": "VARCHAR", "grade": "VARCHAR",
-        "day": "BIGINT", "moment": "BIGINT", "zoned": "BIGINT",
+        "day": "DOUBLE", "moment": "DOUBLE", "zoned": "DOUBLE",
     }  # fmt: skip
 
 

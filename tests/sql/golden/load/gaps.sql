@@ -1,24 +1,24 @@
--- title: How many values of each column are missing, and how many are no finite number
+-- title: How many values of each column are missing, and how many are no number that can be squared
 -- source: sqlmicro
 -- reads: typed
--- returns: column_name, nulls, not_finite (NaN and infinities; 0 for columns that cannot hold them)
+-- returns: column_name, nulls, unusable (NaN, infinities, beyond 1e150; 0 for columns that cannot hold them)
 -- params: typed, floats, others
 SELECT
   'net "income"' AS column_name,
   count(*) - count("net ""income""") AS nulls,
-  count(*) FILTER (WHERE NOT isfinite("net ""income""")) AS not_finite
+  count(*) FILTER (WHERE isnan("net ""income""") OR abs("net ""income""") > 1e150) AS unusable
 FROM "staging"."typed"
 UNION ALL
 SELECT
   'size' AS column_name,
   count(*) - count("size_") AS nulls,
-  count(*) FILTER (WHERE NOT isfinite("size_")) AS not_finite
+  count(*) FILTER (WHERE isnan("size_") OR abs("size_") > 1e150) AS unusable
 FROM "staging"."typed"
 UNION ALL
 SELECT
   'name' AS column_name,
   count(*) - count("name") AS nulls,
-  0 AS not_finite
+  0 AS unusable
 FROM "staging"."typed"
 UNION ALL
 SELECT NULL, 0, 0 WHERE false
