@@ -14,14 +14,14 @@ Family = Literal["integer", "float", "decimal", "date", "timestamp", "timestampt
 Scale = Literal["numeric", "ordinal", "nominal"]
 
 RESERVED = (
-    "row_id", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
+    "row_id", "rowid", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
     "middle_first", "middle_last", "group_first", "group_last", "mean", "sd", "seat", "draw", "stratum",
     "records", "place", "middle_mean", "signed_n",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 
 NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
-_NUMBERED = re.compile(r"(low|width|u|sum|signed)_\d+")
+_NUMBERED = re.compile(r"(low|width|mean|u|sum|signed)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _IDENTIFYING = re.compile(
     r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"

@@ -18,7 +18,7 @@ REFERENCE = DATA.parent / "reference"
 SMALL = ROOT / "examples" / "persons.csv"
 HOW = "set SQLMICRO_DATA to the folder of the reference data (census.csv, tarragona.csv, eia.csv, testdata.csv, …)"
 
-settings.register_profile("quick", deadline=None, database=None, print_blob=True, max_examples=12)
+settings.register_profile("quick", deadline=None, database=None, print_blob=True, max_examples=10)
 settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

@@ -10,7 +10,7 @@ FROM {{ strata | ident }} AS t
 LEFT JOIN (
   SELECT
     t.first_position,
-    list_sum(list_sort(list(s.value))) / count(*) AS middle_mean
+    greatest(min(s.value), least(list_sum(list_sort(list(s.value))) / count(*), max(s.value))) AS middle_mean
   FROM {{ sorted | ident }} AS s
   JOIN {{ strata | ident }} AS t
     ON {% for stratum in by %}s.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor -%}

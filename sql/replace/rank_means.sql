@@ -1,29 +1,30 @@
--- title: Every value replaced by the mean of its group, which the first record of the group adds up
--- source: Defays & Nanopoulos (1993). Every record adds its own value and the next k-1 in the sorted order; it then takes
---   the sum of the record its group begins with. All members have the same mean to the last bit, and up to k of about
---   30 this costs less than GROUP BY and JOIN
+-- title: Every value replaced by the mean of its group, as the first record of the group finds it
+-- source: Defays & Nanopoulos (1993). Every record takes the mean of its own value and the next k-1 in the sorted order,
+--   and then the mean of the record its group begins with. All members have the same mean to the last bit, never beyond
+--   the smallest and largest of them; up to k of about 30 this costs less than GROUP BY and JOIN
 -- reads: sorted, strata (with middle_mean)
 -- returns: row_id, value
 -- params: sorted, strata, by, k
-WITH sums AS (
+WITH means AS (
   SELECT
     {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
     row_id,
     rowid AS position,
-    value
+    greatest(value, least((
+      value
   {% for distance in range(1, k) %}
       + lead(value, {{ distance }}) OVER ()
   {% endfor %}
-    AS sum_0
+    ) / {{ k }}, lead(value, {{ k - 1 }}) OVER ())) AS mean_0
   FROM {{ sorted | ident }}
 ),
 neighbours AS (
   SELECT
     *
   {% for distance in range(1, k) %}
-    , lag(sum_0, {{ distance }}) OVER () AS sum_{{ distance }}
+    , lag(mean_0, {{ distance }}) OVER () AS mean_{{ distance }}
   {% endfor %}
-  FROM sums
+  FROM means
 ),
 placed AS (
   SELECT
@@ -41,7 +42,7 @@ SELECT
   row_id,
   CASE place
   {% for distance in range(k) %}
-    WHEN {{ distance }} THEN sum_{{ distance }} / {{ k }}
+    WHEN {{ distance }} THEN mean_{{ distance }}
   {% endfor %}
     ELSE middle_mean
   END AS value

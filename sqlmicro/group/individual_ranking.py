@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
 NEIGHBOURS_UP_TO = 30
-"""Up to this k the first record of a group adds up its neighbours; above, GROUP BY costs less (10 million rows)."""
+"""Up to this k the first record of a group looks at its neighbours; above, GROUP BY costs less (10 million rows)."""
 
 
 @method(

@@ -124,16 +124,11 @@ def scaled_moments(work: Work, columns: list[Column]) -> tuple[np.ndarray, np.nd
 
     row = work.record("group/cross_moments.sql", relation=work.relation, columns=columns)
     p, n = len(columns), int(row["records"])
-    means, covariance = np.zeros(p), np.zeros((p, p))
-    for i in range(p):
-        if row[f"count_{i + 1}"]:
-            means[i] = row[f"sum_{i + 1}"] / row[f"count_{i + 1}"]
+    means = np.array([row[f"mean_{i + 1}"] or 0.0 for i in range(p)])
+    covariance = np.zeros((p, p))
     for i in range(p):
         for j in range(i, p):
-            count = row[f"count_{i + 1}_{j + 1}"]
-            if count and n > 1:
-                product = row[f"sum_{i + 1}_{j + 1}"] - count * means[i] * means[j]
-                covariance[i, j] = covariance[j, i] = product / (n - 1)
+            covariance[i, j] = covariance[j, i] = (row[f"sum_{i + 1}_{j + 1}"] or 0.0) / max(n - 1, 1)
     return means, covariance
 
 

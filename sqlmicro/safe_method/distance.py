@@ -10,6 +10,8 @@ from sqlmicro.columns import Column
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
+_MOST_GROUPED = 63
+
 
 def table_sets(nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]]:
     """Return every set of 1 to `order` nominal columns; without nominal columns the one empty set.
@@ -22,6 +24,23 @@ def table_sets(nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]
     for size in range(1, min(order, len(nominal)) + 1):
         sets += combinations(nominal, size)
     return sets or [()]
+
+
+def batches(nominal: Sequence[Column], order: int) -> list[tuple[list[Column], list[tuple[Column, ...]]]]:
+    """Return the table sets in batches, each with the columns it needs: DuckDB groups by 63 columns at most.
+
+    >>> columns = [Column(f"c{i}", "VARCHAR", f"c{i}") for i in range(100)]
+    >>> found = batches(columns, 2)
+    >>> max(len(used) for used, _ in found) <= 63, sum(len(sets) for _, sets in found)
+    (True, 5050)
+    """
+    size = _MOST_GROUPED // max(1, min(order, len(nominal)))
+    block = {column: number // size for number, column in enumerate(nominal)}
+    found: dict[tuple[int, ...], list[tuple[Column, ...]]] = {}
+    for table in table_sets(nominal, order):
+        key = (0,) if len(nominal) <= _MOST_GROUPED else tuple(sorted({block[column] for column in table}))
+        found.setdefault(key, []).append(table)
+    return [([c for c in nominal if any(c in table for table in tables)], tables) for tables in found.values()]
 
 
 def measure(
@@ -57,19 +76,20 @@ def measure(
     equal files. A candidate is better only if this number is smaller. Source: Höhne, SAFE. The cost is one pass over
     the cells of both files; memory follows the combinations that occur.
     """
-    sets = table_sets(nominal, order)
-    rows = warehouse.rows(
-        "safe/deviations.sql", original=original, changed=changed, nominal=nominal, numeric=numeric, sets=sets
-    )
+    rows = []
+    for columns, sets in batches(nominal, order):
+        found = warehouse.rows(
+            "safe/deviations.sql", original=original, changed=changed, nominal=columns, numeric=numeric, sets=sets
+        )
+        rows += [(len(columns) - int(table_id).bit_count(), *rest) for table_id, *rest in found]
     totals = warehouse.record("safe/totals.sql", cells=original, numeric=numeric)
     records = int(totals["records"])
-    width = len(nominal)
     tables: list[dict[str, Any]] = []
     for row in rows:
-        table_id, cells, cells_changed, deviation, largest, *sums = row
+        size, cells, cells_changed, deviation, largest, *sums = row
         tables.append(
             {
-                "order": width - int(table_id).bit_count() if width else 0,
+                "order": size,
                 "cells": int(cells),
                 "cells_changed": int(cells_changed),
                 "count": float(deviation) / (2 * records),

@@ -107,7 +107,7 @@ def _kept(columns: dict[str, list[Any]]) -> dict[int, str]:
 
 
 @every_method
-@pytest.mark.parametrize(("n", "k"), [(3, 3), (11, 3), (60, 7)])
+@pytest.mark.parametrize(("n", "k"), [(3, 3), (50, 7)])
 def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Method, n: int, k: int) -> None:
     table = _persons(n)
     db = workbench.make(table)
@@ -136,7 +136,7 @@ def test_same_seed_same_release(workbench: Any, method: Method) -> None:
 
 
 @every_method
-@pytest.mark.parametrize("n", [0, 1, 4])
+@pytest.mark.parametrize("n", [0, 4])
 def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any, method: Method, n: int) -> None:
     db = workbench.make(_persons(n))
     with pytest.raises(SqlmicroError) as refused:
@@ -146,7 +146,7 @@ def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any,
 
 
 @every_method
-@pytest.mark.parametrize("k", [1, 0, -3])
+@pytest.mark.parametrize("k", [1, -3])
 def test_k_below_2_is_refused(workbench: Any, method: Method, k: int) -> None:
     db = workbench.make(_persons(10))
     with pytest.raises(SqlmicroError, match="at least 2") as refused:
@@ -174,7 +174,7 @@ def _names_in_templates() -> list[str]:
 
 
 @every_method
-@pytest.mark.parametrize("role", ["columns", "by", "keep"])
+@pytest.mark.parametrize("role", [pytest.param("columns", marks=pytest.mark.slow), "by", "keep"])
 def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method, role: str) -> None:
     rng = np.random.default_rng(5)
     n, names = 40, _names_in_templates()
@@ -233,8 +233,7 @@ def test_numbers_too_large_to_add_or_square_are_refused_or_stay_finite(
 
 
 @every_method
-@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP"])
-@pytest.mark.parametrize("nulls", ["error", "keep"])
+@pytest.mark.parametrize(("kind", "nulls"), [("DATE", "error"), ("TIMESTAMP", "keep")])
 def test_infinite_dates_are_refused(workbench: Any, method: Method, kind: str, nulls: str) -> None:
     db = workbench.make({"x": (kind, ["infinity", "2020-01-02", "2020-01-01"] * 4), "y": ("DOUBLE", range(12))})
     with pytest.raises(SqlmicroError) as refused:

@@ -117,7 +117,15 @@ def _numbers(path: Any) -> tuple[list[str], np.ndarray]:
 
 
 @pytest.mark.parametrize("data", PUBLISHED)
-@pytest.mark.parametrize("k", [3, pytest.param(4, marks=pytest.mark.slow), pytest.param(5, marks=pytest.mark.slow), 10])
+@pytest.mark.parametrize(
+    "k",
+    [
+        3,
+        pytest.param(4, marks=pytest.mark.slow),
+        pytest.param(5, marks=pytest.mark.slow),
+        pytest.param(10, marks=pytest.mark.slow),
+    ],
+)
 def test_losses_are_those_of_another_program(
     workbench: Any, data_folder: Any, reference_folder: Any, data: str, k: int
 ) -> None:
@@ -168,3 +176,19 @@ def test_wrong_settings_are_refused(workbench: Any, settings: dict[str, Any]) ->
     db = workbench.make({"x": ("DOUBLE", [1.0, 2.0, 3.0, 4.0])})
     with pytest.raises(ParameterError):
         workbench.release("individual-ranking", db, columns=["x"], **settings)
+
+
+@pytest.mark.parametrize("k", [3, 40])
+@pytest.mark.parametrize("method", ["individual_ranking", "single_axis", "mdav", "safe"])
+def test_a_mean_does_not_leave_the_range_of_its_values(tmp_path, method, k):
+    """Three times 0.1 is not 0.3: a constant would come out as two values that tell who is in which group."""
+    import duckdb
+
+    import sqlmicro
+
+    path = str(tmp_path / "constant.duckdb")
+    with duckdb.connect(path) as con:
+        con.execute("CREATE TABLE t AS SELECT 0.1::DOUBLE AS x FROM range(101)")
+    getattr(sqlmicro, method)("t", db=path, columns=["x"], k=k, into="out")
+    with duckdb.connect(path, read_only=True) as con:
+        assert con.execute("SELECT DISTINCT x FROM out").fetchall() == [(0.1,)]

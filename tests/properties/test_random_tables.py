@@ -19,7 +19,7 @@ METHODS = ("individual-ranking", "single-axis", "split-group", "mdav", "safe")
 NULLS = ("error", "keep", "suppress", "pattern")
 NAMES = ('net "income"', "a,b", "row_id", "value", "Label", "size", "select", "größe")
 MOST = settings.default.max_examples
-few = settings(max_examples=max(1, MOST // 4))
+few = settings(max_examples=max(1, MOST // 5))
 """Runs of the properties that release two tables, or that fail for everything or nothing."""
 TEXTS = ("x", "y", "", "it's", "NULL", "Ä", "ä")
 

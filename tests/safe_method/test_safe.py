@@ -67,7 +67,7 @@ def test_the_reported_distance_is_that_of_the_published_records(workbench: Any, 
     assert min(Counter(map(repr, release.records(COLUMNS))).values()) == release.report["k"] >= 3
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_nearest_candidate_is_released(workbench: Any, seed: int) -> None:
     report = _release(workbench, _persons(50, seed)).report
     candidates = report["candidates"]

@@ -207,7 +207,7 @@ def test_template_has_no_logic(template):
     # What is printed is filtered or a whole number; no inline if, no arithmetic.
     for printed in re.findall(r"{{\s*(.*?)\s*}}", text):
         assert re.fullmatch(
-            r"[\w.]+ \| (ident|idents|lit|sqltype)|k|most|first|second|distance|loop\.index", printed
+            r"[\w.]+ \| (ident|idents|lit|sqltype)|k|k - 1|most|first|second|distance|loop\.index", printed
         ), printed
 
 

@@ -10,7 +10,7 @@ FROM "staging"."strata" AS t
 LEFT JOIN (
   SELECT
     t.first_position,
-    list_sum(list_sort(list(s.value))) / count(*) AS middle_mean
+    greatest(min(s.value), least(list_sum(list_sort(list(s.value))) / count(*), max(s.value))) AS middle_mean
   FROM "staging"."ordered" AS s
   JOIN "staging"."strata" AS t
     ON s."land" IS NOT DISTINCT FROM t."land" AND s.rowid BETWEEN t.middle_first AND t.middle_last

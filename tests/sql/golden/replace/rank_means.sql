@@ -1,27 +1,28 @@
--- title: Every value replaced by the mean of its group, which the first record of the group adds up
--- source: Defays & Nanopoulos (1993). Every record adds its own value and the next k-1 in the sorted order; it then takes
---   the sum of the record its group begins with. All members have the same mean to the last bit, and up to k of about
---   30 this costs less than GROUP BY and JOIN
+-- title: Every value replaced by the mean of its group, as the first record of the group finds it
+-- source: Defays & Nanopoulos (1993). Every record takes the mean of its own value and the next k-1 in the sorted order,
+--   and then the mean of the record its group begins with. All members have the same mean to the last bit, never beyond
+--   the smallest and largest of them; up to k of about 30 this costs less than GROUP BY and JOIN
 -- reads: sorted, strata (with middle_mean)
 -- returns: row_id, value
 -- params: sorted, strata, by, k
-WITH sums AS (
+WITH means AS (
   SELECT
 "land", 
     row_id,
     rowid AS position,
-    value
+    greatest(value, least((
+      value
       + lead(value, 1) OVER ()
       + lead(value, 2) OVER ()
-    AS sum_0
+    ) / 3, lead(value, 2) OVER ())) AS mean_0
   FROM "staging"."ordered"
 ),
 neighbours AS (
   SELECT
     *
-    , lag(sum_0, 1) OVER () AS sum_1
-    , lag(sum_0, 2) OVER () AS sum_2
-  FROM sums
+    , lag(mean_0, 1) OVER () AS mean_1
+    , lag(mean_0, 2) OVER () AS mean_2
+  FROM means
 ),
 placed AS (
   SELECT
@@ -38,9 +39,9 @@ placed AS (
 SELECT
   row_id,
   CASE place
-    WHEN 0 THEN sum_0 / 3
-    WHEN 1 THEN sum_1 / 3
-    WHEN 2 THEN sum_2 / 3
+    WHEN 0 THEN mean_0
+    WHEN 1 THEN mean_1
+    WHEN 2 THEN mean_2
     ELSE middle_mean
   END AS value
 FROM placed
