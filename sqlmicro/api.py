@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from sqlmicro import job, options
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro import job, jobfile, options
+from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.params import Param, Parameter, parameters, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES, Method, find
@@ -29,17 +29,6 @@ PROFILE_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
 _MOST_CLASSES_SHOWN = 20
 
 
-def _register(
-    *,
-    files: Annotated[
-        tuple[str, ...], Param("CSV, Parquet or JSON files or globs.", metavar="FILE...", positional=True)
-    ],
-    table: Annotated[str, Param("Name of the table to make.", metavar="NAME")],
-    view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False,
-    overwrite: Annotated[bool, Param("Replace the table or view if it exists.")] = False,
-) -> None: ...
-
-
 def _run(
     *,
     job: Annotated[str, Param("Job file, TOML.", metavar="JOB.toml", positional=True)],
@@ -53,7 +42,7 @@ def _methods(
 ) -> None: ...
 
 
-REGISTER_OPTIONS = (*parameters(_register), options.SOURCE[0], *options.MACHINE, *options.READER)
+REGISTER_OPTIONS = (*options.REGISTER, options.SOURCE[0], *options.MACHINE, *options.READER)
 RUN_OPTIONS = (*parameters(_run), options.SOURCE[0], *options.RUN, *options.MACHINE)
 METHODS_OPTIONS = parameters(_methods)
 
@@ -158,7 +147,27 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
 def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file."""
     overrides = {name: value for name, value in values.items() if name != "job"}
-    return job.execute(job.read(values["job"], overrides, progress))
+    found = jobfile.read(values["job"], overrides, progress)
+    if found.dry and any(step.do == "register" for step in found.steps):
+        raise JobError(
+            found.label,
+            "a dry run writes nothing, so it cannot register",
+            "a step that registers",
+            "Register the table beforehand",
+        )
+    alone = ("register", "profile") if found.anonymizes else ("register", "profile", "audit")
+    done = [_table_step(found, step, progress) for step in found.steps if step.do in alone]
+    if found.anonymizes:
+        return {**job.execute(found), "before": done}
+    return {"job": values["job"], "results": done, "passed": all(result.get("passed", True) for result in done)}
+
+
+def _table_step(found: job.Job, step: job.Step, progress: Progress) -> dict[str, Any]:
+    """Run a step of a job file that is a command of its own."""
+    declared, action = verbs()[step.do]
+    known = options.names(declared)
+    shared = {name: value for name, value in found.options.items() if name in known and value is not None}
+    return {"do": step.do, **action(settle(declared, {**shared, **step.settings}, step.where), progress)}
 
 
 def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:

@@ -102,10 +102,19 @@ def _print(name: str, report: dict[str, Any], shown: dict[str, bool]) -> int:
         if not shown["quiet"]:
             typer.echo(text.release(report), err=True)
     elif not shown["quiet"]:
-        typer.echo(_RENDER.get(name, text.release)(report))
+        typer.echo("\n\n".join(_rendered(name, report)))
     if failed and shown["quiet"]:
-        typer.echo(f"{name}: k-anonymity is {report['value']}, needed {report['threshold']}", err=True)
+        typer.echo(f"{name}: the audit failed", err=True)
     return 1 if failed else 0
+
+
+def _rendered(name: str, report: dict[str, Any]) -> list[str]:
+    """Return a report as text; that of a job file has a part for every step that is a command of its own."""
+    if name in _RENDER:
+        return [_RENDER[name](report)]
+    steps = report.get("before", []) + report.get("results", [])
+    release = [text.release(report)] if "method" in report else []
+    return [_RENDER[step["do"]](step) for step in steps] + release
 
 
 def _exit(action: Callable[[], int]) -> None:

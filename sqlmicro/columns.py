@@ -12,6 +12,7 @@ from sqlmicro.errors import InputError, ParameterError, did_you_mean
 
 Family = Literal["integer", "float", "decimal", "date", "timestamp", "timestamptz", "text", "enum", "boolean", "other"]
 Scale = Literal["numeric", "ordinal", "nominal"]
+Role = Literal["identifier", "quasi", "sensitive", "weight"]
 
 RESERVED = (
     "row_id", "rowid", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
@@ -26,6 +27,10 @@ _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _IDENTIFYING = re.compile(
     r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"
     r"|address|street|account|vorname|nachname|strasse|telefon|anschrift|kennung|kontonummer)(_?(no|nr|number|hash))?$"
+)
+_WEIGHING = re.compile(r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$")
+_SENSITIVE = re.compile(
+    r"(^|_)(diagnosis|disease|icd|icd10|hiv|religion|ethnicity|salary|diagnose|krankheit|gehalt|konfession)(_|$)"
 )
 CODES_AT_MOST = 20
 """A whole-number column with at most so many distinct values is taken for codes of a nominal variable."""
@@ -137,6 +142,8 @@ class ColumnProfile:
         column = self.column
         if column.family in ("date", "timestamp", "timestamptz"):
             return "numeric", f"{column.type} counts days or microseconds"
+        if column.family == "enum":
+            return "ordinal", "the values of an ENUM have an order"
         if not column.numeric:
             return "nominal", f"{column.type} has no arithmetic"
         if column.family == "integer" and self.distinct <= CODES_AT_MOST:
@@ -144,7 +151,7 @@ class ColumnProfile:
         return "numeric", f"{column.type}, {self.distinct} distinct values"
 
     @property
-    def role(self) -> tuple[Literal["identifier", "quasi"], str]:
+    def role(self) -> tuple[Role, str]:
         """The proposed role and the reason."""
         column, present = self.column, self.rows - self.nulls
         unique = self.distinct == present and present > 1
@@ -162,6 +169,10 @@ class ColumnProfile:
             return "identifier", "text, every value distinct"
         if column.family == "text" and present >= 200 and 2 * self.distinct > present:
             return "identifier", "text, most values distinct"
+        if column.numeric and _WEIGHING.search(snake):
+            return "weight", "its name"
+        if _SENSITIVE.search(snake):
+            return "sensitive", "its name: what a release must not tell of a person"
         return "quasi", "may be known from elsewhere and single out a person"
 
 

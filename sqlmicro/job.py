@@ -1,30 +1,4 @@
-"""Jobs: steps over one table, from a file or made up by a command; a command is a job of one step.
-
-A job file is TOML. Its top level holds the options all steps share, each `[[step]]` what to `do`::
-
-    db = "warehouse.duckdb"
-    table = "persons"
-    drop = ["name"]
-
-    [[step]]
-    do = "individual-ranking"
-    columns = ["income"]
-    k = 5
-
-    [[step]]
-    do = "safe"
-    columns = ["age", "sex", "region"]
-    k = 3
-
-    [[step]]
-    do = "audit"
-    quasi = ["age", "sex", "region"]
-    k = 3
-
-    [[step]]
-    do = "publish"
-    into = "persons_release"
-"""
+"""Jobs: steps over one table, run in order; a command is a job of one step, a job file (`jobfile.py`) has several."""
 
 from __future__ import annotations
 
@@ -32,15 +6,14 @@ import platform
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
 from sqlmicro.columns import Column, Roles, pick, settle_roles
-from sqlmicro.errors import AuditFailed, JobError, ParameterError, did_you_mean
-from sqlmicro.params import Parameter, settle
+from sqlmicro.errors import AuditFailed, JobError, ParameterError
+from sqlmicro.params import settle
 from sqlmicro.progress import Progress
-from sqlmicro.registry import Method, find, methods
+from sqlmicro.registry import Method, find
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
@@ -48,11 +21,12 @@ if TYPE_CHECKING:
     from sqlmicro.source import Source
     from sqlmicro.warehouse import Warehouse
 
-_STEP_COLUMNS = ("columns", "by", "nulls")
-_JOB_COLUMNS = tuple(option for option in options.COLUMNS if option.name not in _STEP_COLUMNS)
-_STEP_OPTIONS = tuple(option for option in options.COLUMNS if option.name in _STEP_COLUMNS)
+STEP_COLUMNS = ("columns", "by", "nulls")
+_JOB_COLUMNS = tuple(option for option in options.COLUMNS if option.name not in STEP_COLUMNS)
+STEP_OPTIONS = tuple(option for option in options.COLUMNS if option.name in STEP_COLUMNS)
 JOB_OPTIONS = (*options.SOURCE, *options.READER, *_JOB_COLUMNS, *options.MACHINE, *options.RUN)
-OTHER_STEPS = ("audit", "publish")
+TABLE_STEPS = ("register", "profile")
+OTHER_STEPS = (*TABLE_STEPS, "audit", "publish")
 
 
 @dataclass(frozen=True)
@@ -74,6 +48,11 @@ class Job:
     progress: Progress = field(default_factory=lambda: Progress(enabled=False))
 
     @property
+    def anonymizes(self) -> bool:
+        """Whether there is a step that makes a release."""
+        return any(step.do not in OTHER_STEPS for step in self.steps)
+
+    @property
     def dry(self) -> bool:
         """Whether nothing is to be written."""
         return bool(self.options["dry_run"] or self.options["show_sql"])
@@ -81,98 +60,13 @@ class Job:
 
 def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
     """Return the job of a command: one method, then publishing."""
-    own = {parameter.name for parameter in method.parameters} | set(_STEP_COLUMNS)
+    own = {parameter.name for parameter in method.parameters} | set(STEP_COLUMNS)
     steps = (
         Step(method.name, {name: value for name, value in values.items() if name in own}, method.name),
         Step("publish", {name: values[name] for name in options.names(options.TARGET)}, method.name),
     )
     shared = {name: values[name] for name in options.names(JOB_OPTIONS)}
     return Job(shared, steps, method.name, progress)
-
-
-def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> Job:
-    """Read a job file; paths in it are taken from its own folder.
-
-    Raises
-    ------
-    JobError
-        For a file that cannot be read, an unknown key, or a step that is wrong; the message names file, step and key.
-    """
-    import tomllib
-
-    file = Path(path)
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError:
-        raise JobError(path, "there must be a job file", "none") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        place = str(error).rpartition("(")[2].rstrip(")") if "(at" in str(error) else "somewhere"
-        raise JobError(path, "must be TOML", f"something else {place}") from None
-    listed = content.pop("step", [])
-    if not isinstance(listed, list) or not listed or not all(isinstance(item, dict) for item in listed):
-        raise JobError(path, "must have at least one [[step]]", "none", "See: sqlmicro run --help")
-    given = {**content, **{name: value for name, value in overrides.items() if value not in (None, False, ())}}
-    for name in ("db", "table"):
-        if isinstance(content.get(name), str) and name not in {n for n, v in overrides.items() if v}:
-            given[name] = _beside(file, content[name], name)
-    try:
-        shared = settle(JOB_OPTIONS, given, path)
-    except ParameterError as error:
-        raise JobError(error.where, error.must, error.got, error.do) from None
-    steps = tuple(_read_step(path, file, number, item) for number, item in enumerate(listed, 1))
-    job = Job(shared, steps, path, progress)
-    _check_order(job)
-    return job
-
-
-def _beside(file: Path, text: str, name: str) -> str:
-    """Return a path of the job file's own folder; a table name stays as it is."""
-    from sqlmicro.source import file_format
-
-    if name in ("table", "into") and file_format(text) is None:
-        return text
-    return text if Path(text).is_absolute() else str(file.parent / text)
-
-
-def _read_step(path: str, file: Path, number: int, item: dict[str, Any]) -> Step:
-    do = item.get("do")
-    known = [*methods(), *OTHER_STEPS]
-    where = f"{path}, step {number}"
-    if not isinstance(do, str):
-        raise JobError(where, "must say what to do", "no key 'do'", f'Write do = "…"; there are: {", ".join(known)}')
-    if do not in known:
-        raise JobError(f"{where}, key 'do'", f"{do!r} is no step", do=did_you_mean(do, known))
-    settings = {name: value for name, value in item.items() if name != "do"}
-    if do == "publish" and isinstance(settings.get("to"), str):
-        settings["to"] = _beside(file, settings["to"], "to")
-    where = f"{where} ({do})"
-    try:
-        settle(step_parameters(do), settings, where)
-    except ParameterError as error:
-        raise JobError(error.where, error.must, error.got, error.do) from None
-    return Step(do, settings, where)
-
-
-def step_parameters(do: str) -> tuple[Parameter, ...]:
-    """Return the parameters of a step of a job file."""
-    if do == "publish":
-        return options.TARGET
-    if do == "audit":
-        return options.AUDIT
-    return (*_STEP_OPTIONS, *find(do).parameters)
-
-
-def _check_order(job: Job) -> None:
-    published = [number for number, step in enumerate(job.steps) if step.do == "publish"]
-    if not any(step.do not in OTHER_STEPS for step in job.steps):
-        raise JobError(job.label, "must have a step that anonymizes", "none", "There are: " + ", ".join(methods()))
-    if published != [len(job.steps) - 1]:
-        raise JobError(
-            job.label,
-            "must end with one step that does publish",
-            f"{len(published)} of them",
-            'Add [[step]] do = "publish" at the end',
-        )
 
 
 def execute(job: Job) -> dict[str, Any]:
@@ -290,12 +184,14 @@ def _note_roles(run: Run) -> None:
 def _take_step(run: Run, source: Source, step: Step) -> None:
     from sqlmicro import pipeline
 
+    if step.do in TABLE_STEPS:
+        return
     if step.do == "audit":
         _audit_step(run, step)
         return
     method = find(step.do)
     columns, by = _step_columns(step, run.roles, source)
-    own = {name: value for name, value in step.settings.items() if name not in _STEP_COLUMNS}
+    own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
     pipeline.step(run, method, own, columns, by, step.settings.get("nulls") or "error", step.where)
 
 

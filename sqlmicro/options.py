@@ -99,6 +99,17 @@ def _audit(
 ) -> None: ...
 
 
+def _register(
+    *,
+    files: Annotated[
+        tuple[str, ...], Param("CSV, Parquet or JSON files or globs.", metavar="FILE...", positional=True)
+    ],
+    table: Annotated[str, Param("Name of the table to make.", metavar="NAME")],
+    view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False,
+    overwrite: Annotated[bool, Param("Replace the table or view if it exists.")] = False,
+) -> None: ...
+
+
 SOURCE = parameters(_source)
 READER = parameters(_reader)
 COLUMNS = parameters(_columns)
@@ -107,6 +118,7 @@ MACHINE = parameters(_machine)
 RUN = parameters(_run)
 DISPLAY = parameters(_display)
 AUDIT = parameters(_audit)
+REGISTER = parameters(_register)
 
 
 def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:

@@ -89,3 +89,32 @@ def test_a_dry_run_of_a_job_writes_nothing(folder):
     assert report["dry_run"]
     assert report["release"] is None
     assert (folder / "w.duckdb").read_bytes() == before
+
+
+def test_a_job_may_begin_with_files_and_only_audit(folder):
+    (folder / "p.csv").write_text("a,b\n" + "1,2\n" * 3 + "5,6\n", encoding="utf-8")
+    path = folder / "audit.toml"
+    text = """
+db = "w.duckdb"
+table = "fresh"
+[[step]]
+do = "register"
+files = ["p.csv"]
+table = "fresh"
+overwrite = true
+[[step]]
+do = "profile"
+[[step]]
+do = "audit"
+quasi = ["a", "b"]
+k = 2
+"""
+    path.write_text(text, encoding="utf-8")
+    report = sqlmicro.run(str(path))
+    assert [result["do"] for result in report["results"]] == ["register", "profile", "audit"]
+    assert report["results"][0]["rows"] == 4
+    assert report["results"][2]["violating_records"] == 1
+    assert report["passed"] is False
+    path.write_text(text.replace("k = 2", 'k = 2\n[[step]]\ndo = "profile"'), encoding="utf-8")
+    with pytest.raises(sqlmicro.JobError, match="come first"):
+        sqlmicro.run(str(path))

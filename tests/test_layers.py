@@ -19,6 +19,7 @@ LAYERS = [
     {"pipeline"},
     {"publish"},
     {"job"},
+    {"jobfile"},
     {"api"},
     {"cli"},
 ]
