@@ -37,6 +37,7 @@ __all__ = [
     "register",
     "run",
     "safe",
+    "safe_distance",
     "single_axis",
     "split_group",
 ]

@@ -144,6 +144,26 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return report
 
 
+def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
+    from sqlmicro.safe_method.compare import compare
+    from sqlmicro.source import find_source
+    from sqlmicro.warehouse import Warehouse
+
+    reader = options.reader_options(values)
+    with Warehouse.open(
+        values["db"],
+        read_only=True,
+        memory_limit=values["memory_limit"],
+        threads=values["threads"],
+        progress=progress,
+    ) as warehouse:
+        first = find_source(warehouse, values["first"], reader)
+        second = find_source(warehouse, values["second"], reader, name="second_source")
+        chosen = {name: values[name] for name in ("columns", "numeric", "nominal", "order")}
+        return compare(warehouse, first, second, **chosen)
+
+
 def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file."""
     overrides = {name: value for name, value in values.items() if name != "job"}
@@ -213,6 +233,10 @@ def verbs() -> dict[str, Verb]:
         "register": (REGISTER_OPTIONS, register_values),
         "profile": (PROFILE_OPTIONS, profile_values),
         "audit": (AUDIT_OPTIONS, audit_values),
+        "safe-distance": (
+            (*options.TWO_TABLES, options.SOURCE[0], *options.MACHINE, *options.READER),
+            safe_distance_values,
+        ),
         "run": (RUN_OPTIONS, run_values),
         "methods": (METHODS_OPTIONS, methods_values),
     }
@@ -234,7 +258,7 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
     """
     declared, action = verbs()[name]
     shown = [parameter for parameter in declared if not parameter.param.cli_only]
-    positional = [p for p in shown if p.param.positional or p.name == "table"]
+    positional = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
 
     def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
         bound = signature.bind(*args, **kwargs)
@@ -242,13 +266,12 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
         given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
         return action(settle(declared, given, name), Progress(enabled=False))
 
-    first = positional[0].name if positional else ""
     signature = inspect.Signature([
         inspect.Parameter(
             parameter.name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name == first else inspect.Parameter.KEYWORD_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in positional else inspect.Parameter.KEYWORD_ONLY,
             default=parameter.default, annotation=parameter.type)
-        for parameter in sorted(shown, key=lambda parameter: parameter.name != first)
+        for parameter in sorted(shown, key=lambda parameter: parameter.name not in positional)
     ], return_annotation=dict[str, Any])  # fmt: skip
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name.replace("-", "_")

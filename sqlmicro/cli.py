@@ -34,6 +34,7 @@ _PANELS = (
 _PANEL = {parameter.name: panel for group, panel in _PANELS for parameter in group}
 _RENDER: dict[str, Callable[[dict[str, Any]], str]] = {
     "register": text.registered, "profile": text.profile, "audit": text.audit, "methods": text.methods,
+    "safe-distance": text.safe_distance,
 }  # fmt: skip
 
 app = typer.Typer(help=_HELP, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -166,6 +167,6 @@ for _verb, (_declared, _action) in api.verbs().items():
     app.command(
         _verb,
         rich_help_panel="Methods"
-        if _verb not in ("register", "profile", "audit", "run", "methods")
+        if _verb not in ("register", "profile", "audit", "safe-distance", "run", "methods")
         else "Data and audits",
     )(_command(_verb, _declared, _action))

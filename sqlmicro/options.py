@@ -110,6 +110,17 @@ def _register(
 ) -> None: ...
 
 
+def _two_tables(
+    *,
+    first: Annotated[str, Param("Original table, view or file.", metavar="A", positional=True)],
+    second: Annotated[str, Param("Changed table, view or file.", metavar="B", positional=True)],
+    columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = (),
+    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = (),
+    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = (),
+    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3,
+) -> None: ...
+
+
 SOURCE = parameters(_source)
 READER = parameters(_reader)
 COLUMNS = parameters(_columns)
@@ -119,6 +130,7 @@ RUN = parameters(_run)
 DISPLAY = parameters(_display)
 AUDIT = parameters(_audit)
 REGISTER = parameters(_register)
+TWO_TABLES = parameters(_two_tables)
 
 
 def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from sqlmicro.columns import Column, Roles
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import settle
 from sqlmicro.registry import Method, Promise
-from sqlmicro.source import Source
+from sqlmicro.source import Source, type_columns
 from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -91,34 +91,14 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, seed: str | None) -
     """
     key = new_key(seed)
     warehouse.set_key(key)
-    used, released = set(roles.used), roles.released
-    kinds: dict[str, Any] = {
-        "plain": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
-    }  # fmt: skip
-    for column in released:
-        kinds[_staged_as(column, column in used)].append(column)
     start = time.perf_counter()
-    typed = warehouse.run("load/typed.sql", "typed", relation=source.relation, **kinds)
+    typed = type_columns(warehouse, source, roles.released, set(roles.used))
     rows = warehouse.count(typed)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
     run = Run(warehouse, source, roles, key, typed, typed, rows)
     run.seconds["load"] = time.perf_counter() - start
     return run
-
-
-def _staged_as(column: Column, used: bool) -> str:
-    if column.collated:
-        return "collated"
-    if column.family == "enum" or (used and column.family == "other"):
-        return "as_text"
-    if used and column.family == "float":
-        return "floats"
-    if used and column.family == "date":
-        return "dates"
-    if used and column.family in ("timestamp", "timestamptz"):
-        return "timestamps"
-    return "plain"
 
 
 def step(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,7 @@ def schema_exists(warehouse: Warehouse, name: Name) -> bool:
     return bool(found[0][0])
 
 
-def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object]) -> Source:
+def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], name: str = "source") -> Source:
     """Return the source that `--table` names: a relation of the catalog first, else files.
 
     Raises
@@ -129,7 +129,7 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object]) 
         relation, is_table = found
         return Source(relation, table, describe(warehouse, relation), is_table)
     if file_format(table) is not None:
-        relation = open_files(warehouse, [table], reader, label=table)
+        relation = open_files(warehouse, [table], reader, label=table, name=name)
         return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True)
     names = [
         str(row[0])
@@ -149,11 +149,13 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object]) 
     )
 
 
-def open_files(warehouse: Warehouse, paths: Sequence[str], reader: Mapping[str, object], *, label: str) -> Name:
+def open_files(
+    warehouse: Warehouse, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str
+) -> Name:
     """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
     template, params = reading(paths, reader)
     warehouse.reading = label
-    return warehouse.run(template, "source", view=True, **params)
+    return warehouse.run(template, name, view=True, **params)
 
 
 def reading(paths: Sequence[str], reader: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
@@ -203,6 +205,32 @@ def describe(warehouse: Warehouse, relation: Name) -> tuple[Column, ...]:
     warehouse.query("catalog", "DROP TABLE {{ probe | ident }}", probe=probe)
     collated = {described[int(number)][0] for number in re.findall(r"\bc(\d+) VARCHAR COLLATE", definition)}
     return tuple(make_columns(described, frozenset(collated)))
+
+
+def type_columns(
+    warehouse: Warehouse, source: Source, columns: Sequence[Column], used: Collection[Column], into: str = "typed"
+) -> Name:
+    """Number the records and bring every column into the form the methods work on; `used` ones are computed with."""
+    kinds: dict[str, Any] = {
+        "plain": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
+    }  # fmt: skip
+    for column in columns:
+        kinds[_staged_as(column, column in used)].append(column)
+    return warehouse.run("load/typed.sql", into, relation=source.relation, **kinds)
+
+
+def _staged_as(column: Column, used: bool) -> str:
+    if column.collated:
+        return "collated"
+    if column.family == "enum" or (used and column.family == "other"):
+        return "as_text"
+    if used and column.family == "float":
+        return "floats"
+    if used and column.family == "date":
+        return "dates"
+    if used and column.family in ("timestamp", "timestamptz"):
+        return "timestamps"
+    return "plain"
 
 
 def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]:

@@ -254,6 +254,29 @@ def deviations(parts: dict[str, Any]) -> str:
     return table(rows, ["order", "tables", "sum |dA|", "max |dA|", "% cells changed"], right=[1, 2, 3, 4])
 
 
+def safe_distance(report: dict[str, Any]) -> str:
+    """Return the SAFE distance of two tables and its parts."""
+    lines = [
+        line("original", report["first"]),
+        line("changed", report["second"]),
+        line("nominal", ", ".join(report["nominal"]) or "none"),
+        line("numeric", ", ".join(report["numeric"]) or "none"),
+        line("SAFE distance", f"{report['distance']:.6f} = counts {report['counts']:.6f} + sums {report['sums']:.6f}"),
+        "",
+        deviations(report),
+    ]
+    if report["numeric"]:
+        before, after = report["moments"]["before"], report["moments"]["after"]
+        rows = [
+            [f"{what} {name}", f"{value:.6g}", f"{after[what][name]:.6g}"]
+            for what in ("mean", "variance", "covariance")
+            for name, value in before[what].items()
+            if value is not None and after[what][name] is not None
+        ]
+        lines += ["", table(rows, ["", "original", "changed"], right=[1, 2])]
+    return "\n".join(lines)
+
+
 def methods(report: dict[str, Any]) -> str:
     """Return the list of methods, or everything about one."""
     if "methods" in report:

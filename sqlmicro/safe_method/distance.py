@@ -68,7 +68,7 @@ def measure(
     -------
     dict
         `distance`, and per order (1, 2, …, all) `count_deviation` (the sum of |dA|), `count_max`, `share_changed`, and
-        per numeric column `sum_deviation` (sum of |dT| over the sum of |x|) and `sum_max`.
+        per numeric column `sum_deviation` (sum of |dT| over the sum of |x|) and `sum_max`; `moments` before and after.
 
     Notes
     -----
@@ -113,7 +113,23 @@ def measure(
         "counts": round(count_part, 12),
         "sums": round(sum_part, 12),
         "orders": parts,
+        "moments": {
+            "before": moments(warehouse, original, numeric),
+            "after": moments(warehouse, changed, numeric),
+        },
     }
+
+
+def moments(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[str, Any]:
+    """Return mean, variance and covariance of the numeric columns of a file."""
+    row = warehouse.record("safe/moments.sql", cells=cells, numeric=numeric) if numeric else {}
+    found: dict[str, Any] = {"mean": {}, "variance": {}, "covariance": {}}
+    for i, first in enumerate(numeric, 1):
+        found["mean"][first.name] = row[f"mean_{i}"]
+        found["variance"][first.name] = row[f"covariance_{i}_{i}"]
+        for j, second in enumerate(numeric[i:], i + 1):
+            found["covariance"][f"{first.name}, {second.name}"] = row[f"covariance_{i}_{j}"]
+    return found
 
 
 def _parts(tables: Sequence[dict[str, Any]], numeric: Sequence[Column]) -> dict[str, Any]:

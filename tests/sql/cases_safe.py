@@ -15,6 +15,15 @@ ORIGINAL = values("sex, land, x, n", "('m', 'A', 10e0, 2)", "('f', 'A', 20e0, 1)
 CHANGED = values("sex, land, x, n", "('m', 'A', 12e0, 3)", "('f', 'B', 30e0, 1)")
 
 CASES = [
+    # x is 1, 1, 4, -: mean 2, variance (1 + 1 + 4) / 2. y is 10, 10, 20, 30: mean 17.5, variance 275 / 3.
+    # Together they are known of three records: (7.5 + 7.5 + 5) / 2.
+    Case(
+        "safe/moments.sql",
+        given={"cells": values("cell, x, y, n", "(0, 1, 10, 2)", "(1, 4, 20, 1)", "(2, NULL, 30, 1)")},
+        params={"cells": rel("cells"), "numeric": [X, col("y")]},
+        returns=["nothing", "mean_1", "covariance_1_1", "covariance_1_2", "mean_2", "covariance_2_2"],
+        expect=[(0, 2.0, 3.0, 10.0, 17.5, 275 / 3)],
+    ),
     # Cells in the order of their values, NULL last; NULL is a value of its own.
     Case(
         "safe/cells.sql",

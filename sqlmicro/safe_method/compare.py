@@ -1,0 +1,95 @@
+"""The SAFE distance between any two tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlmicro.columns import Column, pick
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.safe_method import distance
+from sqlmicro.source import Source, profile_columns, type_columns
+from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
+
+
+def compare(
+    warehouse: Warehouse,
+    first: Source,
+    second: Source,
+    *,
+    columns: tuple[str, ...] = (),
+    numeric: tuple[str, ...] = (),
+    nominal: tuple[str, ...] = (),
+    order: int = 3,
+) -> dict[str, Any]:
+    """Return the SAFE distance between two tables and its parts, over the columns both have.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where both tables are.
+    first, second : Source
+        The original and the changed file; the sums are measured against the first.
+    columns : tuple of str
+        Columns to compare; by default those of the first table that the second has too.
+    numeric, nominal : tuple of str
+        Columns whose scale is to be other than `profile` proposes for the first table.
+    order : int
+        Tables of up to so many nominal columns.
+
+    Returns
+    -------
+    dict
+        What `distance.measure` returns, and the columns by scale.
+
+    Raises
+    ------
+    InputError
+        When the tables have no column in common, or one is empty.
+    ParameterError
+        When a column is named that not both have, or one has two scales.
+    """
+    theirs = {column.name for column in second.columns}
+    shared = [column for column in first.columns if column.name in theirs]
+    chosen = pick(shared, columns, "safe-distance, columns") if columns else shared
+    if not chosen:
+        raise InputError("safe-distance", "the tables must have columns in common", "none")
+    numeric_columns, nominal_columns = _by_scale(warehouse, first, chosen, numeric, nominal)
+    cells = [
+        _cells(warehouse, source, [*nominal_columns, *numeric_columns], f"{name}_file")
+        for name, source in (("first", first), ("second", second))
+    ]
+    found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, order)
+    scales = {
+        "numeric": [column.name for column in numeric_columns],
+        "nominal": [column.name for column in nominal_columns],
+    }
+    return {"first": first.label, "second": second.label, **scales, **found}
+
+
+def _by_scale(
+    warehouse: Warehouse, source: Source, chosen: list[Column], numeric: tuple[str, ...], nominal: tuple[str, ...]
+) -> tuple[list[Column], list[Column]]:
+    as_numeric = pick(chosen, numeric, "safe-distance, numeric")
+    as_nominal = pick(chosen, nominal, "safe-distance, nominal")
+    both = [column.name for column in as_numeric if column in as_nominal]
+    if both:
+        raise ParameterError("safe-distance", "a column is either numeric or nominal", f"both for {', '.join(both)}")
+    proposed = {profile.column.name: profile.scale[0] for profile in profile_columns(warehouse, source)}
+    found = [
+        column
+        for column in chosen
+        if column in as_numeric or (column not in as_nominal and proposed[column.name] == "numeric")
+    ]
+    return found, [column for column in chosen if column not in found]
+
+
+def _cells(warehouse: Warehouse, source: Source, columns: list[Column], name: str) -> Name:
+    """Aggregate one file to the combinations that occur, under the names the columns have in the first."""
+    own = {column.name: column for column in source.columns}
+    mine = [own[column.name] for column in columns]
+    renamed = [Column(c.name, c.type, column.staged, c.collated) for c, column in zip(mine, columns, strict=True)]
+    typed = type_columns(warehouse, source, renamed, renamed, f"{name}_typed")
+    if warehouse.count(typed) == 0:
+        raise InputError(source.label, "there must be records to compare", "an empty table")
+    return warehouse.run("safe/cells.sql", f"{name}_cells", relation=typed, columns=columns)
