@@ -33,6 +33,9 @@ _FILES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
   suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON)"""
+_CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, distance DOUBLE, counts DOUBLE, sums DOUBLE,
+  loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, released BOOLEAN)"""
 _AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
 
@@ -476,10 +479,25 @@ def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[
         ],
         r=releases,
     )
+    if report["candidates"]:
+        _record_candidates(warehouse, Name(catalog, _SCHEMA, "candidates"), number, report)
     for check in audits:
         warehouse.insert(
             "record",
             "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
             [number, label(check), check["value"], check["threshold"], check["passed"]],
             r=checks,
+        )
+
+
+def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:
+    warehouse.query("record", _CANDIDATES, name=name)
+    shown = ("candidate", "algorithm", "pass", "distance", "counts", "sums", "loss", "groups", "dropped", "seconds")
+    for candidate in report["candidates"]:
+        values = [number, *(candidate[key] for key in shown), candidate["candidate"] == report["chosen"]]
+        warehouse.insert(
+            "record",
+            "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+            values,
+            r=name,
         )

@@ -107,12 +107,12 @@ class Workbench:
             connection.execute(f"INSERT INTO {_quoted(table)} SELECT * FROM given")
         return path
 
-    def release(self, method: str, db: str, **options: Any) -> Release:
+    def release(self, name: str, db: str, /, **options: Any) -> Release:
         """Run a method on the table `records` and return what was published."""
         import sqlmicro
 
         target = f"release_{next(self._numbers)}"
-        verb = getattr(sqlmicro, method.replace("-", "_"))
+        verb = getattr(sqlmicro, name.replace("-", "_"))
         report = verb("records", db=db, into=target, **options)
         return Release(report, self.read(db, target))
 

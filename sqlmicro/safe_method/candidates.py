@@ -33,8 +33,8 @@ class Candidate:
     """A file that could be released, and how far it is from the original."""
 
     number: int
-    algorithm: Algorithm
-    which: Pass
+    algorithm: str
+    which: str
     dropped: int
     members: Name
     released: Name
@@ -52,7 +52,7 @@ class Candidate:
         """Return what the report says of the candidate."""
         return {
             "candidate": self.number,
-            "algorithm": self.algorithm.text,
+            "algorithm": self.algorithm,
             "pass": self.which,
             "distance": self.distance["distance"],
             "counts": self.distance["counts"],
@@ -90,22 +90,9 @@ def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: 
     return Grouping(cell, label, n, dropped)
 
 
-def unify(
-    work: Work,
-    cells: Cells,
-    grouping: Grouping,
-    algorithm: Algorithm,
-    which: Pass,
-    order: int,
-    number: int,
-    started: float,
-) -> Candidate:
-    """Give every group its mean and mode in SQL, and measure the SAFE distance of the file that results."""
-    import numpy as np
-    import pyarrow as pa
-
-    table = pa.table({"cell": grouping.cell, "label": grouping.label, "n": grouping.n})
-    members = work.load(table, f"members_{number}", f"filled with the groups of {algorithm.text}, {which} columns")
+def unify(work: Work, cells: Cells, grouping: Grouping, title: str, number: int) -> tuple[Name, Name]:
+    """Give every group its mean and mode in SQL; return the members and the file that results."""
+    members = load_members(work, grouping, title, number)
     means = work.run("safe/means.sql", f"means_{number}", cells=cells.relation, members=members, columns=cells.numeric)
     modes = [
         (
@@ -118,8 +105,34 @@ def unify(
     released = work.run(
         "safe/released_cells.sql", f"released_cells_{number}", means=means, modes=modes, numeric=cells.numeric
     )
+    return members, released
+
+
+def load_members(work: Work, grouping: Grouping, title: str, number: int) -> Name:
+    """Write a grouping back to the warehouse."""
+    import pyarrow as pa
+
+    table = pa.table({"cell": grouping.cell, "label": grouping.label, "n": grouping.n})
+    return work.load(table, f"members_{number}", f"filled with the groups of {title}")
+
+
+def measure(
+    work: Work,
+    cells: Cells,
+    grouping: Grouping,
+    files: tuple[Name, Name],
+    algorithm: str,
+    which: str,
+    order: int,
+    number: int,
+    started: float,
+) -> Candidate:
+    """Measure the SAFE distance of a candidate file to the original."""
+    import numpy as np
+
+    members, released = files
     measured = distance.measure(work.warehouse, cells.relation, released, cells.nominal, cells.numeric, order)
-    loss = round(_within(cells.numbers[grouping.cell], grouping.label, grouping.n), 9)
+    changed = distance.numeric_loss(work.warehouse, cells.relation, released, members, cells.numeric)
     return Candidate(
         number,
         algorithm,
@@ -128,22 +141,7 @@ def unify(
         members,
         released,
         measured,
-        loss,
+        changed,
         np.bincount(grouping.label, grouping.n),
         time.perf_counter() - started,
     )
-
-
-def _within(X: np.ndarray, labels: np.ndarray, n: np.ndarray) -> float:
-    """Return 100 SSE/SST of weighted rows within their groups; 0 without columns."""
-    import numpy as np
-
-    total = float((n[:, None] * X**2).sum())
-    if total == 0:
-        return 0.0
-    mass = np.bincount(labels, n)
-    inside = 0.0
-    for j in range(X.shape[1]):
-        means = np.bincount(labels, n * X[:, j]) / mass
-        inside += float((n * (X[:, j] - means[labels]) ** 2).sum())
-    return 100 * inside / total

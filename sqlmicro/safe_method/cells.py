@@ -22,8 +22,9 @@ Pass = Literal["numeric", "nominal", "both"]
 class Cells:
     """The occurring combinations, in SQL as a relation and in NumPy as coordinates.
 
-    `n` and `strata` have shape (cells,); `numbers` are the standardised numeric columns, `dummies` a 0/1 column per
-    value of every nominal column.
+    `n` and `strata` have shape (cells,); `codes` are the numbers of the nominal values and `raw` the numeric values as
+    they are, NaN where missing; `numbers` are the standardised numeric columns, `dummies` a 0/1 column per value of
+    every nominal column.
     """
 
     relation: Name
@@ -32,6 +33,8 @@ class Cells:
     key: list[Column | str]
     n: np.ndarray
     strata: np.ndarray
+    codes: np.ndarray
+    raw: np.ndarray
     numbers: np.ndarray
     dummies: np.ndarray
 
@@ -64,8 +67,8 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -
     )
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
-    codes = [read[column.staged] for column in nominal_columns]
-    dummies = [(code[:, None] == np.arange(int(code.max()) + 1)).astype(float) for code in codes]
+    codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
+    dummies = [(code[:, None] == np.arange(int(code.max()) + 1)).astype(float) for code in codes.T]
     return Cells(
         relation,
         nominal_columns,
@@ -73,6 +76,8 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -
         key,
         n,
         read["stratum"],
+        codes,
+        raw,
         standardise(raw, n),
         np.hstack(dummies) if dummies else np.zeros((len(n), 0)),
     )

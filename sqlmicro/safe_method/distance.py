@@ -120,6 +120,16 @@ def measure(
     }
 
 
+def numeric_loss(warehouse: Warehouse, cells: Name, released: Name, members: Name, numeric: Sequence[Column]) -> float:
+    """Return IL in percent over the numeric columns that vary; 0 without any."""
+    if not numeric:
+        return 0.0
+    row = warehouse.record("safe/numeric_loss.sql", cells=cells, members=members, released=released, numeric=numeric)
+    pairs = [(row[f"sse_{i}"] or 0.0, row[f"sst_{i}"] or 0.0) for i in range(1, len(numeric) + 1)]
+    shares = [sse / sst for sse, sst in pairs if sst > 0]
+    return round(100 * _mean(shares), 9)
+
+
 def moments(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[str, Any]:
     """Return mean, variance and covariance of the numeric columns of a file."""
     row = warehouse.record("safe/moments.sql", cells=cells, numeric=numeric) if numeric else {}

@@ -46,7 +46,7 @@ def kmeans(X: np.ndarray, weights: np.ndarray, clusters: int, rng: np.random.Gen
     centres = _first_centres(X, weights, clusters, rng)
     labels = np.full(len(X), -1, dtype=np.int64)
     for round_number in range(_ROUNDS):
-        nearest = _nearest_centre(X, centres)
+        nearest = nearest_centre(X, centres)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
@@ -74,7 +74,8 @@ def _first_centres(X: np.ndarray, weights: np.ndarray, clusters: int, rng: np.ra
     return X[chosen].copy()
 
 
-def _nearest_centre(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def nearest_centre(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
+    """Return the index of the nearest centre for every row, (n,); of equally near ones the first."""
     import numpy as np
 
     nearest = np.empty(len(X), dtype=np.int64)
@@ -103,17 +104,18 @@ def merge_small(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int) 
     sums = np.stack([np.bincount(labels, weights * X[:, j], groups) for j in range(X.shape[1])], axis=1)
     target = np.arange(groups)
     alive = mass > 0
+    centroids = sums / np.maximum(mass, 1)[:, None]
     while alive.sum() > 1:
         small = int(np.argmin(np.where(alive, mass, np.inf)))
         if mass[small] >= k:
             break
-        centroids = sums / np.maximum(mass, 1)[:, None]
         distance = ((centroids - centroids[small]) ** 2).sum(axis=1)
         distance[~alive] = np.inf
         distance[small] = np.inf
         nearest = int(np.argmin(distance))
         mass[nearest] += mass[small]
         sums[nearest] += sums[small]
+        centroids[nearest] = sums[nearest] / mass[nearest]
         alive[small] = False
         target[target == small] = nearest
     merged: np.ndarray = np.unique(target[labels], return_inverse=True)[1].reshape(-1)

@@ -1,15 +1,16 @@
-"""SAFE, the cluster method: many groupings are tried, the one nearest to the original is released."""
+"""SAFE: files in which every record occurs k times are tried, the one nearest to the original is released."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
-from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, parse
-from sqlmicro.safe_method.candidates import Candidate, group_cells, unify
+from sqlmicro.safe_method import direct
+from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
+from sqlmicro.safe_method.candidates import Candidate, group_cells, measure, unify
 from sqlmicro.safe_method.cells import Cells, make_cells
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _MUCH_LOST = 25.0
         "safe/means.sql",
         "safe/modes.sql",
         "safe/released_cells.sql",
+        "safe/placed_cells.sql",
+        "safe/numeric_loss.sql",
+        "safe/moments.sql",
         "safe/deviations.sql",
         "safe/totals.sql",
         "safe/assigned.sql",
@@ -42,6 +46,10 @@ def safe(
     work: Work,
     *,
     k: Annotated[int, Param("How often every record occurs at least.", min=2)] = 3,
+    method: Annotated[
+        Literal["best", "cluster", "search"],
+        Param("Group records, search for a file directly, or do both and release the nearest."),
+    ] = "best",
     numeric: Annotated[
         tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="COLUMNS")
     ] = (),
@@ -51,7 +59,8 @@ def safe(
     algorithm: Annotated[
         tuple[str, ...],
         Param(
-            "How to group, any number: kmeans++(clusters=50), mdav. Default: kmeans++ with 50 and 500, and mdav.",
+            "How to group, any number: kmeans++(clusters=50), mdav, dbscan(eps=1), ward(clusters=50), single, "
+            "complete, average. Default: kmeans++ with 50 and 500, and mdav.",
             metavar="SPEC",
         ),
     ] = (),
@@ -60,12 +69,28 @@ def safe(
         Literal["merge", "drop"],
         Param("Groups below k: merge them into the nearest group, or drop their records (the original method)."),
     ] = "merge",
+    numeric_values: Annotated[
+        Literal["auto", "own", "means"],
+        Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
+    ] = "auto",
+    max_shift: Annotated[
+        int, Param("Search: combinations that occur k times keep their records, give or take so many.", min=0)
+    ] = 2,
+    time_limit: Annotated[
+        float | None,
+        Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
+    ] = None,
+    candidate: Annotated[
+        int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
+    ] = None,
 ) -> Outcome:
     """Make every record occur at least k times while the cross tables stay as close to the original as can be.
 
-    Records are grouped by each algorithm on the numeric columns (standardised), on the nominal ones (a 0/1 column per
-    value) and on both. In every group numeric columns become their mean and nominal ones their mode. Each candidate is
-    compared with the original by the SAFE distance, and the nearest is released.
+    The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
+    0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode.
+    The direct search places the records on combinations that occur, so that each has none or at least k and the
+    deviations cancel in the tables. Each candidate is compared with the original by the SAFE distance, and the nearest
+    is released.
 
     Parameters
     ----------
@@ -73,15 +98,25 @@ def safe(
         The relation, its columns and the strata.
     k : int
         How often every record occurs at least; 3 in the source.
+    method : {"best", "cluster", "search"}
+        Which candidates are made.
     numeric, nominal : tuple of str
         Columns whose scale is to be other than `profile` proposes.
     algorithm : tuple of str
-        `kmeans++(clusters=50)`, `mdav`; any number of them. By default kmeans++ with 50 and with 500 clusters, and mdav
-        up to 30 000 records.
+        `kmeans++(clusters=50)`, `mdav` and others; any number of them. By default kmeans++ with 50 and with 500
+        clusters, and mdav up to 30 000 records.
     order : int
         Tables of up to so many nominal columns are evaluated.
     small_groups : {"merge", "drop"}
         What becomes of groups below k.
+    numeric_values : {"auto", "own", "means"}
+        Whether the search releases numeric values that occur, or group means.
+    max_shift : int
+        How many records a combination that occurs k times may gain or lose in the search.
+    time_limit : float, optional
+        Seconds for the search; a run that is stopped by it cannot be repeated exactly.
+    candidate : int, optional
+        Number of the candidate to release.
 
     Returns
     -------
@@ -100,33 +135,77 @@ def safe(
     Z, the 0/1 matrix, is not built for the evaluation: cells are combinations that occur, A and T aggregates of them.
     Where two candidates have the same distance, the smaller loss in the numeric columns decides; without nominal
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate
-    that improves one distance and worsens the other; here one number decides.
+    that improves one distance and worsens the other; here one number decides. A count near k in the release may stand
+    for an original 1 or 2: no released record is known to be true, which is SAFE's promise.
     """
     cells = make_cells(work, numeric, nominal)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
-    chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells)
-    best: Candidate | None = None
-    for one in chosen:
-        for which in cells.passes():
-            started = time.perf_counter()
-            grouping = group_cells(work, cells, one, which, k, small_groups)
-            if not len(grouping.n):
-                work.note(f"{one.text}, {which} columns: no group of {k} records was formed")
-                continue
-            number = len(work.outcome.candidates) + 1
-            candidate = unify(work, cells, grouping, one, which, order, number, started)
-            work.outcome.candidates.append(candidate.summary())
-            if best is None or candidate.rank < best.rank:
-                best = candidate
-    if best is None:
+    found: list[Candidate] = []
+    if method != "search":
+        chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells)
+        for one in chosen:
+            found += _grouped(work, cells, one, k, order, small_groups, len(found))
+    if method != "cluster" and (cells.nominal or numeric_values != "means"):
+        found.append(_searched(work, cells, k, order, numeric_values, max_shift, time_limit, len(found) + 1))
+    if not found:
         raise InputError(
             work.where,
             f"at least one algorithm must form groups of {k} records",
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
+    work.outcome.candidates = [one.summary() for one in found]
+    if candidate is not None and candidate > len(found):
+        raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
+    best = found[candidate - 1] if candidate else min(found, key=lambda one: (one.rank, one.number))
     _take(work, cells, best)
     return work.outcome
+
+
+def _grouped(
+    work: Work, cells: Cells, one: Algorithm, k: int, order: int, small_groups: str, before: int
+) -> list[Candidate]:
+    """Return a candidate for every pass of an algorithm that forms groups."""
+    found: list[Candidate] = []
+    passes = [which for which in cells.passes() if which in one.passes]
+    if not passes:
+        work.note(f"{one.text} was left out: these columns allow the passes {', '.join(cells.passes())} only")
+    for which in passes:
+        started = time.perf_counter()
+        try:
+            grouping = group_cells(work, cells, one, which, k, small_groups)
+        except NoCluster as none:
+            work.note(f"{which} columns: {none}")
+            continue
+        if not len(grouping.n):
+            work.note(f"{one.text}, {which} columns: no group of {k} records was formed")
+            continue
+        number = before + len(found) + 1
+        files = unify(work, cells, grouping, f"{one.text}, {which} columns", number)
+        found.append(measure(work, cells, grouping, files, one.text, which, order, number, started))
+    return found
+
+
+def _searched(
+    work: Work,
+    cells: Cells,
+    k: int,
+    order: int,
+    numeric_values: Literal["auto", "own", "means"],
+    max_shift: int,
+    time_limit: float | None,
+    number: int,
+) -> Candidate:
+    """Return the candidate of the direct search."""
+    started = time.perf_counter()
+    placement = direct.place(work, cells, k, numeric_values=numeric_values, max_shift=max_shift, time_limit=time_limit)
+    files = direct.placed_file(work, cells, placement, number)
+    own = ", ".join(column.name for column in placement.own)
+    work.note(
+        f"search: {placement.moved:,} records moved to another combination of the nominal columns"
+        + (f" and {own}" if own else "")
+    )
+    return measure(work, cells, placement.grouping, files, "search", "all", order, number, started)
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlmicro import InputError, ParameterError
+from sqlmicro import InputError, ParameterError, SqlmicroError
 
 CLUSTERS = ["kmeans++(clusters=4)", "kmeans++(clusters=12)", "mdav"]
 
@@ -71,8 +71,9 @@ def test_the_reported_distance_is_that_of_the_published_records(workbench: Any, 
 def test_the_nearest_candidate_is_released(workbench: Any, seed: int) -> None:
     report = _release(workbench, _persons(50, seed)).report
     candidates = report["candidates"]
-    assert len(candidates) == len(CLUSTERS) * 3
-    assert {candidate["pass"] for candidate in candidates} == {"numeric", "nominal", "both"}
+    assert len(candidates) == len(CLUSTERS) * 3 + 1
+    assert [candidate["pass"] for candidate in candidates[:3]] == ["numeric", "nominal", "both"]
+    assert candidates[-1]["algorithm"] == "search"
     best = min(candidates, key=lambda c: (c["distance"], c["loss"], c["candidate"]))
     assert report["chosen"] == best["candidate"]
     assert report["safe_distance"] == best["distance"]
@@ -86,7 +87,7 @@ def test_the_nearest_candidate_is_released(workbench: Any, seed: int) -> None:
 
 def test_without_nominal_columns_the_loss_decides(workbench: Any) -> None:
     columns = {name: _persons(50, 4)[name] for name in ("number", "age", "income")}
-    report = _release(workbench, columns, columns=["age", "income"], nominal=[]).report
+    report = _release(workbench, columns, columns=["age", "income"], nominal=[], method="cluster").report
     assert [candidate["pass"] for candidate in report["candidates"]] == ["numeric"] * 3
     assert {candidate["distance"] for candidate in report["candidates"]} == {0.0}
     losses = {candidate["candidate"]: candidate["loss"] for candidate in report["candidates"]}
@@ -96,7 +97,7 @@ def test_without_nominal_columns_the_loss_decides(workbench: Any) -> None:
 
 def test_without_numeric_columns_there_is_one_pass(workbench: Any) -> None:
     columns = {name: _persons(50, 5)[name] for name in ("number", "region", "sex")}
-    release = _release(workbench, columns, columns=["region", "sex"], numeric=[])
+    release = _release(workbench, columns, columns=["region", "sex"], numeric=[], method="cluster")
     assert [candidate["pass"] for candidate in release.report["candidates"]] == ["nominal"] * 3
     assert release.report["IL"] is None
     assert min(Counter(release.records(["region", "sex"])).values()) >= 3
@@ -122,7 +123,7 @@ def test_what_occurs_often_enough_already_is_left_alone(workbench: Any) -> None:
 def test_small_groups_can_be_dropped_and_are_counted(workbench: Any, seed: int) -> None:
     columns = {name: _persons(60, 10 + seed)[name] for name in ("number", "age", "income")}
     release = _release(
-        workbench, columns, columns=["age", "income"], nominal=[], small_groups="drop",
+        workbench, columns, columns=["age", "income"], nominal=[], small_groups="drop", method="cluster",
         algorithm=["kmeans++(clusters=20)"],
     )  # fmt: skip
     report = release.report
@@ -213,3 +214,60 @@ def test_more_nominal_columns_than_duckdb_can_group_at_once(workbench: Any) -> N
         assert refused.exit_code == 2
     else:
         assert min(Counter(release.records(names)).values()) >= 3
+
+
+def _people(n: int, seed: int) -> dict[str, Any]:
+    rng = np.random.default_rng(seed)
+    return {
+        "number": ("INTEGER", range(n)),
+        "region": ("VARCHAR", rng.choice(["n", "e", "s", None], n).tolist()),
+        "sex": ("VARCHAR", rng.choice(["f", "m"], n).tolist()),
+        "children": ("INTEGER", rng.integers(0, 5, n).tolist()),
+        "income": ("DOUBLE", (rng.lognormal(7, 1, n) + np.arange(n) * 1e-6).tolist()),
+    }
+
+
+@pytest.mark.parametrize("by", [[], ["sex"]])
+def test_the_search_keeps_values_that_occur_and_gives_means_to_an_income(workbench: Any, by: list[str]) -> None:
+    """Rows are kept, every record occurs k times, children keep their values, and the total income is exact."""
+    columns = _people(240, 1)
+    used = [name for name in ("region", "sex", "children", "income") if name not in by]
+    db = workbench.make(columns)
+    release = workbench.release(
+        "safe", db, columns=used, by=by, keep=["number"], k=4, nulls="keep", method="search", seed="1",
+        numeric=["children", "income"],
+    )  # fmt: skip
+    everything = release.records(["region", "sex", "children", "income"])
+    assert len(everything) == 240
+    assert min(Counter(everything).values()) >= 4
+    combinations_before = set(zip(*(columns[name][1] for name in ("region", "sex", "children")), strict=True))
+    assert {record[:3] for record in everything} <= combinations_before
+    assert sum(record[3] for record in everything) == pytest.approx(sum(columns["income"][1]), rel=1e-9)
+    if by:
+        sex = dict(zip(columns["number"][1], columns["sex"][1], strict=True))
+        assert all(sex[i] == s for i, s in zip(release.columns["number"], release.columns["sex"], strict=True))
+    assert [candidate["algorithm"] for candidate in release.report["candidates"]] == ["search"]
+
+
+def test_the_search_is_nearer_than_every_cluster_method(workbench: Any) -> None:
+    columns = _people(120, 2)
+    db = workbench.make(columns)
+    used = ["region", "sex", "children"]
+    release = workbench.release(
+        "safe", db, columns=used, nominal=used, rest="drop", k=3, nulls="keep", seed="1",
+        algorithm=["kmeans++(clusters=50)", "mdav"],
+    )  # fmt: skip
+    distances = [candidate["distance"] for candidate in release.report["candidates"]]
+    assert distances[-1] < min(distances[:-1])
+    assert release.report["chosen"] == len(distances)
+
+
+def test_a_candidate_is_released_on_request(workbench: Any) -> None:
+    columns = _people(100, 3)
+    db = workbench.make(columns)
+    wanted = {"columns": ["region", "sex", "children"], "keep": ["number"], "rest": "drop", "k": 3, "nulls": "keep"}
+    algorithms = ["kmeans++(clusters=5)", "mdav"]
+    release = workbench.release("safe", db, **wanted, method="cluster", algorithm=algorithms, candidate=2)
+    assert release.report["chosen"] == 2
+    with pytest.raises(SqlmicroError, match="must be one of 1 to"):
+        workbench.release("safe", db, **wanted, method="cluster", algorithm=algorithms, candidate=99)

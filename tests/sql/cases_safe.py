@@ -15,6 +15,36 @@ ORIGINAL = values("sex, land, x, n", "('m', 'A', 10e0, 2)", "('f', 'A', 20e0, 1)
 CHANGED = values("sex, land, x, n", "('m', 'A', 12e0, 3)", "('f', 'B', 30e0, 1)")
 
 CASES = [
+    # Group 0 becomes cell 1 with the mean of its members' incomes, group 1 becomes cell 0.
+    Case(
+        "safe/placed_cells.sql",
+        given={
+            "cells": values("cell, sex, x, n", "(0, 'f', 5, 2)", "(1, NULL, 7, 1)"),
+            "placed": values("label, cell", "(0, 1)", "(1, 0)"),
+            "means": values('label, n, "net ""income"""', "(0, 4, 2.5)", "(1, 3, NULL)"),
+        },
+        params={
+            "cells": rel("cells"),
+            "placed": rel("placed"),
+            "means": rel("means"),
+            "own": [SEX, X],
+            "averaged": [INCOME],
+        },
+        returns=["label", "sex", "x", 'net "income"', "n"],
+        expect=[(0, None, 7, 2.5, 4), (1, "f", 5, None, 3)],
+    ),
+    # x is 1, 1, 4 (mean 2) and becomes 1, 2, 2: SSE 0 + 1 + 4, SST 1 + 1 + 4. The missing value is in neither.
+    Case(
+        "safe/numeric_loss.sql",
+        given={
+            "cells": values("cell, x, n", "(0, 1, 2)", "(1, 4, 1)", "(2, NULL, 3)"),
+            "members": values("cell, label, n", "(0, 0, 1)", "(0, 1, 1)", "(1, 1, 1)", "(2, 1, 3)"),
+            "released": values("label, x, n", "(0, 1, 1)", "(1, 2, 5)"),
+        },
+        params={"cells": rel("cells"), "members": rel("members"), "released": rel("released"), "numeric": [X]},
+        returns=["pairs", "sse_1", "sst_1"],
+        expect=[(4, 5.0, 6.0)],
+    ),
     # x is 1, 1, 4, -: mean 2, variance (1 + 1 + 4) / 2. y is 10, 10, 20, 30: mean 17.5, variance 275 / 3.
     # Together they are known of three records: (7.5 + 7.5 + 5) / 2.
     Case(

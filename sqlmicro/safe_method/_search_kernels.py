@@ -1,0 +1,458 @@
+"""The loops of the direct search, compiled by numba: what a change costs, the moves, and the annealing.
+
+Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+CLOSED = 0
+
+
+class Problem(NamedTuple):
+    """What stays as it is during a search; C combinations, T tables, S tables of sums, M moments."""
+
+    n: np.ndarray  # (C,) records in the original
+    low: np.ndarray  # (C,) fewest records of an open combination
+    high: np.ndarray  # (C,) most records of an open combination
+    small: np.ndarray  # combinations that may be closed
+    near: np.ndarray  # (C, W) combinations near to each
+    cell: np.ndarray  # (C, T) the cell of each table that a combination counts in
+    weight: np.ndarray  # (T,)
+    bound: np.ndarray  # (T,) deviations above it cost their square
+    sum_cell: np.ndarray  # (C, S) the cell of each table of sums
+    sum_weight: np.ndarray  # (S,)
+    x: np.ndarray  # (C, M) the numeric columns, in standard deviations
+    moment_cell: np.ndarray  # (C, S') the same for squares and products
+    moment_weight: np.ndarray  # (S',)
+    xx: np.ndarray  # (C, M') squares and products, in standard deviations
+    k: int
+    curve: float  # weight of the squared deviation
+    steep: float  # weight of the squared deviation above the bound
+    record_price: float  # of a record that is moved
+    total_price: float  # of the squared deviation of the number of records
+
+
+class State(NamedTuple):
+    """What a search changes: the placement, and its deviations from the original, kept up to date."""
+
+    n: np.ndarray  # (C,) records now
+    deviation: np.ndarray  # by cell of the tables of counts
+    sums: np.ndarray  # (M, cells of the tables of sums)
+    moments: np.ndarray  # (M', cells of the tables of moments)
+    total: np.ndarray  # (1,) deviation of the number of records
+
+
+class Proposal(NamedTuple):
+    """A change of several combinations at once, the first `size[0]` entries; the first entry leads."""
+
+    at: np.ndarray
+    by: np.ndarray
+    size: np.ndarray
+
+
+@njit(cache=True, fastmath=True, inline="always")
+def _penalty(deviation, bound, curve, steep):
+    size = abs(deviation)
+    excess = size - bound
+    if excess < np.float32(0.0):
+        excess = np.float32(0.0)
+    return size + curve * size * size + steep * excess * excess
+
+
+@njit(cache=True, fastmath=True)
+def _count_cost(cell, weight, bound, deviation, curve, steep, i, by):
+    """Return by how much the penalty of the counts grows if combination i gets `by` records more."""
+    total = np.float32(0.0)
+    for t in range(cell.shape[1]):
+        before = np.float32(deviation[cell[i, t]])
+        total += weight[t] * (_penalty(before + by, bound[t], curve, steep) - _penalty(before, bound[t], curve, steep))
+    return total
+
+
+@njit(cache=True, fastmath=True)
+def _count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, by):
+    """Return the same if `by` records go from i to j; tables in which both count in one cell do not change."""
+    total = np.float32(0.0)
+    for t in range(cell.shape[1]):
+        left, joined = cell[i, t], cell[j, t]
+        a, b = np.float32(deviation[left]), np.float32(deviation[joined])
+        change = _penalty(a - by, bound[t], curve, steep) - _penalty(a, bound[t], curve, steep)
+        change += _penalty(b + by, bound[t], curve, steep) - _penalty(b, bound[t], curve, steep)
+        total += weight[t] * (change if left != joined else np.float32(0.0))
+    return total
+
+
+@njit(cache=True, fastmath=True)
+def _sum_cost(cell, weight, x, sums, i, by):
+    """Return by how much the deviations of the sums grow if combination i gets `by` records more."""
+    total = np.float32(0.0)
+    for m in range(x.shape[1]):
+        step = by * x[i, m]
+        for t in range(cell.shape[1]):
+            now = sums[m, cell[i, t]]
+            total += weight[t] * (abs(now + step) - abs(now))
+    return total
+
+
+@njit(cache=True, fastmath=True)
+def _sum_cost_pair(cell, weight, x, sums, i, j, by):
+    total = np.float32(0.0)
+    for m in range(x.shape[1]):
+        down, up = by * x[i, m], by * x[j, m]
+        for t in range(cell.shape[1]):
+            left, joined = cell[i, t], cell[j, t]
+            a, b = sums[m, left], sums[m, joined]
+            apart = abs(a - down) - abs(a) + abs(b + up) - abs(b)
+            within = abs(a + (up - down)) - abs(a)
+            total += weight[t] * (apart if left != joined else within)
+    return total
+
+
+@njit(cache=True, inline="always")
+def _cost_one(problem, state, i, by):
+    cell, weight, bound, deviation = problem.cell, problem.weight, problem.bound, state.deviation
+    step, curve, steep = np.float32(by), np.float32(problem.curve), np.float32(problem.steep)
+    cost = float(_count_cost(cell, weight, bound, deviation, curve, steep, i, step))
+    cost += _sum_cost(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, step)
+    return cost + _sum_cost(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, step)
+
+
+@njit(cache=True, inline="always")
+def _cost_pair(problem, state, i, j, by):
+    cell, weight, bound, deviation = problem.cell, problem.weight, problem.bound, state.deviation
+    step, curve, steep = np.float32(by), np.float32(problem.curve), np.float32(problem.steep)
+    cost = float(_count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, step))
+    cost += _sum_cost_pair(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, j, step)
+    return cost + _sum_cost_pair(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, j, step)
+
+
+@njit(cache=True)
+def apply(problem, state, i, by):
+    """Give combination i `by` records more in every table; its own count and the total are not touched."""
+    for t in range(problem.cell.shape[1]):
+        state.deviation[problem.cell[i, t]] += by
+    for t in range(problem.sum_cell.shape[1]):
+        g = problem.sum_cell[i, t]
+        for m in range(problem.x.shape[1]):
+            state.sums[m, g] += by * problem.x[i, m]
+    for t in range(problem.moment_cell.shape[1]):
+        g = problem.moment_cell[i, t]
+        for m in range(problem.xx.shape[1]):
+            state.moments[m, g] += by * problem.xx[i, m]
+
+
+@njit(cache=True)
+def refresh(problem, state):
+    """Compute all deviations of the placement anew."""
+    state.deviation[:] = 0
+    state.sums[:] = 0.0
+    state.moments[:] = 0.0
+    state.total[0] = 0
+    for i in range(len(problem.n)):
+        by = state.n[i] - problem.n[i]
+        if by != 0:
+            apply(problem, state, i, by)
+            state.total[0] += by
+
+
+@njit(cache=True)
+def objective(problem, state, table_of_cell):
+    """Return what the search makes small, for deviations that are up to date."""
+    curve, steep = np.float32(problem.curve), np.float32(problem.steep)
+    total = problem.total_price * float(state.total[0]) ** 2
+    for g in range(len(table_of_cell)):
+        t = table_of_cell[g]
+        deviation, bound = np.float32(state.deviation[g]), problem.bound[t]
+        total += problem.weight[t] * _penalty(deviation, bound, curve, steep)
+    total += _sum_total(problem.sum_cell, problem.sum_weight, state.sums)
+    total += _sum_total(problem.moment_cell, problem.moment_weight, state.moments)
+    for i in range(len(problem.n)):
+        total += problem.record_price * abs(state.n[i] - problem.n[i])
+    return total
+
+
+@njit(cache=True)
+def _sum_total(cell, weight, sums):
+    total = 0.0
+    done = np.zeros(sums.shape[1], np.bool_)
+    for i in range(cell.shape[0]):
+        for t in range(cell.shape[1]):
+            g = cell[i, t]
+            if not done[g]:
+                done[g] = True
+                for m in range(len(sums)):
+                    total += weight[t] * abs(sums[m, g])
+    return total
+
+
+@njit(cache=True, inline="always")
+def _below(rng, n):
+    return int(rng.random() * n)
+
+
+@njit(cache=True, inline="always")
+def _admissible(problem, state, i, by):
+    """Tell whether an open combination may get `by` records more and stay open."""
+    now = state.n[i]
+    return now != CLOSED and problem.low[i] <= now + by <= problem.high[i]
+
+
+@njit(cache=True)
+def _partner(problem, i, rng, share_near, others):
+    if problem.near.shape[1] > 0 and rng.random() < share_near:
+        return problem.near[i, _below(rng, problem.near.shape[1])]
+    return others[_below(rng, len(others))]
+
+
+@njit(cache=True)
+def _propose_toggle(problem, state, proposal, rng):
+    """Open a closed combination with k records, or close one that has k."""
+    i = problem.small[_below(rng, len(problem.small))]
+    if state.n[i] == CLOSED:
+        by = problem.k
+    elif state.n[i] == problem.k:
+        by = -problem.k
+    else:
+        return False
+    proposal.at[0], proposal.by[0], proposal.size[0] = i, by, 1
+    return True
+
+
+@njit(cache=True)
+def _propose_pair(problem, state, proposal, rng):
+    """Close one combination and open another: k records move."""
+    i = problem.small[_below(rng, len(problem.small))]
+    j = _partner(problem, i, rng, 0.7, problem.small)
+    if state.n[i] == CLOSED and state.n[j] == problem.k and problem.n[j] < problem.k:
+        i, j = j, i
+    if i == j or state.n[i] != problem.k or problem.n[i] >= problem.k or state.n[j] != CLOSED:
+        return False
+    proposal.at[0], proposal.by[0], proposal.at[1], proposal.by[1] = i, -problem.k, j, problem.k
+    proposal.size[0] = 2
+    return True
+
+
+@njit(cache=True)
+def _propose_unit(problem, state, proposal, rng):
+    """Give an open combination one record more or less."""
+    i = _below(rng, len(problem.n))
+    by = 1 if rng.random() < 0.5 else -1
+    if not _admissible(problem, state, i, by):
+        return False
+    proposal.at[0], proposal.by[0], proposal.size[0] = i, by, 1
+    return True
+
+
+@njit(cache=True)
+def _propose_transfer(problem, state, proposal, rng):
+    """Move one record from an open combination to another."""
+    i = _below(rng, len(problem.n))
+    if not _admissible(problem, state, i, -1):
+        return False
+    if problem.near.shape[1] > 0 and rng.random() < 0.7:
+        j = problem.near[i, _below(rng, problem.near.shape[1])]
+    else:
+        j = _below(rng, len(problem.n))
+    if i == j or not _admissible(problem, state, j, 1):
+        return False
+    proposal.at[0], proposal.by[0], proposal.at[1], proposal.by[1] = i, -1, j, 1
+    proposal.size[0] = 2
+    return True
+
+
+@njit(cache=True)
+def _propose_compound(problem, state, proposal, rng):
+    """Toggle a combination and make up for it by single records at up to k others, near ones first."""
+    if not _propose_toggle(problem, state, proposal, rng):
+        return False
+    lead, k = proposal.at[0], problem.k
+    sign = -1 if proposal.by[0] > 0 else 1
+    wanted, size = 1 + _below(rng, k), 1
+    for _ in range(3 * k):
+        if size > wanted:
+            break
+        if problem.near.shape[1] > 0 and rng.random() < 0.85:
+            j = problem.near[lead, _below(rng, problem.near.shape[1])]
+        else:
+            j = _below(rng, len(problem.n))
+        taken = not _admissible(problem, state, j, sign)
+        for z in range(size):
+            taken = taken or proposal.at[z] == j
+        if not taken:
+            proposal.at[size], proposal.by[size] = j, sign
+            size += 1
+    proposal.size[0] = size
+    return True
+
+
+@njit(cache=True)
+def _other_cost(problem, state, proposal):
+    """Return the growth of what does not depend on tables: records moved, and the total."""
+    shift, moved = 0, 0
+    for z in range(proposal.size[0]):
+        i, by = proposal.at[z], proposal.by[z]
+        shift += by
+        moved += abs(state.n[i] + by - problem.n[i]) - abs(state.n[i] - problem.n[i])
+    total = state.total[0]
+    return problem.record_price * moved + problem.total_price * float((total + shift) ** 2 - total**2)
+
+
+@njit(cache=True)
+def _try(problem, state, proposal, allowance):
+    """Carry out a proposal if it costs no more than `allowance`; tell whether it was carried out."""
+    cost = _other_cost(problem, state, proposal)
+    size, at, by = proposal.size[0], proposal.at, proposal.by
+    applied = 0
+    if size == 1:
+        cost += _cost_one(problem, state, at[0], by[0])
+    elif size == 2 and by[0] == -by[1]:
+        cost += _cost_pair(problem, state, at[0], at[1], by[1])
+    else:
+        for z in range(size):
+            cost += _cost_one(problem, state, at[z], by[z])
+            apply(problem, state, at[z], by[z])
+        applied = size
+    if cost > allowance:
+        for z in range(applied):
+            apply(problem, state, at[z], -by[z])
+        return False
+    for z in range(size):
+        if applied == 0:
+            apply(problem, state, at[z], by[z])
+        state.n[at[z]] += by[z]
+        state.total[0] += by[z]
+    return True
+
+
+@njit(cache=True)
+def anneal(problem, state, proposal, shares, proposals, hot, cold, rng):
+    """Make proposals while the temperature falls geometrically; return how many were carried out.
+
+    `shares` are the cumulated shares of compound, toggle, pair, unit; the rest are transfers.
+    """
+    accepted = 0
+    temperature = hot
+    for number in range(proposals):
+        if number % 256 == 0:
+            temperature = hot * (cold / hot) ** (number / proposals)
+        which = rng.random()
+        if which < shares[0]:
+            possible = _propose_compound(problem, state, proposal, rng)
+        elif which < shares[1]:
+            possible = _propose_toggle(problem, state, proposal, rng)
+        elif which < shares[2]:
+            possible = _propose_pair(problem, state, proposal, rng)
+        elif which < shares[3]:
+            possible = _propose_unit(problem, state, proposal, rng)
+        else:
+            possible = _propose_transfer(problem, state, proposal, rng)
+        if possible:
+            allowance = -temperature * np.log(1.0 - rng.random())
+            accepted += _try(problem, state, proposal, allowance)
+    return accepted
+
+
+@njit(cache=True)
+def settle(problem, state):
+    """Bring the number of records back to that of the original, at each step by the cheapest change there is."""
+    while state.total[0] != 0:
+        excess = state.total[0]
+        by = -1 if excess > 0 else 1
+        best, least, best_by = -1, np.inf, by
+        for i in range(len(problem.n)):
+            now = state.n[i]
+            if now == CLOSED or now + by < problem.k:
+                continue
+            outside = max(problem.low[i] - now - by, now + by - problem.high[i], 0)
+            cost = _cost_one(problem, state, i, by) + problem.record_price * outside * (1 + outside)
+            if cost < least:
+                best, least = i, cost
+        if best < 0:
+            best, best_by = _open_or_close(problem, state, excess)
+        apply(problem, state, best, best_by)
+        state.n[best] += best_by
+        state.total[0] += best_by
+
+
+@njit(cache=True)
+def _open_or_close(problem, state, excess):
+    """Return the cheapest combination to close, or to open if nothing is open, and by how many records."""
+    best, least = -1, np.inf
+    for i in range(len(problem.n)):
+        if (state.n[i] == CLOSED) == (excess < 0):
+            cost = _cost_one(problem, state, i, problem.k if excess < 0 else -state.n[i])
+            if cost < least:
+                best, least = i, cost
+    return best, (problem.k if excess < 0 else -state.n[best])
+
+
+@njit(cache=True)
+def distance(codes, ranks, i, j):
+    """Return how far combination i is from j: 1 per nominal value that differs, less for near numeric values."""
+    total = np.float32(0.0)
+    for v in range(codes.shape[1]):
+        total += codes[i, v] != codes[j, v]
+    for v in range(ranks.shape[1]):
+        gap = abs(ranks[i, v] - ranks[j, v])
+        if gap > 0:
+            total += np.float32(0.25) + min(np.float32(4.0) * gap, np.float32(1.25))
+    return total
+
+
+@njit(cache=True)
+def nearest(codes, ranks, orders, reach, near):
+    """Fill `near` (C, W) with the nearest of the combinations that are up to `reach` away in any of the orders."""
+    C, W = near.shape
+    place = np.empty(orders.shape, orders.dtype)
+    for o in range(orders.shape[0]):
+        for position in range(C):
+            place[o, orders[o, position]] = position
+    far = np.empty(W, np.float32)
+    for i in range(C):
+        found = 0
+        for o in range(orders.shape[0]):
+            for step in range(-reach, reach + 1):
+                j = orders[o, (place[o, i] + step) % C]
+                if j == i:
+                    continue
+                d = distance(codes, ranks, i, j)
+                if found == W and d >= far[W - 1]:
+                    continue
+                known = False
+                for z in range(found):
+                    known = known or near[i, z] == j
+                if known:
+                    continue
+                z = min(found, W - 1)
+                while z > 0 and far[z - 1] > d:
+                    far[z], near[i, z] = far[z - 1], near[i, z - 1]
+                    z -= 1
+                far[z], near[i, z] = d, j
+                found = min(found + 1, W)
+        for z in range(found, W):
+            near[i, z] = near[i, z - found] if found else i
+
+
+@njit(cache=True)
+def uncross(codes, ranks, cell, target, reach):
+    """Swap the targets of two moved records, at most `reach` apart, where that shortens their ways; count swaps."""
+    swaps = 0
+    for a in range(len(cell)):
+        for b in range(a + 1, min(a + 1 + reach, len(cell))):
+            if cell[a] == cell[b] or target[a] == target[b]:
+                continue
+            now = distance(codes, ranks, cell[a], target[a]) + distance(codes, ranks, cell[b], target[b])
+            if now <= 0:
+                continue
+            other = distance(codes, ranks, cell[a], target[b]) + distance(codes, ranks, cell[b], target[a])
+            if other < now - np.float32(1e-4):
+                target[a], target[b] = target[b], target[a]
+                swaps += 1
+    return swaps

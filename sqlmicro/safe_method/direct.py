@@ -1,0 +1,201 @@
+"""The direct search as a candidate: records go to occurring combinations, continuous columns get group means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlmicro.columns import Column
+from sqlmicro.group.mdav import mdav
+from sqlmicro.safe_method.candidates import Grouping, load_members
+from sqlmicro.safe_method.cells import Cells
+from sqlmicro.safe_method.search import search
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.templates import Name
+    from sqlmicro.work import Work
+
+OWN_VALUES_AT_MOST = 150
+"""With `auto`, a numeric column with at most so many distinct values (ages, counts) keeps values that occur."""
+_BLOCK = 2_000
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the records go: a grouping of the cells, and per label the cell whose own values the group takes."""
+
+    grouping: Grouping
+    combination: np.ndarray
+    own: list[Column]
+    averaged: list[Column]
+    moved: int
+
+
+def place(
+    work: Work,
+    cells: Cells,
+    k: int,
+    *,
+    numeric_values: Literal["auto", "own", "means"],
+    max_shift: int,
+    time_limit: float | None,
+) -> Placement:
+    """Place the records of every stratum on combinations of the nominal columns and of numeric columns with own values.
+
+    Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and get
+    the group means, so that the totals deviate only by the records that moved.
+    """
+    import numpy as np
+
+    own = _own_columns(cells, numeric_values)
+    averaged = [column for column in cells.numeric if column not in own]
+    positions = [cells.numeric.index(column) for column in own]
+    X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
+    rng = work.rng()
+    strata = int(cells.strata.max()) + 1
+    limit = None if time_limit is None else time_limit / strata
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    combinations: list[np.ndarray] = []
+    labels = moved = 0
+    with work.warehouse.progress.stage("search for the nearest file", unit="proposals") as progress:
+        for stratum in range(strata):
+            inside = np.flatnonzero(cells.strata == stratum)
+            n = cells.n[inside]
+            codes, numbers = _coordinates(cells, inside, positions)
+            first, reduced = _distinct(codes, numbers)
+            counts = np.bincount(reduced, n, len(first)).astype(np.int64)
+            found = search(
+                codes[first], numbers[first], counts, k, rng, progress.tick, max_shift=max_shift, time_limit=limit
+            )
+            moved += int(found.count[found.cell != found.target].sum())
+            cell, target, count = deal(reduced, n, found.cell, found.target, found.count)
+            cell, label, count, becomes = _subgroups(X[inside], cell, target, count, k, rng)
+            parts.append((inside[cell], label + labels, count))
+            combinations.append(inside[first[becomes]])
+            labels += len(becomes)
+    merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    grouping = Grouping(merged[0], merged[1], merged[2], dropped=0)
+    return Placement(grouping, np.concatenate(combinations), own, averaged, moved)
+
+
+def placed_file(work: Work, cells: Cells, placement: Placement, number: int) -> tuple[Name, Name]:
+    """Write a placement to the warehouse; return the members and the file that results."""
+    import numpy as np
+    import pyarrow as pa
+
+    members = load_members(work, placement.grouping, "the direct search", number)
+    table = pa.table({"label": np.arange(len(placement.combination)), "cell": placement.combination})
+    placed = work.load(table, f"placed_{number}", "filled with the combinations that the direct search found")
+    means = work.run(
+        "safe/means.sql", f"means_{number}", cells=cells.relation, members=members, columns=placement.averaged
+    )
+    released = work.run(
+        "safe/placed_cells.sql",
+        f"released_cells_{number}",
+        cells=cells.relation,
+        placed=placed,
+        means=means,
+        own=[*cells.nominal, *placement.own],
+        averaged=placement.averaged,
+    )
+    return members, released
+
+
+def _own_columns(cells: Cells, numeric_values: str) -> list[Column]:
+    """Return the numeric columns whose released values are values that occur."""
+    import numpy as np
+
+    if numeric_values == "means":
+        return []
+    return [
+        column
+        for j, column in enumerate(cells.numeric)
+        if numeric_values == "own" or len(np.unique(cells.raw[:, j])) <= OWN_VALUES_AT_MOST
+    ]
+
+
+def _coordinates(cells: Cells, inside: np.ndarray, positions: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes and numbers of the cells; a missing number is the mean, and a code of its own tells it."""
+    import numpy as np
+
+    raw = cells.raw[inside][:, positions]
+    missing = np.isnan(raw)
+    present = np.maximum((~missing).sum(axis=0), 1)
+    means = np.where(missing, 0.0, raw).sum(axis=0) / present
+    flags = missing[:, missing.any(axis=0)].astype(np.int64)
+    return np.hstack([cells.codes[inside], flags]), np.where(missing, means, raw)
+
+
+def _distinct(codes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of every distinct combination, and the combination of every row."""
+    import numpy as np
+
+    values = np.hstack([codes.astype(float), numbers])
+    if not values.shape[1]:
+        return np.zeros(1, dtype=np.int64), np.zeros(len(values), dtype=np.int64)
+    _, first, reduced = np.unique(values, axis=0, return_index=True, return_inverse=True)
+    return first, reduced.reshape(-1)
+
+
+def deal(
+    reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndarray, count: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Hand the records of every combination, cell by cell, to the targets of that combination.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cell, to, records = deal(np.array([0, 0, 1]), np.array([2, 1, 3]), np.array([0, 0, 1]), np.array([0, 1, 1]),
+    ...                          np.array([1, 2, 3]))
+    >>> cell.tolist(), to.tolist(), records.tolist()
+    ([0, 0, 1, 2], [0, 1, 1, 1], [1, 1, 1, 3])
+    """
+    import numpy as np
+
+    cells, moves = np.argsort(reduced, kind="stable"), np.argsort(source, kind="stable")
+    cell_ends, move_ends = np.cumsum(n[cells]), np.cumsum(count[moves])
+    ends = np.union1d(cell_ends, move_ends)
+    starts = np.concatenate([[0], ends[:-1]])
+    cell = cells[np.searchsorted(cell_ends, starts, side="right")]
+    to = target[moves[np.searchsorted(move_ends, starts, side="right")]]
+    return cell, to, ends - starts
+
+
+def _subgroups(
+    X: np.ndarray, cell: np.ndarray, target: np.ndarray, count: np.ndarray, k: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Group the records of every target by X; return (cell, label, count) and the target of every label."""
+    import numpy as np
+
+    if not X.shape[1]:
+        becomes, label = np.unique(target, return_inverse=True)
+        return cell, label.reshape(-1), count, becomes
+    order = np.argsort(target, kind="stable")
+    record = np.repeat(order, count[order])
+    of_record = target[record]
+    label_of_record = np.empty(len(record), dtype=np.int64)
+    becomes_of_label: list[int] = []
+    starts = np.flatnonzero(np.concatenate([[True], of_record[1:] != of_record[:-1]]))
+    for start, end in zip(starts, [*starts[1:], len(record)], strict=True):
+        inside = np.arange(start, end)
+        for block in _blocks(X[cell[record[inside]]], inside, k):
+            found = mdav(X[cell[record[block]]], rng, lambda done, total: None, k=k)
+            label_of_record[block] = found + len(becomes_of_label)
+            becomes_of_label += [int(of_record[start])] * (int(found.max()) + 1)
+    pairs, counts = np.unique(np.stack([cell[record], label_of_record], axis=1), axis=0, return_counts=True)
+    return pairs[:, 0], pairs[:, 1], counts, np.array(becomes_of_label)
+
+
+def _blocks(X: np.ndarray, rows: np.ndarray, k: int) -> list[np.ndarray]:
+    """Halve rows along their widest column until blocks are small enough for MDAV; no block is below 2k."""
+    import numpy as np
+
+    if len(rows) <= max(_BLOCK, 4 * k):
+        return [rows]
+    widest = int(np.argmax(X.max(axis=0) - X.min(axis=0)))
+    order = np.argsort(X[:, widest], kind="stable")
+    half = len(rows) // 2
+    low, high = order[:half], order[half:]
+    return _blocks(X[low], rows[low], k) + _blocks(X[high], rows[high], k)

@@ -1,0 +1,270 @@
+"""The direct search: valid placements, small deviations, few records moved, and the best there is on tiny files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import combinations, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+pytest.importorskip("numba")
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.safe_method.search import MAX_TABLES, Placement, _Columns, _table_sets, search
+
+File = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _quiet(done: int, total: int) -> None:
+    pass
+
+
+def _file(seed: int, cells: int, q: int, p: int, values: int = 4, most: int = 6) -> File:
+    """Return distinct combinations with few records each."""
+    rng = np.random.default_rng(seed)
+    rows = np.unique(rng.integers(0, values, (cells, max(1, q + p))), axis=0)
+    rows = rows[rng.permutation(len(rows))]
+    return rows[:, :q], rows[:, q : q + p] * 1.5 - 2.0, rng.integers(1, most + 1, len(rows))
+
+
+def _search(file: File, k: int, seed: int = 0, **settings: object) -> Placement:
+    return search(*file, k, np.random.default_rng(seed), _quiet, **settings)  # type: ignore[arg-type]
+
+
+def _assert_valid(found: Placement, n: np.ndarray, k: int) -> None:
+    assert found.new_n.shape == n.shape
+    assert np.all((found.new_n == 0) | (found.new_n >= k))
+    assert found.new_n.sum() == n.sum()
+    assert np.all(found.count > 0)
+    np.testing.assert_array_equal(np.bincount(found.cell, found.count, len(n)), n)
+    np.testing.assert_array_equal(np.bincount(found.target, found.count, len(n)), found.new_n)
+    assert len(set(zip(found.cell, found.target, strict=True))) == len(found.cell)
+    # No more records move than the counts ask for.
+    assert found.moved == np.maximum(0, n - found.new_n).sum()
+
+
+def _deviations(codes: np.ndarray, n: np.ndarray, new_n: np.ndarray, order: int) -> list[np.ndarray]:
+    """Return the deviations of every cell of every table of `order` columns, one array per table."""
+    tables = []
+    for columns in combinations(range(codes.shape[1]), order):
+        cell = np.unique(codes[:, columns], axis=0, return_inverse=True)[1].reshape(-1)
+        tables.append(np.bincount(cell, new_n - n))
+    return tables
+
+
+def _safe_distance(codes: np.ndarray, n: np.ndarray, new_n: np.ndarray) -> float:
+    tables = [table for order in (1, 2) for table in _deviations(codes, n, new_n, order)]
+    return float(np.mean([np.abs(table).sum() / (2 * n.sum()) for table in tables]))
+
+
+@st.composite
+def files(draw: st.DrawFn) -> tuple[File, int]:
+    q = draw(st.integers(0, 4))
+    p = draw(st.integers(0 if q else 1, 3))
+    file = _file(draw(st.integers(0, 10**6)), draw(st.integers(1, 40)), q, p, most=draw(st.sampled_from([1, 2, 6, 40])))
+    return file, draw(st.integers(2, 12))
+
+
+@given(files(), st.integers(0, 2**32), st.sampled_from([None, 0, 1, 5]))
+@example((_file(0, 1, 1, 0), 2), 0, None)
+def test_every_combination_occurs_k_times_or_not_at_all(given: tuple[File, int], seed: int, shift: int | None) -> None:
+    file, k = given
+    before = [array.copy() for array in file]
+    if file[2].sum() < k:
+        with pytest.raises(InputError, match=f"at least k = {k} records"):
+            _search(file, k, seed)
+        return
+    found = _search(file, k, seed, max_shift=shift, effort="fast")
+    _assert_valid(found, file[2], k)
+    again = _search(file, k, seed, max_shift=shift, effort="fast")
+    for name in ("new_n", "cell", "target", "count", "objective", "proposals", "stopped"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(again, name))
+    for array, copy in zip(file, before, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def _best(codes: np.ndarray, n: np.ndarray, k: int) -> float:
+    """Return the least SAFE distance over all placements."""
+    records = int(n.sum())
+    counts = [0, *range(k, records + 1)]
+    placements = (np.array(c) for c in product(counts, repeat=len(n)) if sum(c) == records)
+    return min(_safe_distance(codes, n, placed) for placed in placements)
+
+
+def test_no_placement_of_a_tiny_file_is_better_by_much() -> None:
+    """All placements of files of up to 8 records and two columns: the mean gap is small, and never negative."""
+    gaps = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        rows = rng.integers(0, 3, (int(rng.integers(3, 9)), 2))
+        codes, n = np.unique(rows, axis=0, return_counts=True)
+        k = int(rng.integers(2, 4))
+        if n.sum() >= k:
+            found = _search((codes, np.zeros((len(n), 0)), n), k, seed)
+            gaps.append(_safe_distance(codes, n, found.new_n) - _best(codes, n, k))
+    assert min(gaps) >= -1e-12
+    assert np.mean(gaps) < 0.02
+    assert np.median(gaps) < 1e-12
+
+
+def test_large_combinations_stay_as_they_are() -> None:
+    file = _file(1, 50, 3, 1)
+    n = file[2] + 5
+    found = _search((file[0], file[1], n), 5)
+    np.testing.assert_array_equal(found.new_n, n)
+    np.testing.assert_array_equal(found.cell, found.target)
+    assert found.objective == 0
+    assert not found.stopped
+
+
+def test_the_shift_of_large_combinations_is_kept_to() -> None:
+    file = _file(2, 400, 4, 0, values=6, most=9)
+    for shift in (0, 1, 3):
+        new_n = _search(file, 3, max_shift=shift, effort="fast").new_n
+        large = file[2] >= 3
+        # One record or two beyond it may be needed to keep the number of records.
+        assert np.sum(np.abs(new_n - file[2])[large] > shift) <= (2 if shift == 0 else 0)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_tables_keep_their_counts(k: int) -> None:
+    codes, numbers, n = _file(3, 800, 4, 1, values=6, most=5)
+    found = _search((codes, numbers, n), k, effort="fast")
+    assert np.abs(np.concatenate(_deviations(codes, n, found.new_n, 1))).max() <= k
+    assert np.abs(np.concatenate(_deviations(codes, n, found.new_n, 2))).max() <= 2 * k
+    assert abs(found.new_n @ numbers[:, 0] / (n @ numbers[:, 0]) - 1) < 0.002
+
+
+def test_records_move_to_near_combinations() -> None:
+    codes, numbers, n = _file(4, 800, 4, 1, values=6, most=5)
+    found = _search((codes, numbers, n), 3, effort="fast")
+    rows = np.hstack([codes, numbers])
+    moved = found.cell != found.target
+    changed = (rows[found.cell] != rows[found.target]).sum(axis=1)[moved]
+    assert np.average(changed, weights=found.count[moved]) < 1.6
+
+
+def test_other_keys_find_other_placements_and_restarts_keep_the_best() -> None:
+    file = _file(5, 300, 3, 1, values=7)
+    single = [_search(file, 4, seed, effort="fast") for seed in range(2)]
+    assert not np.array_equal(single[0].new_n, single[1].new_n)
+    repeated = _search(file, 4, 0, effort="fast", restarts=3)
+    _assert_valid(repeated, file[2], 4)
+    assert repeated.objective <= single[0].objective
+    assert repeated.proposals == 3 * single[0].proposals
+
+
+def test_progress_runs_to_the_end() -> None:
+    seen: list[tuple[int, int]] = []
+    file = _file(6, 200, 3, 0, values=8)
+    found = search(*file, 3, np.random.default_rng(0), lambda *done: seen.append(done), restarts=2)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (found.proposals, found.proposals)
+
+
+def test_time_limit_and_interruption_return_a_valid_placement() -> None:
+    file = _file(7, 1500, 4, 1, values=6)
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    whole = _search(file, 3, effort="fast")
+    limited = _search(file, 3, time_limit=0.0, restarts=3)
+    interrupted = search(*file, 3, np.random.default_rng(0), interrupt, restarts=3)
+    for found in (limited, interrupted):
+        _assert_valid(found, file[2], 3)
+        assert found.stopped
+        assert 0 < found.proposals < whole.proposals
+    assert not whole.stopped
+
+
+@pytest.mark.parametrize(("q", "p"), [(20, 0), (0, 10), (20, 10), (1, 0), (0, 1)])
+def test_any_number_of_columns(q: int, p: int) -> None:
+    file = _file(8, 300, q, p, values=3 if q + p > 1 else 250, most=3)
+    found = _search(file, 3, effort="fast", time_limit=0.5)
+    _assert_valid(found, file[2], 3)
+
+
+def test_tables_are_capped_and_no_column_meets_its_own_bands() -> None:
+    codes, _, n = _file(9, 2000, 12, 0, values=3, most=4)
+    numbers = np.repeat(np.random.default_rng(0).integers(0, 60, (len(n), 1)), 3, axis=1).astype(float)
+    columns = _Columns.of(codes, numbers, n, 3)
+    sets = _table_sets(columns)
+    assert len(columns.coordinates) == 12 + 6
+    assert len(sets) == MAX_TABLES
+    assert [len(s) for s in sets] == sorted(len(s) for s in sets)
+    assert all(len({columns.coordinates[c][0] for c in s}) == len(s) for s in sets)
+    single = [s for s in sets if len(s) == 1]
+    assert len(single) == 18
+
+
+def test_continuous_values_take_part_by_bands_and_missing_ones_as_a_value() -> None:
+    rng = np.random.default_rng(10)
+    codes, numbers = rng.integers(0, 4, (500, 2)), rng.normal(2000, 3, (500, 1))
+    numbers[::50] = np.nan
+    n = np.ones(500, dtype=np.int64)
+    columns = _Columns.of(codes, numbers, n, 3)
+    assert [int(column.max()) + 1 for _, nominal, column in columns.coordinates if not nominal] == [20]
+    _assert_valid(_search((codes, numbers, n), 3, effort="fast"), n, 3)
+
+
+def test_what_cannot_be_searched_is_refused() -> None:
+    codes, numbers, n = _file(11, 20, 2, 1)
+    for change, error, text in (
+        ({"k": 1}, ParameterError, "k: must be at least 2"),
+        ({"k": int(n.sum()) + 1}, InputError, "at least k"),
+        ({"max_shift": -1}, ParameterError, "max_shift"),
+        ({"restarts": 0}, ParameterError, "restarts"),
+        ({"n": n[:-1]}, InputError, "one row per combination"),
+        ({"n": np.where(np.arange(len(n)) == 0, 0, n)}, InputError, "must occur"),
+        ({"codes": codes[:, :0], "numbers": numbers[:, :0]}, InputError, "a nominal or a numeric column"),
+        ({"codes": codes[:0], "numbers": numbers[:0], "n": n[:0]}, InputError, "at least k"),
+    ):
+        arguments = {"codes": codes, "numbers": numbers, "n": n, "k": 3} | change
+        with pytest.raises(error, match=text):
+            search(**arguments, rng=np.random.default_rng(0), tick=_quiet)
+
+
+_PLAIN = """
+import numpy as np
+from sqlmicro.safe_method import _search_kernels, search
+assert not hasattr(_search_kernels.anneal, "py_func")
+search._LEAST_PROPOSALS, search._PROPOSALS_PER_COMBINATION = 300, {"full": 0}
+codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [2, 1]])
+n = np.array([4, 1, 2, 5, 1])
+found = search.search(codes, codes[:, :1] * 2.0, n, 3, np.random.default_rng(0), lambda *_: None)
+assert found.new_n.sum() == 13 and all(c == 0 or c >= 3 for c in found.new_n), found
+"""
+
+
+def test_runs_without_compilation_and_is_imported_without_numpy() -> None:
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    subprocess.run([sys.executable, "-W", "error", "-c", _PLAIN], check=True, env=environment)
+    light = "import sys, sqlmicro.safe_method.search; assert not {'numpy', 'numba'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", light], check=True, env=environment)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("k", "nominal", "every"), [(3, (2, 3, 4), (3, 6, 8)), (5, (3, 5, 6), (6, 9, 12)), (10, (6, 11, 13), (11, 20, 30))]
+)
+def test_figures_on_a_survey(k: int, nominal: tuple[int, ...], every: tuple[int, ...], data_folder: Path) -> None:
+    """The German microcensus 2010; tests/bench/safe_search.py prints the figures themselves."""
+    header, *_ = (data_folder / "mikrozensus2010.csv").read_text().split("\n", 1)
+    names = header.replace('"', "").split(",")
+    rows = np.loadtxt(data_folder / "mikrozensus2010.csv", delimiter=",", skiprows=1, dtype=np.int64)
+    combination, n = np.unique(rows, axis=0, return_counts=True)
+    numeric = [names.index("EF44"), names.index("EF20")]
+    rest = [j for j in range(len(names)) if j not in numeric]
+    found = _search((combination[:, rest], combination[:, numeric].astype(float), n), k, seed=1)
+    _assert_valid(found, n, k)
+    for columns, bounds in ((rest, nominal), (list(range(len(names))), every)):
+        for order, bound in enumerate(bounds, 1):
+            tables = _deviations(combination[:, columns], n, found.new_n, order)
+            assert max(np.abs(table).max() for table in tables) <= bound
