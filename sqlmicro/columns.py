@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -227,3 +227,29 @@ def settle_roles(
     kept = [*keep, *(open_columns if rest == "keep" else ())]
     dropped = [*drop, *(open_columns if rest == "drop" else ())]
     return Roles(tuple(used), tuple(kept), tuple(dropped))
+
+
+def split_scales(
+    columns: Sequence[Column], proposed: Mapping[str, str], numeric: Sequence[str], nominal: Sequence[str], where: str
+) -> tuple[list[Column], list[Column]]:
+    """Return the numeric and the nominal columns: as named, else as proposed.
+
+    Raises
+    ------
+    ParameterError
+        For a column that is named as both, or as numeric without being a number, date or timestamp.
+    """
+    as_numeric = pick(columns, numeric, f"{where}, numeric")
+    as_nominal = pick(columns, nominal, f"{where}, nominal")
+    both = [column.name for column in as_numeric if column in as_nominal]
+    if both:
+        raise ParameterError(where, "a column is either numeric or nominal", f"both for {', '.join(both)}")
+    wrong = [f"{column.name} ({column.type})" for column in as_numeric if not column.numeric]
+    if wrong:
+        raise ParameterError(f"{where}, numeric", "must be numbers, dates or timestamps", ", ".join(wrong))
+    found = [
+        column
+        for column in columns
+        if column in as_numeric or (column not in as_nominal and proposed[column.name] == "numeric")
+    ]
+    return found, [column for column in columns if column not in found]

@@ -65,30 +65,31 @@ def mdav(
 
     n = len(X)
     labels = np.full(n, -1, dtype=np.int64)
-    rest = np.arange(n)
+    rest, points = np.arange(n), X
     group = 0
 
     def farthest(point: np.ndarray) -> np.ndarray:
-        record: np.ndarray = X[rest[int(np.argmax(_squared_distances(X[rest], point)))]]
+        record: np.ndarray = points[int(np.argmax(_squared_distances(points, point)))]
         return record
 
     def close_group(point: np.ndarray) -> None:
-        nonlocal rest, group
-        members = _nearest(_squared_distances(X[rest], point), k)
+        nonlocal rest, points, group
+        members = _nearest(_squared_distances(points, point), k)
         labels[rest[members]] = group
-        rest = np.delete(rest, members)
+        left = np.ones(len(rest), dtype=bool)
+        left[members] = False
+        rest, points = rest[left], points[left]
         group += 1
         tick(n - len(rest), n)
 
     while len(rest) >= 3 * k:
-        first = farthest(X[rest].mean(axis=0))
-        distances = _squared_distances(X[rest], first)
-        opposite = rest[int(np.argmax(distances))]
+        first = farthest(points.mean(axis=0))
+        opposite = rest[int(np.argmax(_squared_distances(points, first)))]
         close_group(first)
         # Where all that remain lie at the same distance, the opposite record may just have been grouped.
         close_group(X[opposite] if labels[opposite] < 0 else farthest(first))
     if len(rest) >= 2 * k:
-        close_group(farthest(X[rest].mean(axis=0)))
+        close_group(farthest(points.mean(axis=0)))
     labels[rest] = group
     return labels
 

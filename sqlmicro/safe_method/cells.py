@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.columns import Column, pick
-from sqlmicro.errors import ParameterError
+from sqlmicro.columns import Column, split_scales
 from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
@@ -84,23 +83,9 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -
 
 
 def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:
-    """Return the numeric and the nominal columns: as named, else as proposed; the report says which is which."""
-    as_numeric = pick(work.columns, numeric, f"{work.where}, numeric")
-    as_nominal = pick(work.columns, nominal, f"{work.where}, nominal")
-    both = [column.name for column in as_numeric if column in as_nominal]
-    if both:
-        raise ParameterError(work.where, "a column is either numeric or nominal", f"both for {', '.join(both)}")
-    wrong = [f"{column.name} ({column.type})" for column in as_numeric if not column.numeric]
-    if wrong:
-        raise ParameterError(f"{work.where}, numeric", "must be numbers, dates or timestamps", ", ".join(wrong))
-    proposed = work.proposed_scales()
-    numeric_columns = [
-        column
-        for column in work.columns
-        if column in as_numeric or (column not in as_nominal and proposed[column.name] == "numeric")
-    ]
-    nominal_columns = [column for column in work.columns if column not in numeric_columns]
-    for scale, columns in (("numeric", numeric_columns), ("nominal", nominal_columns)):
+    """Return the numeric and the nominal columns; the report says which is which."""
+    found = split_scales(work.columns, work.proposed_scales(), numeric, nominal, work.where)
+    for scale, columns in zip(("numeric", "nominal"), found, strict=True):
         if columns:
             work.note(f"{scale}: {', '.join(column.name for column in columns)}")
-    return numeric_columns, nominal_columns
+    return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlmicro.columns import Column, pick
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.columns import Column, pick, split_scales
+from sqlmicro.errors import InputError
 from sqlmicro.safe_method import distance
 from sqlmicro.source import Source, profile_columns, type_columns
 from sqlmicro.templates import Name
@@ -54,7 +54,8 @@ def compare(
     chosen = pick(shared, columns, "safe-distance, columns") if columns else shared
     if not chosen:
         raise InputError("safe-distance", "the tables must have columns in common", "none")
-    numeric_columns, nominal_columns = _by_scale(warehouse, first, chosen, numeric, nominal)
+    proposed = {profile.column.name: profile.scale[0] for profile in profile_columns(warehouse, first)}
+    numeric_columns, nominal_columns = split_scales(chosen, proposed, numeric, nominal, "safe-distance")
     cells = [
         _cells(warehouse, source, [*nominal_columns, *numeric_columns], f"{name}_file")
         for name, source in (("first", first), ("second", second))
@@ -65,23 +66,6 @@ def compare(
         "nominal": [column.name for column in nominal_columns],
     }
     return {"first": first.label, "second": second.label, **scales, **found}
-
-
-def _by_scale(
-    warehouse: Warehouse, source: Source, chosen: list[Column], numeric: tuple[str, ...], nominal: tuple[str, ...]
-) -> tuple[list[Column], list[Column]]:
-    as_numeric = pick(chosen, numeric, "safe-distance, numeric")
-    as_nominal = pick(chosen, nominal, "safe-distance, nominal")
-    both = [column.name for column in as_numeric if column in as_nominal]
-    if both:
-        raise ParameterError("safe-distance", "a column is either numeric or nominal", f"both for {', '.join(both)}")
-    proposed = {profile.column.name: profile.scale[0] for profile in profile_columns(warehouse, source)}
-    found = [
-        column
-        for column in chosen
-        if column in as_numeric or (column not in as_nominal and proposed[column.name] == "numeric")
-    ]
-    return found, [column for column in chosen if column not in found]
 
 
 def _cells(warehouse: Warehouse, source: Source, columns: list[Column], name: str) -> Name:

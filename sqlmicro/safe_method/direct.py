@@ -39,7 +39,7 @@ def place(
     k: int,
     *,
     numeric_values: Literal["auto", "own", "means"],
-    max_shift: int,
+    max_shift: int | None,
     time_limit: float | None,
 ) -> Placement:
     """Place the records of every stratum on combinations of the nominal columns and of numeric columns with own values.
@@ -59,7 +59,9 @@ def place(
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     combinations: list[np.ndarray] = []
     labels = moved = 0
-    with work.warehouse.progress.stage("search for the nearest file", unit="proposals") as progress:
+    with work.warehouse.progress.stage(
+        "search for the nearest file (compiled at the first run)", unit="proposals"
+    ) as progress:
         for stratum in range(strata):
             inside = np.flatnonzero(cells.strata == stratum)
             n = cells.n[inside]

@@ -74,8 +74,9 @@ def safe(
         Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
     ] = "auto",
     max_shift: Annotated[
-        int, Param("Search: combinations that occur k times keep their records, give or take so many.", min=0)
-    ] = 2,
+        int | None,
+        Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
+    ] = None,
     time_limit: Annotated[
         float | None,
         Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
@@ -111,8 +112,8 @@ def safe(
         What becomes of groups below k.
     numeric_values : {"auto", "own", "means"}
         Whether the search releases numeric values that occur, or group means.
-    max_shift : int
-        How many records a combination that occurs k times may gain or lose in the search.
+    max_shift : int, optional
+        How many records a combination that occurs k times may gain or lose in the search; half of k by default.
     time_limit : float, optional
         Seconds for the search; a run that is stopped by it cannot be repeated exactly.
     candidate : int, optional
@@ -192,7 +193,7 @@ def _searched(
     k: int,
     order: int,
     numeric_values: Literal["auto", "own", "means"],
-    max_shift: int,
+    max_shift: int | None,
     time_limit: float | None,
     number: int,
 ) -> Candidate:

@@ -16,7 +16,7 @@ from sqlmicro.standardise import standardise
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import Problem, State
+    from sqlmicro.safe_method._search_kernels import Problem, Proposal, State
 
 Effort = Literal["fast", "full"]
 
@@ -68,11 +68,11 @@ class Objective:
     value_weight: float = 0.25
     value_bound: float = 2.0
     sum_weight: float = 0.5
-    whole_weight: float = 150.0
+    whole_weight: float = 300.0
     record_price: float = 2.0
     total_price: float = 0.5
-    hot: float = 2.0
-    cold: float = 0.1
+    hot: float = 1.4
+    cold: float = 0.06
 
 
 @dataclass(frozen=True)
@@ -457,7 +457,7 @@ def _anneal(
     """Anneal in chunks; return the proposals made and whether it ended early."""
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import Proposal, anneal, refresh
+    from sqlmicro.safe_method._search_kernels import anneal, refresh
 
     def run(proposals: int, hot: float, cold: float) -> None:
         for weight in (problem.sum_weight, problem.moment_weight):
@@ -465,8 +465,7 @@ def _anneal(
         refresh(problem, state)  # the sums are added in single precision and would drift
         anneal(problem, state, proposal, np.array(_SHARES), proposals, hot, cold, rng)
 
-    entries = problem.k + 2
-    proposal = Proposal(np.zeros(entries, np.int64), np.zeros(entries, np.int64), np.zeros(1, np.int64))
+    proposal = _proposal(problem.k)
     done, stopped = 0, False
     try:
         while done < schedule.proposals and not stopped:
@@ -482,6 +481,15 @@ def _anneal(
         cold = schedule.temperature(schedule.proposals)
         run(min(_CHUNK, schedule.proposals), cold, cold)
     return done, stopped
+
+
+def _proposal(k: int) -> Proposal:
+    import numpy as np
+
+    from sqlmicro.safe_method._search_kernels import Proposal
+
+    # A compound move is the combination that leads, and up to k others.
+    return Proposal(np.zeros(k + 2, np.int64), np.zeros(k + 2, np.int64), np.zeros(1, np.int64))
 
 
 def _placement(
