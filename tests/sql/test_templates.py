@@ -120,7 +120,7 @@ def same_rows(expected, got, ordered):
 # (a) rows
 
 
-@pytest.mark.parametrize("case", numbered(CASES))
+@pytest.mark.parametrize("case", list(numbered(CASES)))
 def test_rows(connection, case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     prepare(connection, case)
@@ -146,7 +146,7 @@ def test_header_is_complete_and_true(template):
     assert templates.declared_params(template) == used
 
 
-@pytest.mark.parametrize("case", numbered(CASES))
+@pytest.mark.parametrize("case", list(numbered(CASES)))
 def test_compiled_is_one_select_under_its_header(connection, case):
     sql = templates.render(case.template, **case.params)
     (statement,) = connection.extract_statements(sql)
