@@ -6,6 +6,7 @@ import platform
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
@@ -85,10 +86,13 @@ def execute(job: Job) -> dict[str, Any]:
     given = job.options
     target_values = settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)
     keeps_file = bool(given["db"]) and not job.dry
+    from_file = file_format(given["table"]) is not None
+    # A dry run makes no database: one that is not there yet is stood for by memory.
+    missing = job.dry and from_file and given["db"] and not Path(given["db"]).exists()
     with Warehouse.open(
-        given["db"],
+        None if missing else given["db"],
         read_only=not keeps_file,
-        may_create=keeps_file and file_format(given["table"]) is not None,
+        may_create=keeps_file and from_file,
         memory_limit=given["memory_limit"],
         threads=given["threads"],
         progress=job.progress,

@@ -87,6 +87,7 @@ class Warehouse:
                 "none",
                 "Make one with: sqlmicro register FILE --db DB --table NAME",
             )
+        made = [] if not db or Path(db).exists() else [Path(db), Path(f"{db}.wal")]
         _sweep()
         temp = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
         try:
@@ -97,6 +98,10 @@ class Warehouse:
                 with contextlib.suppress(Exception):
                     connection.rollback()
                 connection.close()
+        except BaseException:
+            for path in made:  # what failed leaves no new file behind
+                path.unlink(missing_ok=True)
+            raise
         finally:
             shutil.rmtree(temp, ignore_errors=True)
 

@@ -148,6 +148,20 @@ def test_files_are_read_and_written_without_a_database(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["o.csv", "p.csv"]
 
 
+def test_what_fails_or_is_dry_leaves_no_new_database(tmp_path):
+    (tmp_path / "p.csv").write_text("a,b\n" + "".join(f"{i},{i % 3}\n" for i in range(30)))
+    (tmp_path / "bad.csv").write_text("x\n" + "1\n" * 30000 + f"{CANARY}\n")
+    options = ["--db", "new.duckdb", "--table", "p.csv", "--columns", "a,b"]
+    assert sqlmicro("mdav", *options, "--dry-run", cwd=tmp_path).returncode == 0
+    assert sqlmicro("mdav", *options, "--k", "31", cwd=tmp_path).returncode == 2
+    failed = sqlmicro("register", "bad.csv", "--db", "new.duckdb", "--table", "t", cwd=tmp_path)
+    assert failed.returncode in (2, 3)
+    assert CANARY not in failed.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "p.csv"]
+    assert sqlmicro("mdav", *options, cwd=tmp_path).returncode == 0
+    assert tables(tmp_path / "new.duckdb") == {"p_anonymized", "releases", "audits"}
+
+
 @pytest.mark.parametrize("width", [60, 100])
 def test_reports_fit_the_terminal(db, width):
     for arguments in (

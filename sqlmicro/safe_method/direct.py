@@ -31,6 +31,7 @@ class Placement:
     own: list[Column]
     averaged: list[Column]
     moved: int
+    stopped: bool
 
 
 def place(
@@ -59,6 +60,7 @@ def place(
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     combinations: list[np.ndarray] = []
     labels = moved = 0
+    stopped = False
     with work.warehouse.progress.stage(
         "search for the nearest file (compiled at the first run)", unit="proposals"
     ) as progress:
@@ -72,6 +74,7 @@ def place(
                 codes[first], numbers[first], counts, k, rng, progress.tick, max_shift=max_shift, time_limit=limit
             )
             moved += int(found.count[found.cell != found.target].sum())
+            stopped |= found.stopped
             cell, target, count = deal(reduced, n, found.cell, found.target, found.count)
             cell, label, count, becomes = _subgroups(X[inside], cell, target, count, k, rng)
             parts.append((inside[cell], label + labels, count))
@@ -79,7 +82,7 @@ def place(
             labels += len(becomes)
     merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
     grouping = Grouping(merged[0], merged[1], merged[2], dropped=0)
-    return Placement(grouping, np.concatenate(combinations), own, averaged, moved)
+    return Placement(grouping, np.concatenate(combinations), own, averaged, moved, stopped)
 
 
 def placed_file(work: Work, cells: Cells, placement: Placement, number: int) -> tuple[Name, Name]:

@@ -206,6 +206,8 @@ def _searched(
         f"search: {placement.moved:,} records moved to another combination of the nominal columns"
         + (f" and {own}" if own else "")
     )
+    if placement.stopped:
+        work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
     return measure(work, cells, placement.grouping, files, "search", "all", order, number, started)
 
 

@@ -271,3 +271,14 @@ def test_a_candidate_is_released_on_request(workbench: Any) -> None:
     assert release.report["chosen"] == 2
     with pytest.raises(SqlmicroError, match="must be one of 1 to"):
         workbench.release("safe", db, **wanted, method="cluster", algorithm=algorithms, candidate=99)
+
+
+def test_a_search_that_is_stopped_says_so_and_keeps_its_promise(workbench: Any) -> None:
+    columns = _people(2000, 4) | {"town": ("INTEGER", [i % 61 for i in range(2000)])}
+    used = ["region", "sex", "children", "town"]
+    db = workbench.make(columns)
+    release = workbench.release(
+        "safe", db, columns=used, nominal=used, rest="drop", k=5, nulls="keep", method="search", time_limit=0.0
+    )
+    assert any("stopped early" in note for note in release.report["notes"])
+    assert min(Counter(release.records(used)).values()) >= 5
