@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.columns import Column
-from sqlmicro.group.mdav import mdav
 from sqlmicro.safe_method.candidates import Grouping, load_members
 from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.search import search
+from sqlmicro.safe_method.subgroups import subgroups
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 OWN_VALUES_AT_MOST = 150
 """With `auto`, a numeric column with at most so many distinct values (ages, counts) keeps values that occur."""
-_BLOCK = 2_000
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def place(
             moved += int(found.count[found.cell != found.target].sum())
             stopped |= found.stopped
             cell, target, count = deal(reduced, n, found.cell, found.target, found.count)
-            cell, label, count, becomes = _subgroups(X[inside], cell, target, count, k, rng)
+            cell, label, count, becomes = subgroups(X[inside], cell, target, count, k, rng)
             parts.append((inside[cell], label + labels, count))
             combinations.append(inside[first[becomes]])
             labels += len(becomes)
@@ -166,41 +165,3 @@ def deal(
     cell = cells[np.searchsorted(cell_ends, starts, side="right")]
     to = target[moves[np.searchsorted(move_ends, starts, side="right")]]
     return cell, to, ends - starts
-
-
-def _subgroups(
-    X: np.ndarray, cell: np.ndarray, target: np.ndarray, count: np.ndarray, k: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Group the records of every target by X; return (cell, label, count) and the target of every label."""
-    import numpy as np
-
-    if not X.shape[1]:
-        becomes, label = np.unique(target, return_inverse=True)
-        return cell, label.reshape(-1), count, becomes
-    order = np.argsort(target, kind="stable")
-    record = np.repeat(order, count[order])
-    of_record = target[record]
-    label_of_record = np.empty(len(record), dtype=np.int64)
-    becomes_of_label: list[int] = []
-    starts = np.flatnonzero(np.concatenate([[True], of_record[1:] != of_record[:-1]]))
-    for start, end in zip(starts, [*starts[1:], len(record)], strict=True):
-        inside = np.arange(start, end)
-        for block in _blocks(X[cell[record[inside]]], inside, k):
-            found = mdav(X[cell[record[block]]], rng, lambda done, total: None, k=k)
-            label_of_record[block] = found + len(becomes_of_label)
-            becomes_of_label += [int(of_record[start])] * (int(found.max()) + 1)
-    pairs, counts = np.unique(np.stack([cell[record], label_of_record], axis=1), axis=0, return_counts=True)
-    return pairs[:, 0], pairs[:, 1], counts, np.array(becomes_of_label)
-
-
-def _blocks(X: np.ndarray, rows: np.ndarray, k: int) -> list[np.ndarray]:
-    """Halve rows along their widest column until blocks are small enough for MDAV; no block is below 2k."""
-    import numpy as np
-
-    if len(rows) <= max(_BLOCK, 4 * k):
-        return [rows]
-    widest = int(np.argmax(X.max(axis=0) - X.min(axis=0)))
-    order = np.argsort(X[:, widest], kind="stable")
-    half = len(rows) // 2
-    low, high = order[:half], order[half:]
-    return _blocks(X[low], rows[low], k) + _blocks(X[high], rows[high], k)

@@ -133,6 +133,9 @@ def safe(
 
     Notes
     -----
+    Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
+    by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
+
     Z, the 0/1 matrix, is not built for the evaluation: cells are combinations that occur, A and T aggregates of them.
     Where two candidates have the same distance, the smaller loss in the numeric columns decides; without nominal
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate

@@ -282,3 +282,19 @@ def test_a_search_that_is_stopped_says_so_and_keeps_its_promise(workbench: Any) 
     )
     assert any("stopped early" in note for note in release.report["notes"])
     assert min(Counter(release.records(used)).values()) >= 5
+
+
+def test_groups_that_are_alike_in_all_nominal_columns_are_split_on_the_numeric_ones(workbench: Any) -> None:
+    """Twelve records in two regions: whole regions would do for the tables, groups of three keep the variance."""
+    ages = [20.0, 21.0, 22.0, 60.0, 61.0, 62.0]
+    columns = {"region": ("VARCHAR", ["a"] * 6 + ["b"] * 6), "age": ("DOUBLE", ages + ages)}
+    db = workbench.make(columns)
+    release = workbench.release(
+        "safe", db, columns=["region", "age"], nominal=["region"], numeric=["age"], k=3, method="cluster",
+        algorithm=["kmeans++(clusters=2)"],
+    )  # fmt: skip
+    assert release.report["safe_distance"] == 0
+    assert Counter(release.records(["region", "age"])) == {
+        (region, age): 3 for region in ("a", "b") for age in (21.0, 61.0)
+    }
+    assert release.report["IL"] == pytest.approx(100 * 8 / (8 + 12 * 400), rel=1e-6)
