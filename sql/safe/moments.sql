@@ -1,8 +1,8 @@
 -- title: Mean, variance and covariance of the numeric columns
 -- source: Höhne, SAFE: mean, variance and covariance of the numeric columns before and after
 -- reads: cells
--- returns: one row: for the i-th numeric column mean_i, for i <= j covariance_i_j (divisor n - 1, over records with both)
--- params: cells, numeric
+-- returns: one row: for the i-th numeric column mean_i, for each pair covariance_i_j (divisor n - 1, over records with both)
+-- params: cells, numeric, pairs (numbers of two columns, counted from 1)
 WITH centre AS (
   SELECT
     0 AS nothing
@@ -22,11 +22,11 @@ centred AS (
 )
 SELECT
   0 AS nothing
-{% for first in range(1, numeric | length + 1) %}
-  , max(mean_{{ first }}) AS mean_{{ first }}
-{% for second in range(first, numeric | length + 1) %}
+{% for column in numeric %}
+  , max(mean_{{ loop.index }}) AS mean_{{ loop.index }}
+{% endfor %}
+{% for first, second in pairs %}
   , sum(n * u_{{ first }} * u_{{ second }})
     / nullif(sum(n) FILTER (WHERE u_{{ first }} * u_{{ second }} IS NOT NULL) - 1, 0) AS covariance_{{ first }}_{{ second }}
-{% endfor %}
 {% endfor %}
 FROM centred

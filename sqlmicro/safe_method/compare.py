@@ -40,7 +40,7 @@ def compare(
     Returns
     -------
     dict
-        What `distance.measure` returns, and the columns by scale.
+        What `distance.measure` returns, the columns by scale, and their moments in both files.
 
     Raises
     ------
@@ -65,7 +65,11 @@ def compare(
         "numeric": [column.name for column in numeric_columns],
         "nominal": [column.name for column in nominal_columns],
     }
-    return {"first": first.label, "second": second.label, **scales, **found}
+    moments = {
+        name: distance.moments(warehouse, file, numeric_columns)
+        for name, file in zip(("before", "after"), cells, strict=True)
+    }
+    return {"first": first.label, "second": second.label, **scales, **found, "moments": moments}
 
 
 def _cells(warehouse: Warehouse, source: Source, columns: list[Column], name: str) -> Name:

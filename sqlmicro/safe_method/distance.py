@@ -11,6 +11,7 @@ from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
 _MOST_GROUPED = 63
+_MOST_CORRELATED = 20
 
 
 def table_sets(nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]]:
@@ -68,7 +69,7 @@ def measure(
     -------
     dict
         `distance`, and per order (1, 2, …, all) `count_deviation` (the sum of |dA|), `count_max`, `share_changed`, and
-        per numeric column `sum_deviation` (sum of |dT| over the sum of |x|) and `sum_max`; `moments` before and after.
+        per numeric column `sum_deviation` (sum of |dT| over the sum of |x|) and `sum_max`.
 
     Notes
     -----
@@ -113,10 +114,6 @@ def measure(
         "counts": round(count_part, 12),
         "sums": round(sum_part, 12),
         "orders": parts,
-        "moments": {
-            "before": moments(warehouse, original, numeric),
-            "after": moments(warehouse, changed, numeric),
-        },
     }
 
 
@@ -131,14 +128,18 @@ def numeric_loss(warehouse: Warehouse, cells: Name, released: Name, members: Nam
 
 
 def moments(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[str, Any]:
-    """Return mean, variance and covariance of the numeric columns of a file."""
-    row = warehouse.record("safe/moments.sql", cells=cells, numeric=numeric) if numeric else {}
+    """Return mean, variance and covariance of the numeric columns of a file; of more than 20 no covariances."""
     found: dict[str, Any] = {"mean": {}, "variance": {}, "covariance": {}}
-    for i, first in enumerate(numeric, 1):
-        found["mean"][first.name] = row[f"mean_{i}"]
-        found["variance"][first.name] = row[f"covariance_{i}_{i}"]
-        for j, second in enumerate(numeric[i:], i + 1):
-            found["covariance"][f"{first.name}, {second.name}"] = row[f"covariance_{i}_{j}"]
+    if not numeric:
+        return found
+    indices = range(1, len(numeric) + 1)
+    pairs = [(i, j) for i in indices for j in indices if i == j or (i < j and len(numeric) <= _MOST_CORRELATED)]
+    row = warehouse.record("safe/moments.sql", cells=cells, numeric=numeric, pairs=pairs)
+    for i, column in enumerate(numeric, 1):
+        found["mean"][column.name] = row[f"mean_{i}"]
+    for i, j in pairs:
+        name = numeric[i - 1].name if i == j else f"{numeric[i - 1].name}, {numeric[j - 1].name}"
+        found["variance" if i == j else "covariance"][name] = row[f"covariance_{i}_{j}"]
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
-from sqlmicro.safe_method import direct
+from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, group_cells, measure, unify
 from sqlmicro.safe_method.cells import Cells, make_cells
@@ -251,7 +251,11 @@ def _take(work: Work, cells: Cells, best: Candidate) -> None:
     work.count_groups(groups)
     outcome = work.outcome
     outcome.nominal = cells.nominal
-    outcome.safe_distance = best.distance
+    moments = {
+        name: distance.moments(work.warehouse, file, cells.numeric)
+        for name, file in (("before", cells.relation), ("after", best.released))
+    }
+    outcome.safe_distance = {**best.distance, "moments": moments}
     outcome.chosen = best.number
     if best.loss >= _MUCH_LOST:
         work.note(

@@ -50,9 +50,9 @@ CASES = [
     Case(
         "safe/moments.sql",
         given={"cells": values("cell, x, y, n", "(0, 1, 10, 2)", "(1, 4, 20, 1)", "(2, NULL, 30, 1)")},
-        params={"cells": rel("cells"), "numeric": [X, col("y")]},
-        returns=["nothing", "mean_1", "covariance_1_1", "covariance_1_2", "mean_2", "covariance_2_2"],
-        expect=[(0, 2.0, 3.0, 10.0, 17.5, 275 / 3)],
+        params={"cells": rel("cells"), "numeric": [X, col("y")], "pairs": [(1, 1), (1, 2), (2, 2)]},
+        returns=["nothing", "mean_1", "mean_2", "covariance_1_1", "covariance_1_2", "covariance_2_2"],
+        expect=[(0, 2.0, 17.5, 3.0, 10.0, 275 / 3)],
     ),
     # Cells in the order of their values, NULL last; NULL is a value of its own.
     Case(

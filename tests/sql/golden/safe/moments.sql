@@ -1,8 +1,8 @@
 -- title: Mean, variance and covariance of the numeric columns
 -- source: Höhne, SAFE: mean, variance and covariance of the numeric columns before and after
 -- reads: cells
--- returns: one row: for the i-th numeric column mean_i, for i <= j covariance_i_j (divisor n - 1, over records with both)
--- params: cells, numeric
+-- returns: one row: for the i-th numeric column mean_i, for each pair covariance_i_j (divisor n - 1, over records with both)
+-- params: cells, numeric, pairs (numbers of two columns, counted from 1)
 WITH centre AS (
   SELECT
     0 AS nothing
@@ -22,11 +22,11 @@ centred AS (
 SELECT
   0 AS nothing
   , max(mean_1) AS mean_1
+  , max(mean_2) AS mean_2
   , sum(n * u_1 * u_1)
     / nullif(sum(n) FILTER (WHERE u_1 * u_1 IS NOT NULL) - 1, 0) AS covariance_1_1
   , sum(n * u_1 * u_2)
     / nullif(sum(n) FILTER (WHERE u_1 * u_2 IS NOT NULL) - 1, 0) AS covariance_1_2
-  , max(mean_2) AS mean_2
   , sum(n * u_2 * u_2)
     / nullif(sum(n) FILTER (WHERE u_2 * u_2 IS NOT NULL) - 1, 0) AS covariance_2_2
 FROM centred
