@@ -49,7 +49,7 @@ def place(
     """
     import numpy as np
 
-    own = _own_columns(cells, numeric_values)
+    own = own_columns(cells, numeric_values)
     averaged = [column for column in cells.numeric if column not in own]
     positions = [cells.numeric.index(column) for column in own]
     X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
@@ -107,7 +107,7 @@ def placed_file(work: Work, cells: Cells, placement: Placement, number: int) -> 
     return members, released
 
 
-def _own_columns(cells: Cells, numeric_values: str) -> list[Column]:
+def own_columns(cells: Cells, numeric_values: str) -> list[Column]:
     """Return the numeric columns whose released values are values that occur."""
     import numpy as np
 

@@ -149,7 +149,7 @@ def safe(
         chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells)
         for one in chosen:
             found += _grouped(work, cells, one, k, order, small_groups, len(found))
-    if method != "cluster" and (cells.nominal or numeric_values != "means"):
+    if method != "cluster" and (cells.nominal or direct.own_columns(cells, numeric_values)):
         found.append(_searched(work, cells, k, order, numeric_values, max_shift, time_limit, len(found) + 1))
     if not found:
         raise InputError(
