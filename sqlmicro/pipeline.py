@@ -18,7 +18,7 @@ from sqlmicro.audits import information_loss
 from sqlmicro.columns import Column, Roles
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import settle
-from sqlmicro.registry import Method, Promise
+from sqlmicro.registry import Grouping, Method, Promise
 from sqlmicro.source import Source, type_columns
 from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
@@ -231,17 +231,24 @@ def _run_kernel(run: Run, work: Work, method: Method, values: Mapping[str, Any])
     labels = np.empty(len(X), dtype=np.int64)
     order = np.argsort(strata, kind="stable")
     done = groups = 0
+    notes: dict[str, None] = {}
     with run.warehouse.progress.stage(f"group by {method.name}", len(X)) as progress:
         for members in np.split(order, np.cumsum(sizes)[:-1]):
             before = done
 
-            def tick(now: int, _: int, before: int = before) -> None:
-                progress.tick(before + now, len(X))
+            def tick(now: int, total: int, best: str = "", before: int = before, size: int = len(members)) -> None:
+                # A kernel may count in other units than records.
+                progress.tick(before + (now * size // total if total else 0), len(X), best)
 
             found = method.function(X[members], rng, tick, **values)
+            if isinstance(found, Grouping):
+                notes.update(dict.fromkeys(found.notes))
+                found = found.labels
             labels[members] = found + groups
             groups += int(found.max()) + 1
             done += len(members)
+    for note in notes:
+        work.note(note)
     table = work.load_labels(row_id, labels, f"{method.name} ({method.module})")
     work.count_groups(table)
     work.replace_by_group(work.columns, table, "mean")

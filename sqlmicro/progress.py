@@ -19,7 +19,7 @@ class Progress:
     def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled and sys.stderr.isatty()
         self._lock = threading.Lock()
-        self._text = ""
+        self._text = self._best = ""
         self._done = self._total = 0
         self._unit = ""
         self._share: Callable[[], float] | None = None
@@ -36,6 +36,7 @@ class Progress:
             return
         with self._lock:
             self._text, self._done, self._total, self._unit, self._share = text, 0, total, unit, share
+            self._best = ""
             self._started = time.monotonic()
         stop = threading.Event()
         painter = threading.Thread(target=self._paint, args=(stop,), daemon=True)
@@ -47,9 +48,9 @@ class Progress:
             painter.join()
             self._clear()
 
-    def tick(self, done: int, total: int) -> None:
-        """Say that `done` of `total` units are done."""
-        self._done, self._total = done, total
+    def tick(self, done: int, total: int, best: str = "") -> None:
+        """Say that `done` of `total` units are done, and how good the best result so far is."""
+        self._done, self._total, self._best = done, total, best
 
     def line(self) -> str:
         """Return the line as it stands now."""
@@ -61,7 +62,8 @@ class Progress:
             amount = f"{done:,} of {self._total:,} {self._unit} ({100 * done / self._total:.0f} %)"
         else:
             amount = f"{done:,} {self._unit}" if done else "working"
-        return f"{self._text}: {amount}, {seconds:.0f} s"
+        best = f", {self._best}" if self._best else ""
+        return f"{self._text}: {amount}{best}, {seconds:.0f} s"
 
     def _paint(self, stop: threading.Event) -> None:
         while not stop.wait(_INTERVAL):

@@ -5,15 +5,37 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlmicro.errors import ParameterError, did_you_mean
 from sqlmicro.params import Parameter, parameters
 
+if TYPE_CHECKING:
+    import numpy as np
+
 Stage = Literal["group", "safe"]
 Engine = Literal["numpy", "sql"]
 Promise = Literal["record", "column", "moments"]
-Tick = Callable[[int, int], None]
+
+
+class Tick(Protocol):
+    """What a kernel calls to say how far it is."""
+
+    def __call__(self, done: int, total: int, best: str = "") -> None:
+        """Say that `done` of `total` units are done, and how good the best result so far is."""
+
+
+def silent(done: int, total: int, best: str = "") -> None:
+    """Tell nobody: the tick of a kernel that is called where no progress is shown."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """What a kernel returns that has more to say than the group of every record."""
+
+    labels: np.ndarray
+    notes: tuple[str, ...] = ()
+
 
 PROMISES: dict[Promise, str] = {
     "record": "every record occurs at least k times in the columns it was given",
@@ -63,8 +85,8 @@ def method(
     """Register the decorated function as a method.
 
     An `engine="numpy"` grouping method is called as `f(X, rng, tick, **settings)` with X of shape (n, p), standardised,
-    and returns labels of shape (n,). An `engine="sql"` method is called as `f(work, **settings)` with a
-    `work.Work` and returns a `work.Outcome`.
+    and returns labels of shape (n,), or a `Grouping` of them with notes for the report. An `engine="sql"` method is
+    called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:

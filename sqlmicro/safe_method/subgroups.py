@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlmicro.group.mdav import mdav
+from sqlmicro.registry import silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -94,7 +95,7 @@ def subgroups(
     for start, end in zip(starts, [*starts[1:], len(record)], strict=True):
         inside = np.arange(start, end)
         for block in _blocks(X[cell[record[inside]]], inside, k):
-            found = mdav(X[cell[record[block]]], rng, lambda done, total: None, k=k)
+            found = mdav(X[cell[record[block]]], rng, silent, k=k)
             label_of_record[block] = found + len(becomes_of_label)
             becomes_of_label += [int(of_record[start])] * (int(found.max()) + 1)
     pairs, counts = np.unique(np.stack([cell[record], label_of_record], axis=1), axis=0, return_counts=True)
