@@ -160,7 +160,8 @@ def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str
     ) as warehouse:
         first = find_source(warehouse, values["first"], reader)
         second = find_source(warehouse, values["second"], reader, name="second_source")
-        chosen = {name: values[name] for name in ("columns", "numeric", "nominal", "order")}
+        names = ("columns", "numeric", "nominal", "order", "count_weight", "sum_weight")
+        chosen = {name: values[name] for name in names}
         return compare(warehouse, first, second, **chosen)
 
 
@@ -208,7 +209,7 @@ def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
         "templates": list(method.templates),
         "parameters": [
             {"name": p.name, "option": p.option, "default": p.default, "choices": list(p.choices),
-             "help": p.param.help} for p in method.parameters
+             "help": p.param.help} for p in method.settings
         ],
         "description": inspect.cleandoc(method.function.__doc__ or ""),
     }  # fmt: skip
@@ -247,7 +248,7 @@ def verbs() -> dict[str, Verb]:
 
 def method_parameters(method: Method) -> tuple[Parameter, ...]:
     """Return the parameters of a method, k first."""
-    return tuple(sorted(method.parameters, key=lambda parameter: parameter.name != "k"))
+    return tuple(sorted(method.settings, key=lambda parameter: parameter.name != "k"))
 
 
 def python_function(name: str) -> Callable[..., dict[str, Any]]:

@@ -61,7 +61,7 @@ class Job:
 
 def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
     """Return the job of a command: one method, then publishing."""
-    own = {parameter.name for parameter in method.parameters} | set(STEP_COLUMNS)
+    own = {parameter.name for parameter in method.settings} | set(STEP_COLUMNS)
     steps = (
         Step(method.name, {name: value for name, value in values.items() if name in own}, method.name),
         Step("publish", {name: values[name] for name in options.names(options.TARGET)}, method.name),

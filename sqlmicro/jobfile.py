@@ -110,7 +110,7 @@ def step_parameters(do: str) -> tuple[Parameter, ...]:
     others = {"publish": options.TARGET, "audit": options.AUDIT, "register": options.REGISTER, "profile": ()}
     if do in others:
         return others[do]
-    return (*STEP_OPTIONS, *find(do).parameters)
+    return (*STEP_OPTIONS, *find(do).settings)
 
 
 def _check_order(job: Job) -> None:

@@ -54,6 +54,36 @@ def _columns(
 ) -> None: ...
 
 
+def _records(
+    *,
+    ordinal: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that take part by rank and get the median of their group. Default: ENUM columns.", metavar="A,B"
+        ),
+    ] = (),
+    nominal: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that take part by equal or not and get the mode of their group. Default: text, and what else has "
+            "no arithmetic.",
+            metavar="A,B",
+        ),
+    ] = (),
+    importance: Annotated[
+        tuple[str, ...],
+        Param("How much a column counts in the distance: 1 is one standard deviation, or one mismatch.", metavar="A=W"),
+    ] = (),
+    block_attributes: Annotated[
+        str | None,
+        Param(
+            "Blocks of columns that are grouped separately; the whole record is then not k-anonymous.",
+            metavar='"A,B;C,D"',
+        ),
+    ] = None,
+) -> None: ...
+
+
 def _target(
     *,
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None,
@@ -118,12 +148,15 @@ def _two_tables(
     numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = (),
     nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = (),
     order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3,
+    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
+    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
 ) -> None: ...
 
 
 SOURCE = parameters(_source)
 READER = parameters(_reader)
 COLUMNS = parameters(_columns)
+RECORDS = parameters(_records)
 TARGET = parameters(_target)
 MACHINE = parameters(_machine)
 RUN = parameters(_run)

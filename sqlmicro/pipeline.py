@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro import records
 from sqlmicro.audits import information_loss
 from sqlmicro.columns import Column, Roles
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import settle
-from sqlmicro.registry import Grouping, Method, Promise
+from sqlmicro.registry import Method, Promise
 from sqlmicro.source import Source, type_columns
-from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 from sqlmicro.work import Outcome, Work
@@ -58,6 +58,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     widened: set[str] = field(default_factory=set)
     numeric: set[Column] = field(default_factory=set)
+    kept: dict[int, Name] = field(default_factory=dict)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -117,7 +118,7 @@ def step(
     InputError
         When columns cannot be used by the method: wrong type, missing or infinite values, too few records.
     """
-    values = settle(method.parameters, settings, where)
+    values = settle(method.settings, settings, where)
     if not columns:
         dropped = ", ".join(column.name for column in run.roles.identifiers)
         got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
@@ -149,14 +150,15 @@ def step(
             rows=run.rows_in,
         )
         if method.engine == "numpy":
-            _run_kernel(run, work, method, values)
+            records.group(work, method, values)
         else:
             if method.stage == "group":
                 _refuse_nominal(columns, where)
             method.function(work, **values)
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
-    run.claims.append(Claim((*columns, *by), method.promise, int(values["k"])))
+    for block in work.outcome.blocks or [list(columns)]:
+        run.claims.append(Claim((*block, *by), method.promise, int(values["k"])))
     run.notes += work.outcome.notes
     run.steps.append(_summary(method, values, columns, by, nulls, work.outcome))
 
@@ -216,67 +218,39 @@ def _settle_nulls(run: Run, columns: Sequence[Column], by: Sequence[Column], nul
     return run.current
 
 
-def _run_kernel(run: Run, work: Work, method: Method, values: Mapping[str, Any]) -> None:
-    """Pull the columns, group every stratum on standardised values, write the labels back."""
-    import numpy as np
-
-    _refuse_nominal(work.columns, work.where)
-    row_id, raw = work.matrix(work.columns)
-    X = standardise(raw)
-    strata = work.stratum_numbers(len(X))
-    sizes = np.bincount(strata)
-    k = int(values["k"])
-    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
-    rng = work.rng()
-    labels = np.empty(len(X), dtype=np.int64)
-    order = np.argsort(strata, kind="stable")
-    done = groups = 0
-    notes: dict[str, None] = {}
-    with run.warehouse.progress.stage(f"group by {method.name}", len(X)) as progress:
-        for members in np.split(order, np.cumsum(sizes)[:-1]):
-            before = done
-
-            def tick(now: int, total: int, best: str = "", before: int = before, size: int = len(members)) -> None:
-                # A kernel may count in other units than records.
-                progress.tick(before + (now * size // total if total else 0), len(X), best)
-
-            found = method.function(X[members], rng, tick, **values)
-            if isinstance(found, Grouping):
-                notes.update(dict.fromkeys(found.notes))
-                found = found.labels
-            labels[members] = found + groups
-            groups += int(found.max()) + 1
-            done += len(members)
-    for note in notes:
-        work.note(note)
-    table = work.load_labels(row_id, labels, f"{method.name} ({method.module})")
-    work.count_groups(table)
-    work.replace_by_group(work.columns, table, "mean")
-
-
 def _apply(run: Run, outcome: Outcome, number: int) -> None:
-    """Put the new values into a relation with all released columns."""
-    warehouse, relation = run.warehouse, run.current
+    """Put the new values into a relation with all released columns; those of other candidates into one each."""
+    relation = run.current
+    run.current = _replaced(run, relation, outcome, str(number))
+    run.kept = {
+        candidate: _replaced(run, relation, other, f"{number}_candidate_{candidate}")
+        for candidate, other in outcome.others.items()
+    }
+    run.numeric |= set(outcome.values) - set(outcome.nominal)
+    run.widened |= {column.staged for column in run.numeric}
+
+
+def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
+    """Return the records of a relation with the values of an outcome."""
     replaced = dict.fromkeys(values for values, _ in outcome.values.values())
     aliases = {values: f"v{index}" for index, values in enumerate(replaced, 1)}
     columns = []
     for column in run.roles.released:
         values, name = outcome.values.get(column, (None, column.staged))
         columns.append((column, "r" if values is None else aliases[values], name))
-    run.current = warehouse.run(
+    released = run.warehouse.run(
         "replace/released.sql",
-        f"released_{number}",
+        f"released_{suffix}",
         rows=run.rows_in,
         relation=relation,
         columns=columns,
         joined=[(alias, values) for values, alias in aliases.items()],
     )
-    if outcome.only_grouped is not None:
-        run.current = warehouse.run(
-            "replace/grouped_only.sql", f"grouped_{number}", relation=run.current, groups=outcome.only_grouped
-        )
-    run.numeric |= set(outcome.values) - set(outcome.nominal)
-    run.widened |= {column.staged for column in run.numeric}
+    if outcome.only_grouped is None:
+        return released
+    return run.warehouse.run(
+        "replace/grouped_only.sql", f"grouped_{suffix}", relation=released, groups=outcome.only_grouped
+    )
 
 
 def _summary(
@@ -293,7 +267,7 @@ def _summary(
         "columns": [column.name for column in columns],
         "by": [column.name for column in by],
         "nulls": nulls,
-        "promise": method.promise,
+        "promise": "block" if outcome.blocks else method.promise,
         "groups": outcome.groups,
         "smallest_group": outcome.smallest,
         "largest_group": outcome.largest,

@@ -17,6 +17,7 @@ class Progress:
     """Writes one line that is overwritten in place; silent when `enabled` is false or stderr is no terminal."""
 
     def __init__(self, enabled: bool = True) -> None:
+        self._talks = enabled
         self.enabled = enabled and sys.stderr.isatty()
         self._lock = threading.Lock()
         self._text = self._best = ""
@@ -47,6 +48,31 @@ class Progress:
             stop.set()
             painter.join()
             self._clear()
+
+    @contextmanager
+    def kernel(self, text: str, total: int = 0, unit: str = "rows") -> Iterator[Progress]:
+        """Show `text` while a kernel runs, and say so when numba has to compile it first."""
+        from numba.core import event
+
+        say = self._say_compiling
+
+        class Compiling(event.Listener):
+            def on_start(self, event: object) -> None:
+                say()
+
+            def on_end(self, event: object) -> None:
+                pass
+
+        with self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
+            yield self
+
+    def _say_compiling(self) -> None:
+        """Say once that compiled code is being made: the first run on a machine takes seconds longer."""
+        if self._talks:
+            self._talks = False
+            self._clear()
+            sys.stderr.write("compiling, once for this machine\n")
+            sys.stderr.flush()
 
     def tick(self, done: int, total: int, best: str = "") -> None:
         """Say that `done` of `total` units are done, and how good the best result so far is."""

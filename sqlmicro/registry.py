@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from sqlmicro import options
 from sqlmicro.errors import ParameterError, did_you_mean
 from sqlmicro.params import Parameter, parameters
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 Stage = Literal["group", "safe"]
 Engine = Literal["numpy", "sql"]
-Promise = Literal["record", "column", "moments"]
+Promise = Literal["record", "block", "column", "moments"]
 
 
 class Tick(Protocol):
@@ -39,6 +40,7 @@ class Grouping:
 
 PROMISES: dict[Promise, str] = {
     "record": "every record occurs at least k times in the columns it was given",
+    "block": "every record occurs at least k times in each block of columns; the whole record is not k-anonymous",
     "column": "every value occurs at least k times in its own column; the record is not k-anonymous",
     "moments": "mean and variance of every group of at least k are kept; neither value nor record is k-anonymous",
 }
@@ -57,6 +59,11 @@ class Method:
     templates: tuple[str, ...]
     takes_every_column: bool
     parameters: tuple[Parameter, ...]
+
+    @property
+    def settings(self) -> tuple[Parameter, ...]:
+        """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
+        return (*self.parameters, *options.RECORDS) if self.engine == "numpy" else self.parameters
 
     @property
     def summary(self) -> str:

@@ -24,12 +24,14 @@ class Outcome:
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
     only_grouped: Name | None = None
     nominal: list[Column] = field(default_factory=list)
+    blocks: list[list[Column]] = field(default_factory=list)
     groups: int = 0
     smallest: int | None = None
     largest: int | None = None
     candidates: list[dict[str, Any]] = field(default_factory=list)
     safe_distance: dict[str, Any] | None = None
     chosen: int | None = None
+    others: dict[int, Outcome] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -190,7 +192,9 @@ class Work:
         """Return row_id (n,) and the columns as they are (n, p); NaN where a value is missing."""
         import numpy as np
 
-        arrays = self.warehouse.arrays("load/matrix.sql", relation=self.relation, columns=columns)
+        arrays = self.warehouse.arrays(
+            "load/features.sql", relation=self.relation, numeric=columns, ordinal=[], nominal=[]
+        )
         X = np.empty((len(arrays["row_id"]), len(columns)))
         for j, column in enumerate(columns):
             X[:, j] = arrays[column.staged]
@@ -212,9 +216,9 @@ class Work:
         """Return the scale that `profile` proposes for every column, as it is before this step."""
         return {found.column.name: found.scale[0] for found in profile_columns(self.warehouse, self._source)}
 
-    def load_labels(self, row_id: np.ndarray, labels: np.ndarray, kernel: str) -> Name:
+    def load_labels(self, row_id: np.ndarray, labels: np.ndarray, kernel: str, into: str = "groups") -> Name:
         """Write the group of every record back to the warehouse."""
         import pyarrow as pa
 
         table = pa.table({"row_id": row_id, "label": labels})
-        return self.load(table, "groups", f"filled with the groups that {kernel} made")
+        return self.load(table, into, f"filled with the groups that {kernel} made")

@@ -15,6 +15,7 @@ LAYERS = [
     {"columns"},
     {"source"},
     {"work", "reports"},
+    {"records"},
     {"audits", "group", "safe_method"},
     {"pipeline"},
     {"publish"},

@@ -204,13 +204,33 @@ CASES = [
         expect=[("name", 1, 0)],
     ),
     Case(
-        "load/matrix.sql",
+        "load/features.sql",
         given={
             "typed": values('row_id, "net ""income""", x', "(2, 30, 1.5)", "(0, 10, NULL)", "(1, NULL, -2.5)"),
         },
-        params={"relation": rel("typed"), "columns": [INCOME, col("x", "DECIMAL(2,1)")]},
+        params={"relation": rel("typed"), "numeric": [INCOME, col("x", "DECIMAL(2,1)")], "ordinal": [], "nominal": []},
         returns=["row_id", 'net "income"', "x"],
         expect=[(0, 10.0, None), (1, None, -2.5), (2, 30.0, 1.5)],
+        ordered=True,
+    ),
+    # The order of an ENUM is the declared one, not that of its names; NULL has no place. Nominal NULL comes last.
+    Case(
+        "load/features.sql",
+        given={
+            "typed": values(
+                "row_id, x, grade, town",
+                *("(3, 1, 'high', 'b')", "(0, 2, 'low', NULL)", "(2, 3, NULL, 'a')", "(1, 4, 'mid', 'a')"),
+                "(4, 5, 'mid', 'b')",
+            ),
+        },
+        params={
+            "relation": rel("typed"),
+            "numeric": [col("x", "INTEGER")],
+            "ordinal": [(col("grade", "ENUM('low', 'mid', 'high')"), "ENUM('low', 'mid', 'high')")],
+            "nominal": [col("town", "VARCHAR")],
+        },
+        returns=["row_id", "x", "grade", "town"],
+        expect=[(0, 2.0, 0.0, 2), (1, 4.0, 1.0, 0), (2, 3.0, None, 0), (3, 1.0, 2.0, 1), (4, 5.0, 1.0, 1)],
         ordered=True,
     ),
     Case(

@@ -78,6 +78,50 @@ CASES = [
         returns=["label", "x", 'net "income"'],
         expect=[(0, 2.0, 2.0), (1, 5.0, 7.0), (2, None, 2.5)],
     ),
+    # b twice; a and b once each, so the smaller; NULL and c once each, so the value; NULL twice.
+    Case(
+        "replace/group_modes.sql",
+        given={
+            "grouped": values(
+                'label, "net ""income"""',
+                *("(0, 'a')", "(0, 'b')", "(0, 'b')", "(1, 'b')", "(1, 'a')", "(2, NULL)", "(2, 'c')"),
+                *("(3, NULL)", "(3, 'z')", "(3, NULL)"),
+            )
+        },
+        params={"grouped": rel("grouped"), "column": INCOME},
+        returns=["label", 'net "income"'],
+        expect=[(0, "b"), (1, "a"), (2, "c"), (3, None)],
+    ),
+    # Group 0: low mid high, the middle one. Group 1: of low and high the lower. Group 2: one of two has a value.
+    # Group 3: one of three, so none. Group 4: no value at all.
+    Case(
+        "replace/group_ordinal_medians.sql",
+        given={
+            "grouped": values(
+                "label, grade",
+                *("(0, 'high')", "(0, 'low')", "(0, 'mid')", "(1, 'high')", "(1, 'low')", "(2, NULL)", "(2, 'mid')"),
+                *("(3, NULL)", "(3, 'mid')", "(3, NULL)", "(4, NULL)", "(4, NULL)"),
+            )
+        },
+        params={"grouped": rel("grouped"), "column": col("grade"), "type": "ENUM('low', 'mid', 'high')"},
+        returns=["label", "grade"],
+        expect=[(0, "mid"), (1, "low"), (2, "mid"), (3, None), (4, None)],
+    ),
+    Case(
+        "replace/representatives.sql",
+        given={
+            "means": values("label, x", "(0, 1.5e0)", "(1, NULL)"),
+            "modes": values("label, town", "(1, 'b')", "(0, NULL)"),
+            "medians": values("label, grade", "(0, 'low')", "(1, 'mid')"),
+        },
+        params={
+            "means": rel("means"),
+            "numeric": [X],
+            "others": [("o1", rel("modes"), col("town")), ("o2", rel("medians"), col("grade"))],
+        },
+        returns=["label", "x", "town", "grade"],
+        expect=[(0, 1.5, None, "low"), (1, None, "b", "mid")],
+    ),
     Case(
         "replace/grouped_only.sql",
         given={

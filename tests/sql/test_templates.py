@@ -215,12 +215,12 @@ def test_template_has_no_logic(template):
 
 
 def test_render_refuses_unknown_and_missing_parameters():
-    given = {"relation": rel("typed"), "columns": [col("x")]}
-    assert "SELECT" in templates.render("load/matrix.sql", **given)
-    with pytest.raises(TemplateError, match=r"load/matrix.sql.*columns.*missing \['columns'\]"):
-        templates.render("load/matrix.sql", relation=rel("typed"))
+    given = {"relation": rel("typed"), "numeric": [col("x")], "ordinal": [], "nominal": []}
+    assert "SELECT" in templates.render("load/features.sql", **given)
+    with pytest.raises(TemplateError, match=r"load/features.sql.*numeric.*missing \['numeric'\]"):
+        templates.render("load/features.sql", relation=rel("typed"), ordinal=[], nominal=[])
     with pytest.raises(TemplateError, match=r"unknown \['colums'\]"):
-        templates.render("load/matrix.sql", **given, colums=[])
+        templates.render("load/features.sql", **given, colums=[])
 
 
 @pytest.mark.parametrize(
