@@ -242,7 +242,8 @@ def verbs() -> dict[str, Verb]:
         "methods": (METHODS_OPTIONS, methods_values),
     }
     for method in registered().values():
-        found[method.name] = ((*method_parameters(method), *METHOD_OPTIONS), method_values(method))
+        shared = [option for option in METHOD_OPTIONS if method.takes_nulls or option.name != "nulls"]
+        found[method.name] = ((*method_parameters(method), *shared), method_values(method))
     return found
 
 

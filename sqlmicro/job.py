@@ -18,8 +18,8 @@ from sqlmicro.registry import Method, find
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
-    from sqlmicro.publish import Target
     from sqlmicro.source import Source
+    from sqlmicro.targets import Target
     from sqlmicro.warehouse import Warehouse
 
 STEP_COLUMNS = ("columns", "by", "nulls")
@@ -78,7 +78,7 @@ def execute(job: Job) -> dict[str, Any]:
     SqlmicroError
         Nothing was published, whatever the reason.
     """
-    from sqlmicro import pipeline, publish
+    from sqlmicro import pipeline, publish, targets
     from sqlmicro.source import file_format, find_source
     from sqlmicro.warehouse import Warehouse
 
@@ -98,12 +98,12 @@ def execute(job: Job) -> dict[str, Any]:
         progress=job.progress,
     ) as warehouse:
         source = find_source(warehouse, given["table"], options.reader_options(given))
-        target = publish.choose_target(source, **target_values)
+        target = targets.choose_target(source, **target_values, keeps=_keeps_candidates(job))
         lost = warehouse.in_memory and target.kind == "table"
         roles = _roles(warehouse, source, job)
         run = pipeline.load(warehouse, source, roles, given["seed"])
         _plan_claims(run, job)
-        publish.check_target(run, target, dry=job.dry)
+        targets.check_target(run, target, dry=job.dry)
         run.claims.clear()
         _note_roles(run)
         for step in job.steps[:-1]:
@@ -149,6 +149,19 @@ def _method_steps(job: Job) -> Iterable[Step]:
     return (step for step in job.steps if step.do not in OTHER_STEPS)
 
 
+def _keeps_candidates(job: Job) -> bool:
+    """Tell whether the candidates of the last step are published too; those of earlier ones are no whole files."""
+    steps = list(_method_steps(job))
+    keeping = [step for step in steps if step.settings.get("keep_candidates")]
+    if keeping and keeping != steps[-1:]:
+        raise JobError(
+            f"{keeping[0].where}, key 'keep_candidates'",
+            "goes with the last step that changes records",
+            "other steps after it",
+        )
+    return bool(keeping)
+
+
 def _step_columns(step: Step, roles: Roles, source: Source) -> tuple[list[Column], list[Column]]:
     """Return the columns a step works on, and its strata."""
     by = pick(source.columns, step.settings.get("by") or (), f"{step.where}, by")
@@ -163,7 +176,7 @@ def _step_columns(step: Step, roles: Roles, source: Source) -> tuple[list[Column
 
 def _plan_claims(run: Run, job: Job) -> None:
     """Say beforehand which columns will be worked on, so that an unsuitable target is refused before the work."""
-    from sqlmicro.pipeline import Claim
+    from sqlmicro.work import Claim
 
     for step in _method_steps(job):
         columns, by = _step_columns(step, run.roles, run.source)
@@ -196,7 +209,7 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
     method = find(step.do)
     columns, by = _step_columns(step, run.roles, source)
     own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
-    pipeline.step(run, method, own, columns, by, step.settings.get("nulls") or "error", step.where)
+    pipeline.step(run, method, own, columns, by, step.settings.get("nulls") or ("error" if method.takes_nulls else "keep"), step.where)
 
 
 def _audit_step(run: Run, step: Step) -> None:

@@ -110,7 +110,8 @@ def step_parameters(do: str) -> tuple[Parameter, ...]:
     others = {"publish": options.TARGET, "audit": options.AUDIT, "register": options.REGISTER, "profile": ()}
     if do in others:
         return others[do]
-    return (*STEP_OPTIONS, *find(do).settings)
+    method = find(do)
+    return (*(option for option in STEP_OPTIONS if method.takes_nulls or option.name != "nulls"), *method.settings)
 
 
 def _check_order(job: Job) -> None:

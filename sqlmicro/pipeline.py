@@ -10,7 +10,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -19,25 +19,16 @@ from sqlmicro.audits import information_loss
 from sqlmicro.columns import Column, Roles
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import settle
-from sqlmicro.registry import Method, Promise
+from sqlmicro.registry import Method
 from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
-from sqlmicro.work import Outcome, Work
+from sqlmicro.work import Claim, Outcome, Work
 
 if TYPE_CHECKING:
     pass
 
 NULLS = ("error", "keep", "suppress", "pattern")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a step promises of its columns: the audit before publishing holds it to this."""
-
-    columns: tuple[Column, ...]
-    promise: Promise
-    k: int
 
 
 @dataclass
@@ -58,6 +49,7 @@ class Run:
     notes: list[str] = field(default_factory=list)
     widened: set[str] = field(default_factory=set)
     numeric: set[Column] = field(default_factory=set)
+    text: set[Column] = field(default_factory=set)
     kept: dict[int, Name] = field(default_factory=dict)
 
     @contextmanager
@@ -73,6 +65,10 @@ class Run:
     def quasi(self) -> tuple[Column, ...]:
         """Every column some step worked on, strata included: what the k of the release is measured over."""
         return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
+
+    def as_it_is(self, column: Column) -> Column:
+        """Return a column with the type its values have by now."""
+        return replace(column, type="VARCHAR") if column in self.text else column
 
 
 def new_key(seed: str | None) -> str:
@@ -126,9 +122,9 @@ def step(
     unions = [column.name for column in columns if column.type.startswith("UNION")]
     if unions:
         raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")
-    with run.timed(f"group: {method.name}"):
+    with run.timed(f"{method.stage}: {method.name}"):
         relation = _settle_nulls(run, columns, by, nulls, where)
-        strata: list[Column | str] = list(by)
+        strata: list[Column | str] = [run.as_it_is(column) for column in by]
         if nulls == "pattern" and method.promise == "record":
             strata.append("pattern")
             relation = run.warehouse.run(
@@ -142,7 +138,7 @@ def step(
             run.warehouse,
             run.source,
             relation,
-            columns,
+            [run.as_it_is(column) for column in columns],
             strata,
             where=where,
             prefix=f"{method.name}_{len(run.steps) + 1}".replace("-", "_"),
@@ -153,12 +149,13 @@ def step(
             records.group(work, method, values)
         else:
             if method.stage == "group":
-                _refuse_nominal(columns, where)
+                _refuse_nominal(work.columns, where)
             method.function(work, **values)
+    _as_declared(run, work.outcome)
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
-    for block in work.outcome.blocks or [list(columns)]:
-        run.claims.append(Claim((*block, *by), method.promise, int(values["k"])))
+    k = int(values.get("k") or 0)
+    run.claims += work.outcome.claims or [Claim((*columns, *by), method.promise, k)]
     run.notes += work.outcome.notes
     run.steps.append(_summary(method, values, columns, by, nulls, work.outcome))
 
@@ -218,15 +215,29 @@ def _settle_nulls(run: Run, columns: Sequence[Column], by: Sequence[Column], nul
     return run.current
 
 
+def _as_declared(run: Run, outcome: Outcome) -> None:
+    """Name the columns of an outcome as the source declares them, whatever they have become by now."""
+    own = {column.staged: column for column in run.roles.released}
+    outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
+    outcome.nominal = [own[column.staged] for column in outcome.nominal]
+    outcome.text = [own[column.staged] for column in outcome.text]
+    outcome.claims = [
+        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
+    ]
+
+
 def _apply(run: Run, outcome: Outcome, number: int) -> None:
     """Put the new values into a relation with all released columns; those of other candidates into one each."""
     relation = run.current
+    run.roles = replace(run.roles, kept=(*run.roles.kept, *outcome.added))
+    outcome.values |= {column: (added, column.staged) for column, added in outcome.added.items()}
     run.current = _replaced(run, relation, outcome, str(number))
     run.kept = {
         candidate: _replaced(run, relation, other, f"{number}_candidate_{candidate}")
         for candidate, other in outcome.others.items()
     }
-    run.numeric |= set(outcome.values) - set(outcome.nominal)
+    run.text |= set(outcome.text)
+    run.numeric |= set(outcome.values) - {*outcome.nominal, *outcome.text, *outcome.added}
     run.widened |= {column.staged for column in run.numeric}
 
 
@@ -267,7 +278,7 @@ def _summary(
         "columns": [column.name for column in columns],
         "by": [column.name for column in by],
         "nulls": nulls,
-        "promise": "block" if outcome.blocks else method.promise,
+        "promise": outcome.promise or method.promise,
         "groups": outcome.groups,
         "smallest_group": outcome.smallest,
         "largest_group": outcome.largest,
@@ -280,4 +291,5 @@ def _summary(
 def losses(run: Run) -> dict[str, Any]:
     """Return IL over the numeric columns that were worked on, and the share of values changed in the nominal ones."""
     with run.timed("loss"):
-        return information_loss.measure(run.warehouse, run.original, run.current, run.quasi, run.numeric)
+        columns = [column for column in run.quasi if column not in run.text]
+        return information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)

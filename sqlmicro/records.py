@@ -12,7 +12,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Grouping, Method
 from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
-from sqlmicro.work import Work
+from sqlmicro.work import Claim, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,17 +44,19 @@ def group(work: Work, method: Method, settings: Mapping[str, Any]) -> None:
     scales = _scales(work, settings["ordinal"], settings["nominal"])
     blocks = _blocks(work, settings["block_attributes"])
     row_id, features = _features(work, scales, _importance(work, settings["importance"]))
-    strata = work.stratum_numbers(len(row_id))
+    stratum_numbers = work.stratum_numbers(len(row_id))
     for number, block in enumerate(blocks, 1):
         X = _stack([features[column] for column in block])
-        labels = _run_kernel(work, method, own, X, strata)
+        labels = _run_kernel(work, method, own, X, stratum_numbers)
         suffix = f"_{number}" if len(blocks) > 1 else ""
         groups = work.load_labels(row_id, labels, f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
         _replace(work, block, scales.of(block), groups, suffix)
     work.outcome.nominal = [*scales.nominal, *(column for column, _ in scales.ordinal)]
     if len(blocks) > 1:
-        work.outcome.blocks = blocks
+        strata = [column for column in work.by if isinstance(column, Column)]
+        work.outcome.claims = [Claim((*block, *strata), "record", int(own["k"])) for block in blocks]
+        work.outcome.promise = "block"
         work.note(f"the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous")
 
 

@@ -14,9 +14,9 @@ from sqlmicro.params import Parameter, parameters
 if TYPE_CHECKING:
     import numpy as np
 
-Stage = Literal["group", "safe"]
+Stage = Literal["group", "safe", "mask"]
 Engine = Literal["numpy", "sql"]
-Promise = Literal["record", "block", "column", "moments"]
+Promise = Literal["record", "block", "column", "moments", "masked"]
 
 
 class Tick(Protocol):
@@ -43,6 +43,7 @@ PROMISES: dict[Promise, str] = {
     "block": "every record occurs at least k times in each block of columns; the whole record is not k-anonymous",
     "column": "every value occurs at least k times in its own column; the record is not k-anonymous",
     "moments": "mean and variance of every group of at least k are kept; neither value nor record is k-anonymous",
+    "masked": "values are changed or records left out; no k is promised, the one that is found is shown",
 }
 
 
@@ -64,6 +65,11 @@ class Method:
     def settings(self) -> tuple[Parameter, ...]:
         """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
         return (*self.parameters, *options.RECORDS) if self.engine == "numpy" else self.parameters
+
+    @property
+    def takes_nulls(self) -> bool:
+        """Whether a user chooses what becomes of missing values; in masking they stay missing."""
+        return self.stage != "mask"
 
     @property
     def summary(self) -> str:
@@ -109,6 +115,7 @@ def methods() -> dict[str, Method]:
     """Return every method by name, in the order of their stages."""
     importlib.import_module("sqlmicro.group")
     importlib.import_module("sqlmicro.safe_method")
+    importlib.import_module("sqlmicro.mask")
     return dict(_METHODS)
 
 

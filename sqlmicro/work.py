@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.columns import Column
 from sqlmicro.errors import InputError
+from sqlmicro.registry import Promise
 from sqlmicro.source import Source, profile_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -17,14 +18,32 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@dataclass(frozen=True)
+class Claim:
+    """What a step promises of its columns: the audit before publishing holds it to this."""
+
+    columns: tuple[Column, ...]
+    promise: Promise
+    k: int
+
+
 @dataclass
 class Outcome:
-    """What a method made of its columns."""
+    """What a method made of its columns.
+
+    `values` has the new values of a column: a relation with row_id, and the name of the column there. Columns in
+    `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
+    release. `only_grouped` has the row_id of the records that stay. `claims` replaces what the method promises of all
+    its columns together, and `promise` its name in the report.
+    """
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
     only_grouped: Name | None = None
     nominal: list[Column] = field(default_factory=list)
-    blocks: list[list[Column]] = field(default_factory=list)
+    text: list[Column] = field(default_factory=list)
+    added: dict[Column, Name] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+    promise: Promise | None = None
     groups: int = 0
     smallest: int | None = None
     largest: int | None = None

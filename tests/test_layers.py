@@ -16,8 +16,10 @@ LAYERS = [
     {"source"},
     {"work", "reports"},
     {"records"},
-    {"audits", "group", "safe_method"},
+    {"audits", "group", "mask", "safe_method"},
     {"pipeline"},
+    {"targets"},
+    {"recording"},
     {"publish"},
     {"job"},
     {"jobfile"},
@@ -79,7 +81,8 @@ def test_heavy_libraries_are_imported_where_they_are_used(path):
 
 def test_kernels_are_imported_where_they_run():
     for path in MODULES:
-        assert not [m for m in imports(path, only_at_import_time=True) if m.endswith("_kernels")], path.name
+        if not path.name.endswith("_kernels.py"):
+            assert not [m for m in imports(path, only_at_import_time=True) if m.endswith("_kernels")], path.name
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

@@ -1,0 +1,50 @@
+"""A constant: every value of a column becomes the same one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+
+if TYPE_CHECKING:
+    from sqlmicro.work import Outcome, Work
+
+
+@method(
+    "constant",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    source="sqlmicro",
+    templates=("mask/constants.sql",),
+)
+def constant(
+    work: Work,
+    *,
+    value: Annotated[str | None, Param("Text that every value becomes. Default: NULL.")] = None,
+) -> Outcome:
+    """Give every record the same value: the column stays where programs expect it, what was in it is gone.
+
+    Parameters
+    ----------
+    work : Work
+        The relation and its columns, of any type.
+    value : str, optional
+        Text that every value becomes, missing ones too; NULL by default, which keeps the type of the column.
+
+    Returns
+    -------
+    Outcome
+        New values of all columns.
+
+    Notes
+    -----
+    One pass over the records. Leaving the column out altogether is the option --drop.
+    """
+    values = work.run("mask/constants.sql", "values", relation=work.relation, columns=work.columns, value=value)
+    work.replace_all(work.columns, values)
+    work.outcome.nominal = list(work.columns)
+    if value is not None:
+        work.outcome.text = list(work.columns)
+    return work.outcome
