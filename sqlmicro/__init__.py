@@ -30,6 +30,8 @@ __all__ = [
     "SqlmicroError",
     "TemplateError",
     "audit",
+    "constant",
+    "generalize",
     "individual_ranking",
     "mdav",
     "methods",

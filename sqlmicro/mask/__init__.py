@@ -1,5 +1,5 @@
 """Masking methods: one module each, importing it registers the method."""
 
-from sqlmicro.mask import constant
+from sqlmicro.mask import constant, generalize
 
-__all__ = ["constant"]
+__all__ = ["constant", "generalize"]

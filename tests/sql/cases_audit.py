@@ -99,6 +99,17 @@ CASES = [
         returns=["column_name", "sse", "sst"],
         expect=[("x", 1.0, 5.0), ('net "income"', 100.0, 200.0), ("size", 0.0, 0.0), ("empty", 0.0, 0.0)],
     ),
+    # What is missing in the release is lost: 1 and 6, as if they were the mean 3 (4 + 9); 2 became 2.5; NULL was none.
+    Case(
+        "audit/information_loss.sql",
+        given={
+            "typed": values("row_id, x", "(0, 1e0)", "(1, 6e0)", "(2, 2e0)", "(3, NULL)"),
+            "released": values("row_id, x", "(1, NULL::DOUBLE)", "(0, NULL)", "(2, 2.5e0)", "(3, 2.5e0)"),
+        },
+        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
+        returns=["column_name", "sse", "sst"],
+        expect=[("x", 13.25, 14.0)],
+    ),
     # Suppressed records count in neither sum: of 0, 2, 100 only 0 and 2 were released, both as 1.
     Case(
         "audit/information_loss.sql",

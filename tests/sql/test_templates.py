@@ -19,12 +19,30 @@ from sqlmicro import templates
 from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import TemplateError
 
-from . import cases_audit, cases_group, cases_load, cases_mask, cases_publish, cases_replace, cases_safe
+from . import (
+    cases_audit,
+    cases_group,
+    cases_load,
+    cases_mask,
+    cases_mask_recoding,
+    cases_publish,
+    cases_replace,
+    cases_safe,
+)
 from .case import KEY, Case, col, rel
 
 CASES = [
     case
-    for module in (cases_load, cases_group, cases_replace, cases_mask, cases_safe, cases_audit, cases_publish)
+    for module in (
+        cases_load,
+        cases_group,
+        cases_replace,
+        cases_mask,
+        cases_mask_recoding,
+        cases_safe,
+        cases_audit,
+        cases_publish,
+    )
     for case in module.CASES
 ]
 TEMPLATES = templates.all_templates()

@@ -1,0 +1,18 @@
+-- title: What k-anonymity costs at one node of the lattice
+-- source: Samarati (2001); El Emam et al. (2009): classes below k are suppressed
+-- reads: cells (coded)
+-- returns: one row: classes (of at least k), below (records in smaller ones), loss (sum of the shares of the others)
+-- params: cells, codes, shares, k
+SELECT
+  count(*) FILTER (WHERE size >= {{ k }}) AS classes,
+  coalesce(sum(size) FILTER (WHERE size < {{ k }}), 0) AS below,
+  coalesce(sum(loss) FILTER (WHERE size >= {{ k }}), 0) AS loss
+FROM (
+  SELECT
+  {% for code in codes %}
+    {{ code | ident }},
+  {% endfor %}
+    sum(n) AS size,
+    sum(n * (0{% for share in shares %} + {{ share | ident }}{% endfor %})) AS loss
+  FROM {{ cells | ident }}
+  GROUP BY ALL)

@@ -1,0 +1,30 @@
+-- title: How many records of every stratum are drawn
+-- source: proportional allocation by largest remainder (Hamilton): a stratum gets the whole part of size x its share, the
+--   records left over go to the strata with the largest remainders, then the larger, then the first ones
+-- reads: relation
+-- returns: the strata, records, size
+-- params: relation, by, size
+WITH strata AS (
+  SELECT
+    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    count(*) AS records
+  FROM {{ relation | ident }}
+  GROUP BY ALL
+),
+shares AS (
+  SELECT
+    *,
+    sum(records) OVER () AS total,
+    CAST({{ size | lit }} AS HUGEINT) * records % total AS remainder,
+    CAST({{ size | lit }} AS HUGEINT) * records // total AS place
+  FROM strata
+)
+SELECT
+  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  records,
+  CAST(place + CASE
+    WHEN row_number() OVER (ORDER BY remainder DESC, records DESC{% for stratum in by %}, {{ stratum | ident }}{% endfor %})
+      <= {{ size | lit }} - sum(place) OVER () THEN 1
+    ELSE 0
+  END AS BIGINT) AS size
+FROM shares

@@ -1,0 +1,14 @@
+-- title: Every value of the tail replaced by a label, the others as text
+-- source: Hundepool et al. (2012), top and bottom coding
+-- reads: relation, tails
+-- returns: row_id, value
+-- params: relation, tails, by, column, top, label
+SELECT
+  r.row_id,
+  CASE WHEN CASE WHEN {{ top | lit }}
+    THEN r.{{ column | ident }} >= t.threshold
+    ELSE r.{{ column | ident }} <= t.threshold
+  END THEN {{ label | lit }} ELSE CAST(r.{{ column | ident }} AS VARCHAR) END AS value
+FROM {{ relation | ident }} AS r
+LEFT JOIN {{ tails | ident }} AS t
+  ON {% for stratum in by %}r.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor %}true

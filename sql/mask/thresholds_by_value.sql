@@ -1,0 +1,9 @@
+-- title: Where the tail of every stratum begins: at a given value
+-- source: Hundepool et al. (2012), top and bottom coding
+-- reads: relation
+-- returns: the strata, threshold
+-- params: relation, by, threshold
+SELECT DISTINCT
+  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ threshold | lit }} AS threshold
+FROM {{ relation | ident }}

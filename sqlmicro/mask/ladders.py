@@ -1,0 +1,257 @@
+"""Ladders of generalization: what the values of a column become on each level, as relations."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sqlmicro.columns import Column
+from sqlmicro.errors import InputError, ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from sqlmicro.templates import Name
+    from sqlmicro.work import Work
+
+Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy"]
+UNITS = {"date": ("week", "month", "quarter", "year"), "timestamp": ("hour", "day", "week", "month", "quarter", "year")}
+_RANGES = ("width", "breaks", "quantiles")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One level: how it is made of the values. A hierarchy is a rule with as many levels as its file has."""
+
+    column: Column
+    kind: Kind
+    argument: Any
+    where: str
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What the values of a column become: a relation with value, level_i, code_i and share_i, i from 1 to height."""
+
+    column: Column
+    relation: Name
+    height: int
+    text: bool
+    numeric: bool
+
+
+def pairs(work: Work, given: tuple[str, ...], option: str) -> Iterator[tuple[Column, str, str]]:
+    """Yield column, argument and place of every COLUMN=ARGUMENT; either may have an = in it."""
+    where = f"{work.where}, {option}"
+    by_name = {column.name.lower(): column for column in work.columns}
+    for item in given:
+        cuts = [i for i, char in enumerate(item) if char == "=" and item[:i].lower() in by_name]
+        if not cuts:
+            names = [column.name for column in work.columns]
+            name = item.partition("=")[0]
+            raise ParameterError(
+                where, f"is written COLUMN=…, there is no column {name!r}", do=did_you_mean(name, names)
+            )
+        yield by_name[item[: cuts[0]].lower()], item[cuts[0] + 1 :], where
+
+
+def rules(work: Work, given: dict[Kind, tuple[str, ...]]) -> dict[Column, list[Rule]]:
+    """Return the rules of every column, checked; a column has rules of one kind, in the order of their levels."""
+    found: dict[Column, list[Rule]] = {}
+    for kind, items in given.items():
+        for column, text, where in pairs(work, items, kind):
+            rule = Rule(column, kind, _argument(column, kind, text, where), where)
+            others = found.setdefault(column, [])
+            if any(other.kind != kind for other in others) or (others and kind == "hierarchy"):
+                raise ParameterError(
+                    where, "a column has levels of one kind", f"{column.name}: {others[0].kind} and {kind}"
+                )
+            others.append(rule)
+    return found
+
+
+def _argument(column: Column, kind: Kind, text: str, where: str) -> Any:
+    """Return the argument of a rule in its type, or raise ParameterError."""
+    wrong = ParameterError(where, _MUST[kind], f"something else for {column.name!r}")
+    if kind in ("truncate", "prefix", "hierarchy"):
+        return _other_argument(column, kind, text, where, wrong)
+    if column.family in ("timestamp", "timestamptz") or not column.numeric:
+        raise ParameterError(where, "must be numbers or dates", f"{column.name} ({column.type})")
+    try:
+        if kind == "breaks":
+            numbers = [_number(column, part.strip()) for part in text.split(";")]
+            if not all(map(math.isfinite, numbers)) or numbers != sorted(set(numbers)):
+                raise wrong
+            return numbers
+        number = float(text) if kind == "width" else int(text)
+    except ValueError:
+        raise wrong from None
+    if not (math.isfinite(number) and number > (0 if kind == "width" else 1)):
+        raise wrong
+    return number
+
+
+def _other_argument(column: Column, kind: Kind, text: str, where: str, wrong: ParameterError) -> Any:
+    family = "timestamp" if column.family == "timestamptz" else column.family
+    if kind == "truncate":
+        if family not in UNITS:
+            raise ParameterError(where, "must be dates or timestamps", f"{column.name} ({column.type})")
+        if text not in UNITS[family]:
+            raise ParameterError(
+                where, f"must be one of {', '.join(UNITS[family])}", f"something else for {column.name!r}"
+            )
+        return text
+    if family in ("date", "timestamp"):
+        raise ParameterError(
+            where, "is for other columns than dates", column.name, f"Use --truncate {column.name}=month"
+        )
+    if kind == "prefix":
+        if not text.isdecimal():
+            raise wrong
+        return int(text)
+    return read_hierarchy(text, where)
+
+
+def _number(column: Column, text: str) -> float:
+    if column.family == "date":
+        from datetime import date
+
+        return float((date.fromisoformat(text) - date(1970, 1, 1)).days)
+    return float(text)
+
+
+_MUST: dict[Kind, str] = {
+    "width": "must be a number above 0",
+    "breaks": "must be ascending numbers or dates with semicolons between them",
+    "quantiles": "must be a whole number of at least 2",
+    "truncate": "must be a unit",
+    "prefix": "must be a number of characters",
+    "hierarchy": "must be a file",
+}
+
+
+def read_hierarchy(path: str, where: str) -> list[list[str]]:
+    """Return the rows of a hierarchy file: a value and what it becomes on level 1, 2, ….
+
+    A CSV file has a row per value, without a header, with commas or semicolons. A TOML file has a table [[level]] per
+    level, whose keys are the names of the level and whose values are lists of what is in it.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read, or a value is in it twice.
+    """
+    import tomllib
+
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+        found = _from_toml(tomllib.loads(text)) if path.lower().endswith(".toml") else _from_csv(text)
+    except OSError:
+        raise InputError(where, "there must be a hierarchy file", repr(path)) from None
+    except (ValueError, TypeError, AttributeError, KeyError):
+        raise InputError(
+            where,
+            "a hierarchy is a CSV file with a row per value (value, level 1, level 2, …), all of one length, or a TOML "
+            "file with a table [[level]] per level (name = [values])",
+            repr(path),
+        ) from None
+    values = [row[0] for row in found]
+    if len(set(values)) < len(values):
+        raise InputError(where, "a value is in a hierarchy once", f"{len(values) - len(set(values))} again in {path!r}")
+    return found
+
+
+def _from_csv(text: str) -> list[list[str]]:
+    first = text.partition("\n")[0]
+    rows = [row for row in csv.reader(text.splitlines(), delimiter=";" if ";" in first else ",") if row]
+    if not rows or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+        raise ValueError
+    return rows
+
+
+def _from_toml(content: dict[str, Any]) -> list[list[str]]:
+    levels: list[dict[str, list[Any]]] = content["level"]
+    rows = [[str(value), name] for name, values in levels[0].items() for value in values]
+    for level in levels[1:]:
+        above = {str(value): name for name, values in level.items() for value in values}
+        for row in rows:
+            row.append(above[row[-1]])
+    if not rows:
+        raise ValueError
+    return rows
+
+
+def build(work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top: bool) -> Ladder:
+    """Make the ladder of a column; `top` adds a last level on which all values are one.
+
+    Raises
+    ------
+    InputError
+        When a hierarchy lacks values of the column; the message has their number.
+    """
+    values = work.run("mask/distinct_values.sql", f"values_{column.staged}", relation=work.relation, column=column)
+    kind = chosen[0].kind if chosen else "hierarchy"
+    numeric = kind == "truncate" or (midpoint and kind in _RANGES)
+    levels: list[Name] = []
+    for rule in chosen:
+        if rule.kind == "hierarchy":
+            levels += _mapped(work, values, rule)
+        else:
+            levels.append(_level(work, values, rule, len(levels) + 1, midpoint))
+    if top:
+        label = None if numeric else "*"
+        levels.append(work.run("mask/one_class.sql", f"level_{column.staged}_top", values=values, label=label))
+    rungs = [(f"l{i}", relation, f"level_{i}", f"code_{i}", f"share_{i}") for i, relation in enumerate(levels, 1)]
+    relation = work.run("mask/ladder.sql", f"ladder_{column.staged}", values=values, rungs=rungs)
+    return Ladder(column, relation, len(levels), text=not numeric, numeric=numeric)
+
+
+def _level(work: Work, values: Name, rule: Rule, number: int, midpoint: bool) -> Name:
+    """Make one level of a column from its rule."""
+    column, into = rule.column, f"level_{rule.column.staged}_{number}"
+    if rule.kind == "prefix":
+        return work.run("mask/prefixes.sql", into, values=values, length=rule.argument)
+    if rule.kind == "truncate":
+        template = "mask/truncated_dates.sql" if column.family == "date" else "mask/truncated_timestamps.sql"
+        return work.run(template, into, values=values, unit=rule.argument)
+    bins = f"bins_{rule.column.staged}_{number}"
+    if rule.kind == "width":
+        made = work.run("mask/width_bins.sql", bins, values=values, width=rule.argument)
+    elif rule.kind == "breaks":
+        made = work.run("mask/break_bins.sql", bins, values=values, breaks=rule.argument)
+    else:
+        made = work.run("mask/quantile_bins.sql", bins, values=values, parts=rule.argument)
+    if midpoint:
+        return work.run("mask/range_midpoints.sql", into, bins=made)
+    return work.run(
+        "mask/date_range_labels.sql" if column.family == "date" else "mask/range_labels.sql", into, bins=made
+    )
+
+
+def _mapped(work: Work, values: Name, rule: Rule) -> list[Name]:
+    """Make the levels of a hierarchy file."""
+    import pyarrow as pa
+
+    names = ["value", *(f"level_{i}" for i in range(1, len(rule.argument[0])))]
+    table = pa.table({name: [row[i] for row in rule.argument] for i, name in enumerate(names)})
+    staged = rule.column.staged
+    hierarchy = work.load(table, f"hierarchy_{staged}", f"filled with the hierarchy of {rule.column.name}")
+    made = [
+        work.run(
+            "mask/mapped_values.sql", f"level_{staged}_{i}", values=values, hierarchy=hierarchy, level=f"level_{i}"
+        )
+        for i in range(1, len(names))
+    ]
+    missing, total = work.warehouse.query(
+        "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=made[0]
+    )[0]
+    if missing:
+        raise InputError(
+            rule.where,
+            "a hierarchy must have every value of its column",
+            f"{missing:,} of the {total:,} values of {rule.column.name!r} are not in it",
+            "Add them to the file",
+        )
+    return made

@@ -1,0 +1,194 @@
+"""Generalization: rules by hand, and the lattice against all nodes counted naively."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlmicro import SqlmicroError
+from sqlmicro.mask.lattice import search
+from sqlmicro.registry import silent
+
+PEOPLE = {
+    "age": ("INTEGER", [19, 20, 34, None, 65, 66]),
+    "zip": ("VARCHAR", ["10115", "10117", "20095", "80331", None, "8"]),
+    "born": ("DATE", [datetime.date(2000, 1, 31), datetime.date(2000, 2, 1), datetime.date(1999, 12, 31), None,
+                      datetime.date(1950, 7, 4), datetime.date(1950, 7, 9)]),
+    "id": ("INTEGER", [0, 1, 2, 3, 4, 5]),
+}  # fmt: skip
+
+
+def _by_id(release: Any, name: str) -> list[Any]:
+    return [value for _, value in sorted(zip(release.columns["id"], release.columns[name], strict=True))]
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "expected"),
+    [
+        ("age", {"width": ["age=20"]}, ["[0, 20)", "[20, 40)", "[20, 40)", None, "[60, 80)", "[60, 80)"]),
+        ("age", {"breaks": ["age=20;66"]}, ["< 20", "[20, 66)", "[20, 66)", None, "[20, 66)", ">= 66"]),
+        ("age", {"width": ["age=20"], "bins_as": "midpoint"}, [10.0, 30.0, 30.0, None, 70.0, 70.0]),
+        ("age", {"width": ["age=5", "age=40"], "level": ["age=2"]}, ["[0, 40)"] * 3 + [None] + ["[40, 80)"] * 2),
+        ("age", {"width": ["age=5"], "level": ["age=0"]}, [19, 20, 34, None, 65, 66]),
+        ("zip", {"prefix": ["zip=2"]}, ["10***", "10***", "20***", "80***", None, "8"]),
+        ("born", {"truncate": ["born=year"]}, [datetime.date(y, 1, 1) if y else None
+                                               for y in (2000, 2000, 1999, None, 1950, 1950)]),
+        ("born", {"breaks": ["born=2000-01-01"]},
+         [">= 2000-01-01"] * 2 + ["< 2000-01-01", None] + ["< 2000-01-01"] * 2),
+    ],
+)  # fmt: skip
+def test_rules(workbench: Any, column: str, options: dict[str, Any], expected: list[Any]) -> None:
+    table = {name: PEOPLE[name] for name in (column, "id")}
+    release = workbench.release("generalize", workbench.make(table), columns=[column], keep=["id"], **options)
+    assert _by_id(release, column) == expected
+    assert release.report["promise"] == ["masked"]
+
+
+def test_a_hierarchy_comes_from_csv_or_toml(workbench: Any, tmp_path: Path) -> None:
+    (tmp_path / "zip.csv").write_text(
+        "10115;Berlin;north\n10117;Berlin;north\n20095;Hamburg;north\n80331;Munich;south\n8;Munich;south\n"
+    )
+    (tmp_path / "zip.toml").write_text(
+        '[[level]]\nBerlin = ["10115", "10117"]\nHamburg = ["20095"]\nMunich = ["80331", "8"]\n'
+        '[[level]]\nnorth = ["Berlin", "Hamburg"]\nsouth = ["Munich"]\n'
+    )
+    db = workbench.make({name: PEOPLE[name] for name in ("zip", "id")})
+    for file in ("zip.csv", "zip.toml"):
+        given = {"columns": ["zip"], "keep": ["id"], "hierarchy": [f"zip={tmp_path / file}"]}
+        first = workbench.release("generalize", db, **given)
+        assert _by_id(first, "zip") == ["Berlin", "Berlin", "Hamburg", "Munich", None, "Munich"]
+        second = workbench.release("generalize", db, level=["zip=2"], **given)
+        assert _by_id(second, "zip") == ["north"] * 3 + ["south", None, "south"]
+
+
+def _naive_best(
+    rows: list[tuple[Any, ...]], ladders: list[list[Callable[[Any], Any]]], k: int, allowed: int
+) -> tuple[float, int]:
+    """Count every node; return the least loss and the records suppressed there."""
+    shares = []
+    for c, levels in enumerate(ladders):
+        domain = {row[c] for row in rows}
+        shares.append([
+            {value: (sum(f(other) == f(value) for other in domain) - 1) / max(len(domain) - 1, 1) for value in domain}
+            for f in levels
+        ])  # fmt: skip
+    best = (2.0, 0)
+    for node in itertools.product(*(range(len(levels)) for levels in ladders)):
+        recoded = [tuple(ladders[c][level](row[c]) for c, level in enumerate(node)) for row in rows]
+        sizes = Counter(recoded)
+        below = sum(size for size in sizes.values() if size < k)
+        if below <= allowed:
+            loss = sum(
+                sum(shares[c][level][row[c]] for c, level in enumerate(node)) / len(node) if sizes[new] >= k else 1.0
+                for row, new in zip(rows, recoded, strict=True)
+            ) / len(rows)
+            best = min(best, (round(loss, 9), below))
+    return best
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_node_is_that_of_all_nodes_counted(workbench: Any, seed: int) -> None:
+    draw = random.Random(seed)
+    n, k, share = 60, 2 + seed % 3, (0.0, 0.05)[seed % 2]
+    rows = [(draw.randrange(40), draw.choice(["aa", "ab", "ba", "bb", None]), draw.randrange(3)) for _ in range(n)]
+    table = {
+        "age": ("INTEGER", [row[0] for row in rows]), "code": ("VARCHAR", [row[1] for row in rows]),
+        "sex": ("INTEGER", [row[2] for row in rows]),
+    }  # fmt: skip
+    release = workbench.release(
+        "generalize", workbench.make(table), columns=["age", "code", "sex"], width=["age=5", "age=10", "age=20"],
+        prefix=["code=1"], until_k=k, suppress=share,
+    )  # fmt: skip
+    ladders: list[list[Callable[[Any], Any]]] = [
+        [lambda x: x, lambda x: x // 5, lambda x: x // 10, lambda x: x // 20, lambda x: "*"],
+        [lambda x: x, lambda x: x and x[0] + "*", lambda x: "*"],
+        [lambda x: x, lambda x: "*"],
+    ]
+    loss, below = _naive_best(rows, ladders, k, int(share * n))
+    note = next(note for note in release.report["notes"] if note.startswith("granularity"))
+    assert f"granularity {1 - loss:.3f}," in note
+    assert release.report["suppressed"] == below
+    assert min(Counter(release.records(["age", "code", "sex"])).values()) >= k
+    assert release.report["promise"] == ["record"]
+
+
+def test_far_fewer_nodes_are_counted_than_there_are() -> None:
+    heights = [6, 6, 6, 6]
+    bounds = [[level / (height - 1) for level in range(height)] for height in heights]
+    count = [0]
+
+    def evaluate(node: tuple[int, ...]) -> tuple[int, int, float]:
+        count[0] += 1
+        return 1, 0 if sum(node) >= 9 else 100, 100 * sum(bounds[c][level] for c, level in enumerate(node))
+
+    found = search(bounds, 100, 0, evaluate, silent)
+    assert found is not None
+    assert sum(found.node) == 9
+    assert found.visited == count[0] < 6**4 / 2
+
+
+def test_strata_are_part_of_what_is_k_anonymous(workbench: Any) -> None:
+    table = {"age": ("INTEGER", [1, 2, 11, 12]), "land": ("VARCHAR", ["a", "a", "b", "b"])}
+    db = workbench.make(table)
+    release = workbench.release("generalize", db, columns=["age"], by=["land"], width=["age=10"], until_k=2)
+    assert Counter(release.records(["age", "land"])) == {("[0, 10)", "a"): 2, ("[10, 20)", "b"): 2}
+    with pytest.raises(SqlmicroError, match="a stratum has fewer"):
+        workbench.release("generalize", db, columns=["age"], by=["land"], width=["age=10"], until_k=3)
+
+
+def test_a_date_that_became_text_is_released_as_text_and_masked_on(workbench: Any) -> None:
+    table = {"born": PEOPLE["born"], "id": PEOPLE["id"]}
+    release = workbench.release(
+        "generalize", workbench.make(table), columns=["born"], rest="drop", breaks=["born=2000-01-01"], until_k=2,
+        suppress=0.2,
+    )  # fmt: skip
+    assert Counter(release.columns["born"]) == {">= 2000-01-01": 2, "< 2000-01-01": 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "every column needs a rule. Got none for age, zip"),
+        ({"width": ["age=0"]}, "must be a number above 0"),
+        ({"width": ["age=x"]}, "must be a number above 0"),
+        ({"width": ["zip=5"]}, "must be numbers or dates"),
+        ({"width": ["nowhere=5"]}, "no column 'nowhere'"),
+        ({"breaks": ["age=3;1"]}, "ascending"),
+        ({"breaks": ["age="]}, "ascending"),
+        ({"quantiles": ["age=1"]}, "at least 2"),
+        ({"truncate": ["age=year"]}, "must be dates"),
+        ({"prefix": ["zip=-1"]}, "number of characters"),
+        ({"width": ["age=5"], "quantiles": ["age=4"]}, "levels of one kind"),
+        ({"width": ["age=5"], "prefix": ["zip=1"], "level": ["age=2"]}, "a level from 0 to 1"),
+        ({"width": ["age=5"], "prefix": ["zip=1"], "suppress": 0.1}, "goes with --until-k"),
+        ({"width": ["age=5", "age=6"], "until_k": 2}, "level 2 must hold the classes of level 1 whole"),
+        ({"width": ["age=5"], "level": ["age=1"], "until_k": 2}, "chosen by --until-k"),
+        ({"hierarchy": ["zip=/nowhere.csv"]}, "there must be a hierarchy file"),
+    ],
+)
+def test_what_does_not_fit_is_refused(workbench: Any, options: dict[str, Any], message: str) -> None:
+    db = workbench.make({name: PEOPLE[name] for name in ("age", "zip", "id")})
+    before = workbench.relations(db)
+    with pytest.raises(SqlmicroError, match=message) as refused:
+        workbench.release("generalize", db, columns=["age", "zip"], rest="drop", **options)
+    assert refused.value.exit_code == 2
+    assert workbench.relations(db) == before
+
+
+def test_a_value_missing_from_a_hierarchy_is_counted_not_named(workbench: Any, tmp_path: Path) -> None:
+    (tmp_path / "zip.csv").write_text("10115,Berlin\n")
+    db = workbench.make({"zip": PEOPLE["zip"]})
+    with pytest.raises(SqlmicroError, match="4 of the 6 values of 'zip' are not in it") as refused:
+        workbench.release("generalize", db, columns=["zip"], hierarchy=[f"zip={tmp_path / 'zip.csv'}"])
+    assert "20095" not in str(refused.value)
+    for text in ("", "10115\n", "a,b\nc\n", "a,b\na,c\n"):
+        (tmp_path / "bad.csv").write_text(text)
+        with pytest.raises(SqlmicroError, match="hierarchy"):
+            workbench.release("generalize", db, columns=["zip"], hierarchy=[f"zip={tmp_path / 'bad.csv'}"])

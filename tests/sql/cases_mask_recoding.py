@@ -1,0 +1,196 @@
+"""Row tests of the recoding templates of sql/mask/."""
+
+from __future__ import annotations
+
+from .case import Case, col, rel, values
+
+INCOME = col('net "income"', "INTEGER")
+VALUES = {"values": values("value, n", "(12, 1)", "(-3, 2)", "(30, 1)", "(NULL, 1)", "(10, 3)")}
+BINS = values("value, low, high", "(1, 0e0, 10e0)", "(2, NULL, 2.5e0)", "(3, 3e0, NULL)", "(NULL, NULL, NULL)")
+
+CASES = [
+    Case(
+        "mask/distinct_values.sql",
+        given={"typed": values('row_id, "net ""income"""', "(0, 5)", "(1, NULL)", "(2, 5)", "(3, NULL)", "(4, 7)")},
+        params={"relation": rel("typed"), "column": INCOME},
+        returns=["value", "n"],
+        expect=[(5, 2), (7, 1), (None, 2)],
+    ),
+    # -3 is in [-10, 0): bins begin at multiples of the width on both sides of 0.
+    Case(
+        "mask/width_bins.sql",
+        given=VALUES,
+        params={"values": rel("values"), "width": 10.0},
+        returns=["value", "low", "high"],
+        expect=[(12, 10.0, 20.0), (-3, -10.0, 0.0), (30, 30.0, 40.0), (None, None, None), (10, 10.0, 20.0)],
+    ),
+    # A width of 0.1 leaves no rounding error in the ends.
+    Case(
+        "mask/width_bins.sql",
+        given={"values": values("value, n", "(0.35e0, 1)", "(0.72e0, 1)")},
+        params={"values": rel("values"), "width": 0.1},
+        returns=["value", "low", "high"],
+        expect=[(0.35, 0.3, 0.4), (0.72, 0.7, 0.8)],
+    ),
+    # A break belongs to the bin it begins.
+    Case(
+        "mask/break_bins.sql",
+        given=VALUES,
+        params={"values": rel("values"), "breaks": [10.0, 30.0]},
+        returns=["value", "low", "high"],
+        expect=[(12, 10.0, 30.0), (-3, None, 10.0), (30, 30.0, None), (None, None, None), (10, 10.0, 30.0)],
+    ),
+    # Seven records with a value: -3 -3 | 10 10 10 | 12 30 begin at 0, 2, 5 and 6 of 7; in halves 10 starts in the first
+    # (2 * 2 // 7 = 0), 12 in the second (5 * 2 // 7 = 1), so that the halves meet at 12.
+    Case(
+        "mask/quantile_bins.sql",
+        given=VALUES,
+        params={"values": rel("values"), "parts": 2},
+        returns=["value", "low", "high"],
+        expect=[(12, 12.0, None), (-3, None, 12.0), (30, 12.0, None), (None, None, None), (10, None, 12.0)],
+    ),
+    Case(
+        "mask/range_labels.sql",
+        given={"bins": BINS},
+        params={"bins": rel("bins")},
+        returns=["value", "recoded"],
+        expect=[(1, "[0, 10)"), (2, "< 2.5"), (3, ">= 3"), (None, None)],
+    ),
+    Case(
+        "mask/date_range_labels.sql",
+        given={"bins": values("value, low, high", "(1, 0e0, 31e0)", "(2, NULL, 0e0)", "(3, 366e0, NULL)")},
+        params={"bins": rel("bins")},
+        returns=["value", "recoded"],
+        expect=[(1, "[1970-01-01, 1970-02-01)"), (2, "< 1970-01-01"), (3, ">= 1971-01-02")],
+    ),
+    Case(
+        "mask/range_midpoints.sql",
+        given={"bins": BINS},
+        params={"bins": rel("bins")},
+        returns=["value", "recoded"],
+        expect=[(1, 5.0), (2, 2.5), (3, 3.0), (None, None)],
+    ),
+    # 1970-02-14 is day 44, its quarter begins with day 0; 1969-12-31 is day -1, its quarter begins 92 days earlier.
+    Case(
+        "mask/truncated_dates.sql",
+        given={"values": values("value, n", "(44e0, 1)", "(-1e0, 1)", "(NULL, 1)")},
+        params={"values": rel("values"), "unit": "quarter"},
+        returns=["value", "recoded"],
+        expect=[(44.0, 0.0), (-1.0, -92.0), (None, None)],
+    ),
+    # 25 hours and a bit after the start of 1970.
+    Case(
+        "mask/truncated_timestamps.sql",
+        given={"values": values("value, n", "(90000123456e0, 1)", "(NULL, 1)")},
+        params={"values": rel("values"), "unit": "day"},
+        returns=["value", "recoded"],
+        expect=[(90000123456.0, 86400000000.0), (None, None)],
+    ),
+    Case(
+        "mask/prefixes.sql",
+        given={"values": values("value, n", "('10115', 1)", "('ÄÖ', 2)", "('7', 1)", "(NULL, 1)")},
+        params={"values": rel("values"), "length": 2},
+        returns=["value", "recoded"],
+        expect=[("10115", "10***"), ("ÄÖ", "ÄÖ"), ("7", "7"), (None, None)],
+    ),
+    Case(
+        "mask/mapped_values.sql",
+        given={
+            "values": values("value, n", "(1, 4)", "(2, 1)", "(NULL, 1)", "(3, 1)"),
+            "hierarchy": values("value, level_1, level_2", "('1', 'a', 'x')", "('2', 'b', 'x')", "('9', 'c', 'y')"),
+        },
+        params={"values": rel("values"), "hierarchy": rel("hierarchy"), "level": "level_2"},
+        returns=["value", "recoded", "found"],
+        expect=[(1, "x", True), (2, "x", True), (None, None, True), (3, None, False)],
+    ),
+    Case(
+        "mask/one_class.sql",
+        given={"values": values("value, n", "(1, 4)", "(NULL, 1)")},
+        params={"values": rel("values"), "label": "*"},
+        returns=["value", "recoded"],
+        expect=[(1, "*"), (None, "*")],
+    ),
+    # Four values. Level 1 joins 1 and 2: they cover (2 - 1) / (4 - 1) of the column. Level 2 joins 1, 2 and 3.
+    Case(
+        "mask/ladder.sql",
+        given={
+            "values": values("value, n", "(3, 1)", "(1, 9)", "(2, 1)", "(NULL, 1)"),
+            "one": values("value, recoded", "(1, 'a')", "(2, 'a')", "(3, 'b')", "(NULL, NULL)"),
+            "two": values("value, recoded", "(1, 'c')", "(2, 'c')", "(3, 'c')", "(NULL, NULL)"),
+        },
+        params={
+            "values": rel("values"),
+            "rungs": [
+                ("l1", rel("one"), "level_1", "code_1", "share_1"),
+                ("l2", rel("two"), "level_2", "code_2", "share_2"),
+            ],
+        },
+        returns=["value", "code_0", "level_1", "code_1", "share_1", "level_2", "code_2", "share_2"],
+        expect=[
+            (1, 1, "a", 1, 1 / 3, "c", 1, 2 / 3),
+            (2, 2, "a", 1, 1 / 3, "c", 1, 2 / 3),
+            (3, 3, "b", 2, 0.0, "c", 1, 2 / 3),
+            (None, 4, None, 3, 0.0, None, 2, 0.0),
+        ],
+    ),
+    # 1 goes to 5 only; 2 goes to 5 and 6.
+    Case(
+        "mask/split_classes.sql",
+        given={"ladder": values("code_1, code_2", "(1, 5)", "(1, 5)", "(2, 5)", "(2, 6)", "(3, 6)")},
+        params={"ladder": rel("ladder"), "lower": "code_1", "upper": "code_2"},
+        returns=["split"],
+        expect=[(1,)],
+    ),
+    Case(
+        "mask/coded_cells.sql",
+        given={
+            "cells": values('cell, "net ""income""", land, n', "(0, 10, 'a', 3)", "(1, NULL, 'a', 1)"),
+            "incomes": values("value, code_0, code_1, share_1", "(10, 1, 1, 0.5)", "(NULL, 2, 1, 0.5)"),
+        },
+        params={
+            "cells": rel("cells"),
+            "ladders": [("a1", rel("incomes"), INCOME)],
+            "levels": [("a1", "code_0", "code_1_0"), ("a1", "share_1", "share_1_1"), ("c", col("land"), "stratum_1")],
+        },
+        returns=["n", "code_1_0", "share_1_1", "stratum_1"],
+        expect=[(3, 1, 0.5, "a"), (1, 2, 0.5, "a")],
+    ),
+    # By the first code: 2 + 1 records of share 0.5 and 0, and one record alone, which is suppressed.
+    Case(
+        "mask/node.sql",
+        given={
+            "cells": values("n, code_1_0, code_2_0, share_2_1", "(2, 1, 1, 0.5e0)", "(1, 1, 2, 0e0)", "(1, 2, 2, 1e0)")
+        },
+        params={"cells": rel("cells"), "codes": ["code_1_0"], "shares": ["share_2_1"], "k": 2},
+        returns=["classes", "below", "loss"],
+        expect=[(1, 1, 1.0)],
+    ),
+    Case(
+        "mask/node.sql",
+        given={"cells": values("n, code_1_0", "(2, 1)", "(1, 2)")},
+        params={"cells": rel("cells"), "codes": [], "shares": [], "k": 2},
+        returns=["classes", "below", "loss"],
+        expect=[(1, 0, 0.0)],
+    ),
+    Case(
+        "mask/recoded.sql",
+        given={
+            "typed": values('row_id, "net ""income""", x', "(0, 10, 1)", "(1, NULL, 2)"),
+            "incomes": values("value, level_1", "(NULL, 'none')", "(10, 'some')", "(20, 'much')"),
+        },
+        params={
+            "relation": rel("typed"),
+            "untouched": [col("x")],
+            "recoded": [(INCOME, "a1", rel("incomes"), "level_1")],
+        },
+        returns=["row_id", "x", 'net "income"'],
+        expect=[(0, 1, "some"), (1, 2, "none")],
+    ),
+    Case(
+        "mask/frequent_records.sql",
+        given={"values": values('row_id, "net ""income""", x', "(0, 1, 'a')", "(1, NULL, 'a')", "(2, NULL, 'a')")},
+        params={"relation": rel("values"), "columns": [INCOME, col("x")], "k": 2},
+        returns=["row_id"],
+        expect=[(1,), (2,)],
+    ),
+]
