@@ -1,5 +1,29 @@
 """Masking methods: one module each, importing it registers the method."""
 
-from sqlmicro.mask import constant, generalize
+from sqlmicro.mask import (
+    coding,
+    constant,
+    generalize,
+    mondrian,
+    noise,
+    partial,
+    pram,
+    pseudonymise,
+    sample,
+    shuffle,
+    swap,
+)
 
-__all__ = ["constant", "generalize"]
+__all__ = [
+    "coding",
+    "constant",
+    "generalize",
+    "mondrian",
+    "noise",
+    "partial",
+    "pram",
+    "pseudonymise",
+    "sample",
+    "shuffle",
+    "swap",
+]

@@ -186,6 +186,37 @@ CASES = [
         returns=["row_id", "x", 'net "income"'],
         expect=[(0, 1, "some"), (1, 2, "none")],
     ),
+    # Group 0: 10 and 30. Group 1: one value, and one is missing. Group 2: nothing there.
+    Case(
+        "mask/group_ranges.sql",
+        given={"grouped": values('label, "net ""income"""', "(0, 10)", "(0, 30)", "(1, 7)", "(1, NULL)", "(2, NULL)")},
+        params={"grouped": rel("grouped"), "column": INCOME},
+        returns=["label", 'net "income"'],
+        expect=[(0, "[10, 30]"), (1, "7 or missing"), (2, None)],
+    ),
+    Case(
+        "mask/group_date_ranges.sql",
+        given={"grouped": values("label, born", "(0, 0e0)", "(0, 31e0)", "(1, 59e0)", "(1, NULL)")},
+        params={"grouped": rel("grouped"), "column": col("born", "DATE")},
+        returns=["label", "born"],
+        expect=[(0, "[1970-01-01, 1970-02-01]"), (1, "1970-03-01 or missing")],
+    ),
+    Case(
+        "mask/group_timestamp_ranges.sql",
+        given={"grouped": values("label, seen", "(0, 0e0)", "(0, 60000000e0)", "(1, 0e0)", "(1, 0e0)")},
+        params={"grouped": rel("grouped"), "column": col("seen", "TIMESTAMP")},
+        returns=["label", "seen"],
+        expect=[(0, "[1970-01-01 00:00:00, 1970-01-01 00:01:00]"), (1, "1970-01-01 00:00:00")],
+    ),
+    Case(
+        "mask/group_sets.sql",
+        given={
+            "grouped": values("label, land", "(0, 'b')", "(0, 'a')", "(0, 'b')", "(1, 'c')", "(1, NULL)", "(2, NULL)")
+        },
+        params={"grouped": rel("grouped"), "column": col("land")},
+        returns=["label", "land"],
+        expect=[(0, "{a, b}"), (1, "c or missing"), (2, None)],
+    ),
     Case(
         "mask/frequent_records.sql",
         given={"values": values('row_id, "net ""income""", x', "(0, 1, 'a')", "(1, NULL, 'a')", "(2, NULL, 'a')")},

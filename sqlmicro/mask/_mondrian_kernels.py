@@ -1,0 +1,82 @@
+"""The loop of Mondrian, compiled by numba.
+
+Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def cut(values: np.ndarray, k: int, strict: bool) -> int:
+    """Return how many of the ascending values go to the left; 0 where no cut leaves k on both sides.
+
+    The cut is the one nearest to the middle; a strict one does not separate equal values.
+    """
+    n = len(values)
+    middle = n // 2
+    if not strict:
+        return middle if n >= 2 * k else 0
+    for step in range(n // 2 + 1):
+        for position in (middle - step, middle + step):
+            if k <= position <= n - k and values[position - 1] < values[position]:
+                return position
+    return 0
+
+
+@njit(cache=True)
+def widths(X: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Return how far the members are spread in every dimension."""
+    found = np.empty(X.shape[1])
+    for j in range(X.shape[1]):
+        low = high = X[members[0], j]
+        for i in members:
+            low, high = min(low, X[i, j]), max(high, X[i, j])
+        found[j] = high - low
+    return found
+
+
+@njit(cache=True)
+def split(X: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
+    """Order the members along the widest dimension that can be cut; return the place of the cut, 0 for none."""
+    if len(members) < 2 * k:
+        return 0
+    spread = widths(X, members)
+    for j in np.argsort(-spread, kind="mergesort"):
+        if spread[j] <= 0:
+            return 0
+        values = X[members, j]
+        order = np.argsort(values, kind="mergesort")
+        position = cut(values[order], k, strict)
+        if position:
+            members[:] = members[order]
+            return position
+    return 0
+
+
+@njit(cache=True)
+def partition(
+    X: np.ndarray, order: np.ndarray, starts: np.ndarray, ends: np.ndarray, labels: np.ndarray, state: np.ndarray,
+    k: int, strict: bool, most: int,
+) -> None:  # fmt: skip
+    """Take ranges of `order` from the stack, cut each or make it a group, until about `most` records were looked at.
+
+    `state` has the height of the stack and the number of groups so far.
+    """
+    height, groups = state
+    looked = 0
+    while height and looked < most:
+        height -= 1
+        start, end = starts[height], ends[height]
+        looked += end - start
+        position = split(X, order[start:end], k, strict)
+        if position:
+            starts[height], ends[height] = start + position, end
+            starts[height + 1], ends[height + 1] = start, start + position
+            height += 2
+        else:
+            labels[order[start:end]] = groups
+            groups += 1
+    state[0], state[1] = height, groups

@@ -1,0 +1,170 @@
+"""Mondrian: the records are cut in halves, column by column, as long as k are left on both sides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from sqlmicro.columns import Column
+from sqlmicro.params import Param
+from sqlmicro.registry import Tick, method
+from sqlmicro.work import Claim
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.progress import Progress
+    from sqlmicro.templates import Name
+    from sqlmicro.work import Outcome, Work
+
+_SLICE = 2_000_000
+
+
+@method(
+    "mondrian",
+    stage="mask",
+    engine="sql",
+    promise="record",
+    source="LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity, ICDE",
+    templates=(
+        "load/features.sql",
+        "mask/group_ranges.sql",
+        "mask/group_date_ranges.sql",
+        "mask/group_timestamp_ranges.sql",
+        "mask/group_sets.sql",
+        "replace/grouped.sql",
+        "replace/representatives.sql",
+        "replace/by_label.sql",
+    ),
+)
+def mondrian(
+    work: Work,
+    *,
+    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    relaxed: Annotated[bool, Param("Records with one value may go to both sides of a cut.")] = False,
+) -> Outcome:
+    """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding).
+
+    Parameters
+    ----------
+    work : Work
+        The relation, its columns of any type, and the strata.
+    k : int
+        Smallest number of records in a group.
+    relaxed : bool
+        Cut exactly in half, through equal values. By default a cut lies between two values.
+
+    Returns
+    -------
+    Outcome
+        Every numeric column or date as a range such as [20, 34], every other as a value or a set such as {a, b}.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than k records.
+
+    Notes
+    -----
+    A group is cut along the column in which it is spread widest, relative to the column; if no cut there leaves k
+    records on both sides, along the next. Deviations: where the source cuts at the median only, the cut nearest to the
+    middle that leaves k on both sides is taken; nominal columns are cut in the order of their values, ENUMs in that of
+    their type. Missing values lie behind all others. A range shows the smallest and largest value of its group.
+    O(n p log n) time, O(n p) memory.
+    """
+    import numpy as np
+
+    row_id, X = _coordinates(work)
+    strata = work.stratum_numbers(len(row_id))
+    sizes = np.bincount(strata)
+    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
+    labels = np.empty(len(X), dtype=np.int64)
+    groups = done = 0
+    with work.warehouse.progress.kernel("cut", len(X)) as progress:
+        for members in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1]):
+            found = partition(X[members], k, not relaxed, _from(progress, done, len(X)))
+            labels[members] = found + groups
+            groups += int(found.max()) + 1
+            done += len(members)
+    table = work.load_labels(row_id, labels, "mondrian")
+    work.count_groups(table)
+    _replace(work, table)
+    strata_columns = [column for column in work.by if isinstance(column, Column)]
+    work.outcome.claims = [Claim((*work.columns, *strata_columns), "record", k)]
+    return work.outcome
+
+
+def _from(progress: Progress, before: int, records: int) -> Tick:
+    """Return the tick of a stratum: what is done in it comes on top of those before."""
+
+    def tick(done: int, total: int, best: str = "") -> None:
+        progress.tick(before + done, records)
+
+    return tick
+
+
+def partition(X: np.ndarray, k: int, strict: bool, tick: Tick) -> np.ndarray:
+    """Return the group of every record (n,), at least k in each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [1.0], [1.0], [9.0], [9.0]])
+    >>> partition(X, 2, True, lambda done, total: None).tolist()
+    [0, 0, 0, 0, 1, 1]
+    >>> partition(X, 2, False, lambda done, total: None).tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    import numpy as np
+
+    from sqlmicro.mask import _mondrian_kernels as kernels
+
+    n = len(X)
+    order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)
+    # A range is at least k long, so that the stack of ranges never grows beyond n.
+    starts, ends = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
+    ends[0] = n
+    state = np.array([1, 0], dtype=np.int64)
+    while state[0]:
+        kernels.partition(X, order, starts, ends, labels, state, k, strict, _SLICE)
+        tick(int(np.count_nonzero(labels >= 0)), n)
+    return labels
+
+
+def _coordinates(work: Work) -> tuple[np.ndarray, np.ndarray]:
+    """Return row_id (n,) and the columns (n, p), each from 0 to 1, missing values beyond."""
+    import numpy as np
+
+    numeric = [column for column in work.columns if column.numeric]
+    ordinal = [(column, column.type) for column in work.columns if column.family == "enum"]
+    others = [column for column in work.columns if not column.numeric and column.family != "enum"]
+    arrays = work.warehouse.arrays(
+        "load/features.sql", relation=work.relation, numeric=numeric, ordinal=ordinal, nominal=others
+    )
+    X = np.empty((len(arrays["row_id"]), len(work.columns)))
+    for j, column in enumerate(work.columns):
+        values = arrays[column.staged].astype(float)
+        low, high = (np.nanmin(values), np.nanmax(values)) if not np.isnan(values).all() else (0.0, 0.0)
+        scaled = (values - low) / (high - low if high > low else 1.0)
+        X[:, j] = np.where(np.isnan(values), 1.5, scaled)
+    return arrays["row_id"], X
+
+
+def _replace(work: Work, groups: Name) -> None:
+    """Replace every column by the range or the set of its group."""
+    grouped = work.run(
+        "replace/grouped.sql", "grouped", view=True, groups=groups, relation=work.relation, columns=work.columns
+    )
+    templates = {"date": "date_ranges", "timestamp": "timestamp_ranges", "timestamptz": "timestamp_ranges"}
+    others = []
+    for number, column in enumerate(work.columns, 1):
+        kind = templates.get(column.family, "ranges" if column.numeric else "sets")
+        made = work.run(f"mask/group_{kind}.sql", f"recoded_{column.staged}", grouped=grouped, column=column)
+        others.append((f"o{number}", made, column))
+    representatives = work.run(
+        "replace/representatives.sql", "representatives", means=others[0][1], numeric=[], others=others
+    )
+    values = work.run(
+        "replace/by_label.sql", "values", groups=groups, representatives=representatives, columns=work.columns
+    )
+    work.replace_all(work.columns, values)
+    work.outcome.text = work.outcome.nominal = list(work.columns)

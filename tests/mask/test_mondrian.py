@@ -1,0 +1,95 @@
+"""Mondrian: cuts by hand, against a naive recursion, and what is released."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlmicro import SqlmicroError
+from sqlmicro.mask.mondrian import partition
+from sqlmicro.registry import silent
+
+
+def _naive(X: np.ndarray, members: list[int], k: int, strict: bool) -> list[list[int]]:
+    """Cut recursively, with lists."""
+    spread = [max(X[i, j] for i in members) - min(X[i, j] for i in members) for j in range(X.shape[1])]
+    for j in sorted(range(X.shape[1]), key=lambda j: (-spread[j], j)):
+        if spread[j] <= 0:
+            break
+        ordered = sorted(members, key=lambda i: X[i, j])
+        places = [
+            place
+            for place in range(k, len(members) - k + 1)
+            if not strict or X[ordered[place - 1], j] < X[ordered[place], j]
+        ]
+        if not strict:
+            places = [len(members) // 2] if len(members) >= 2 * k else []
+        if places:
+            place = min(places, key=lambda place: (abs(place - len(members) // 2), place))
+            return _naive(X, ordered[:place], k, strict) + _naive(X, ordered[place:], k, strict)
+    return [members]
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("seed", range(8))
+def test_cuts_are_those_of_the_naive_recursion(seed: int, strict: bool) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 6, size=(80, 3)) / np.array([5.0, 4.0, 3.0]) if seed % 2 else rng.random((80, 3))
+    k = 2 + seed % 4
+    labels = partition(X, k, strict, silent)
+    expected = {frozenset(group) for group in _naive(X, list(range(80)), k, strict)}
+    assert {frozenset(np.flatnonzero(labels == group).tolist()) for group in range(labels.max() + 1)} == expected
+    assert np.bincount(labels).min() >= k
+
+
+def test_ranges_and_sets_are_released(workbench: Any) -> None:
+    table = {
+        "age": ("INTEGER", [20, 22, 24, 60, 62, 64]),
+        "town": ("VARCHAR", ["a", "b", "a", "c", "c", "c"]),
+        "born": ("DATE", [datetime.date(2000, 1, day) for day in (1, 2, 3)] + [datetime.date(1960, 5, 1)] * 3),
+        "grade": ("ENUM('low', 'high')", ["low", "low", None, "high", "high", "high"]),
+    }
+    release = workbench.release("mondrian", workbench.make(table), columns=list(table), k=3)
+    assert Counter(release.records(list(table))) == {
+        ("[20, 24]", "{a, b}", "[2000-01-01, 2000-01-03]", "low or missing"): 3,
+        ("[60, 64]", "c", "1960-05-01", "high"): 3,
+    }
+    assert release.report["promise"] == ["record"]
+
+
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_random_tables_are_k_anonymous_and_every_value_is_in_its_range(workbench: Any, relaxed: bool) -> None:
+    draw = random.Random(7)
+    n, k = 300, 5
+    table = {
+        "x": ("DOUBLE", [draw.choice([None, round(draw.gauss(0, 3), 1)]) if i % 9 == 0 else draw.gauss(0, 3)
+                         for i in range(n)]),
+        "town": ("VARCHAR", [draw.choice("abcdefgh") for _ in range(n)]),
+        "land": ("VARCHAR", [draw.choice("xy") for _ in range(n)]),
+        "id": ("INTEGER", list(range(n))),
+    }  # fmt: skip
+    release = workbench.release(
+        "mondrian", workbench.make(table), columns=["x", "town"], by=["land"], keep=["id"], k=k, relaxed=relaxed
+    )
+    assert min(Counter(release.records(["x", "town", "land"])).values()) >= k
+    for number, shown, towns, land in release.records(["id", "x", "town", "land"]):
+        value = table["x"][1][number]
+        ranges = shown.removesuffix(" or missing") if shown else ""
+        if value is None:
+            assert shown is None or shown.endswith(" or missing")
+        else:
+            low, _, high = ranges.strip("[]").partition(", ")
+            assert float(low) <= value <= float(high or low)
+        assert table["town"][1][number] in towns.strip("{}").split(", ")
+        assert land == table["land"][1][number]
+
+
+def test_too_few_records_are_refused(workbench: Any) -> None:
+    db = workbench.make({"x": ("DOUBLE", [1.0, 2.0])})
+    with pytest.raises(SqlmicroError, match="at least k = 3 records"):
+        workbench.release("mondrian", db, columns=["x"], k=3)
