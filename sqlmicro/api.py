@@ -242,7 +242,7 @@ def verbs() -> dict[str, Verb]:
         "methods": (METHODS_OPTIONS, methods_values),
     }
     for method in registered().values():
-        shared = [option for option in METHOD_OPTIONS if method.takes_nulls or option.name != "nulls"]
+        shared = [option for option in METHOD_OPTIONS if method.takes(option.name)]
         found[method.name] = ((*method_parameters(method), *shared), method_values(method))
     return found
 

@@ -7,207 +7,76 @@ beside its place, read back by the audits, and then renamed.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import secrets
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sqlmicro import templates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.columns import Column, make_columns
-from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.errors import AuditFailed
 from sqlmicro.pipeline import Run
+from sqlmicro.recording import label, record
 from sqlmicro.reports.text import some
-from sqlmicro.source import Source, file_format, find_relation, reading, schema_exists, target_name
+from sqlmicro.source import file_format, reading
+from sqlmicro.targets import Target, check_target, file_ending, refuse_other_types
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
-_SCHEMA = "sqlmicro"
-_LONGEST_NAME = 255
-_FILES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
-_RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
-  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
-  suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON)"""
-_CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
-  release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, distance DOUBLE, counts DOUBLE, sums DOUBLE,
-  loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, released BOOLEAN)"""
-_AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
-  release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
-
 
 @dataclass(frozen=True)
-class Target:
-    """Where a release goes."""
+class Output:
+    """A file to be published: the release, or one of the candidates that are kept beside it."""
 
-    kind: Literal["table", "file", "in place"]
-    label: str
-    name: Name | None = None
-    path: Path | None = None
-    overwrite: bool = False
-    widen: bool = False
+    relation: Name
+    target: Target
+    candidate: int | None = None
 
 
-def choose_target(
-    source: Source, *, into: str | None, to: str | None, in_place: bool, overwrite: bool = False, widen: bool = False
-) -> Target:
-    """Return the one target that the options name; by default the table `<table>_anonymized`.
-
-    Raises
-    ------
-    ParameterError
-        When more than one is named, or a target cannot be.
-    """
-    named = [
-        option
-        for option, given in (("--into", into is not None), ("--to", to is not None), ("--in-place", in_place))
-        if given
-    ]
-    if len(named) > 1:
-        raise ParameterError("target", "a release goes to one place", " and ".join(named), "Choose one of them")
-    if widen and not in_place:
-        raise ParameterError(
-            "--widen",
-            "goes with --in-place",
-            "another target",
-            "A new table or file has means in full precision anyway",
-        )
-    if to is not None:
-        if not to.lower().endswith(_FILES):
-            raise ParameterError("--to", f"must be a path that ends in {', '.join(_FILES)}", repr(to))
-        return Target("file", to, path=Path(to).absolute(), overwrite=overwrite)
-    if in_place:
-        if not source.is_table:
-            raise InputError(
-                "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
-            )
-        return Target("in place", source.label, name=source.relation, widen=widen)
-    if into is not None:
-        return Target("table", into, name=target_name(into, "--into"), overwrite=overwrite)
-    if source.is_file:
-        stem = Path(source.label).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
-        name = Name("", "", f"{stem}_anonymized")
-    else:
-        name = source.relation._replace(table=f"{source.relation.table}_anonymized")
-    return Target("table", str(name).removeprefix("main."), name=name, overwrite=overwrite)
-
-
-def check_target(run: Run, target: Target, *, dry: bool) -> None:
-    """Refuse a target that exists, or a table that cannot be changed in place, before any work is done.
-
-    Raises
-    ------
-    InputError
-        With the reason and the way out. In a dry run an existing target is only noted.
-    """
-    if target.kind == "in place":
-        _check_in_place(run, target)
-        return
-    option = "--to" if target.kind == "file" else "--into"
-    exists = _existing(run, target)
-    if not exists or (target.overwrite and exists != "a view"):
-        return
-    way = "Choose another name" + ("" if exists == "a view" else ", or add --overwrite")
-    if not dry:
-        raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
-    run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
-
-
-def _existing(run: Run, target: Target) -> str:
-    """Return what is in the target's place already: "a file", "a table", "a view", or nothing."""
-    itself = "a release does not replace its own source this way"
-    if target.path is not None:
-        if not target.path.parent.is_dir():
-            raise InputError("--to", f"the folder of {target.label!r} must exist", "none", "Make it first")
-        if run.source.is_file and target.path in run.source.files():
-            raise InputError("--to", itself, repr(target.label), "Choose another name")
-        if len(target.path.name.encode()) > _LONGEST_NAME:
-            raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(target.path.name)))
-        return "a file" if target.path.exists() else ""
-    assert target.name is not None
-    if target.name.schema.lower() == _SCHEMA:
-        raise InputError("--into", f"must not be in schema {_SCHEMA}, which holds releases and audits", target.label)
-    if target.name.schema and not schema_exists(run.warehouse, target.name):
-        raise InputError("--into", f"schema {target.name.schema!r} must exist", "none", "Make it with CREATE SCHEMA")
-    found = find_relation(run.warehouse, target.name)
-    if found and found[0] == run.source.relation:
-        raise InputError("--into", itself, repr(target.label), "Use --in-place")
-    return "" if found is None else "a table" if found[1] else "a view"
-
-
-def _check_in_place(run: Run, target: Target) -> None:
-    """Refuse a table whose definition forbids what would be written into it."""
-    relation = run.source.relation
-    names = [relation.catalog, relation.schema, relation.table]
-    here = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
-    found = run.warehouse.query(
-        "catalog",
-        "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here + "table_name = $3",
-        names,
-    )
-    indexes = run.warehouse.query(
-        "catalog", "SELECT index_name, is_unique, sql FROM duckdb_indexes() " + here + "table_name = $3", names
-    )
-    used = {column.name for column in run.quasi}
-    emptied = {column.name for column in run.roles.dropped}
-    for kind, columns in found:
-        if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
-            _refuse_in_place(f"no column of a {kind} can be anonymized: its values must stay distinct", columns)
-        if kind in ("PRIMARY KEY", "NOT NULL") and emptied & set(columns):
-            _refuse_in_place(f"a dropped column is emptied, which a {kind} forbids", emptied & set(columns))
-    if any(unique for _, unique, _ in indexes):
-        _refuse_in_place("the table must have no unique index", [name for name, unique, _ in indexes if unique])
-    if target.widen and (indexes or any(kind == "CHECK" for kind, _ in found)):
-        _refuse_in_place(
-            "--widen changes types, which an index or a CHECK on the table forbids",
-            [name for name, _, _ in indexes] or ["a CHECK"],
-        )
-    children = run.warehouse.query(
-        "catalog",
-        "SELECT table_name FROM duckdb_constraints() "
-        + here
-        + "constraint_type = 'FOREIGN KEY' AND referenced_table = $3 AND table_name <> $3",
-        names,
-    )
-    if children:
-        _refuse_in_place("no other table may refer to it by a foreign key", [str(row[0]) for row in children])
-    definition = run.warehouse.query("catalog", "SELECT sql FROM duckdb_tables() " + here + "table_name = $3", names)
-    if "GENERATED ALWAYS AS" in str(definition[0][0]).upper():
-        _refuse_in_place("the table must have no generated columns", ["at least one"])
-
-
-def _refuse_in_place(must: str, what: Iterable[str]) -> None:
-    raise InputError("--in-place", must, ", ".join(sorted(what)), "Use --into NAME, or --keep or --drop the column")
+Audits = dict[int | None, list[dict[str, Any]]]
+"""The audits of every file that is published, by the number of the candidate; None is the release."""
 
 
 def publish(run: Run, target: Target, *, dry: bool, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
     """Publish the current relation of a run and return its audits; in a dry run only the audits are made.
 
+    Candidates that are kept are audited and published with it, the release last.
+
     Raises
     ------
     AuditFailed
-        When the release does not keep what its methods promise. Nothing is published.
+        When a file does not keep what its methods promise. Nothing is published.
     """
+    outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
+    if target.kind == "in place":
+        refuse_other_types(run)
+    for kept in outputs:
+        check_target(run, kept.target, dry=dry)
+    outputs.append(Output(run.current, target))
     with run.timed("publish and audit"):
         if dry:
-            return _rehearse(run, target)
+            return _rehearse(run, outputs)[None]
+        for number, kept in zip(run.kept, outputs, strict=False):
+            report["candidates"][number - 1]["kept"] = kept.target.label
         if target.kind == "file":
-            return _to_file(run, target, report, started)
+            return _to_files(run, outputs, report, started)[None]
+        audits: Audits = {}
         with run.warehouse.transaction():
-            relation = _write_table(run, target)
-            audits = audit_release(run, relation, _published_columns(run, relation, target))
-            _record(run, target, report, audits, started)
-        return audits
+            for output in outputs:
+                relation = _write_table(run, output)
+                columns = _published_columns(run, relation, target)
+                audits[output.candidate] = audit_release(run, output.relation, relation, columns)
+            record(run, target, report, audits, started)
+        return audits[None]
 
 
-def _select(run: Run, target: Target) -> templates.Sql:
+def _select(run: Run, output: Output) -> templates.Sql:
     """Return the SELECT of the records as they are published."""
-    used = set(run.quasi)
-    in_place = target.kind == "in place"
+    used = set(run.roles.used) - run.text
+    in_place = output.target.kind == "in place"
     kinds: dict[str, list[Column]] = {
         "plain": [],
         "dates": [],
@@ -224,12 +93,13 @@ def _select(run: Run, target: Target) -> templates.Sql:
         kinds[kind].append(column)
     released = set(run.roles.released)
     ordered = [column for column in run.source.columns if column in released]
-    return templates.render("publish/records.sql", released=run.current, ordered=ordered, **kinds)
+    ordered += [column for column in run.roles.released if column not in ordered]
+    return templates.render("publish/records.sql", released=output.relation, ordered=ordered, **kinds)
 
 
-def _statements(run: Run, target: Target) -> list[tuple[str, dict[str, Any]]]:
+def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
     """Return the statements that make the release visible, as constant text and the names in it."""
-    select = _select(run, target)
+    select, target = _select(run, output), output.target
     if target.kind == "table":
         verb = "CREATE OR REPLACE TABLE" if target.overwrite else "CREATE TABLE"
         return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": target.name, "select": select})]
@@ -268,12 +138,12 @@ def _statements(run: Run, target: Target) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-def _write_table(run: Run, target: Target) -> Name:
+def _write_table(run: Run, output: Output) -> Name:
     with run.warehouse.progress.stage("publish", run.rows_in):
-        for text, names in _statements(run, target):
+        for text, names in _statements(run, output):
             run.warehouse.execute("publish", text, **names)
-    assert target.name is not None
-    return target.name
+    assert output.target.name is not None
+    return output.target.name
 
 
 def _published_columns(run: Run, relation: Name, target: Target) -> list[Column]:
@@ -288,57 +158,79 @@ FROM (
 {{ select }})"""
 
 
-def _rehearse(run: Run, target: Target) -> list[dict[str, Any]]:
+def _rehearse(run: Run, outputs: Sequence[Output]) -> Audits:
     """Audit the release in staging; the statements that would publish it only go into the log.
 
     The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
     were filled, and that the release is what was promised: in an aborted transaction nothing is published.
     """
     warehouse = run.warehouse
-    rehearsed = warehouse.rehearse("published", _select(run, target))
-    columns = make_columns(warehouse.describe(rehearsed))
-    audits = audit_release(run, rehearsed, columns)
+    audits: Audits = {}
+    guarded = []
+    for output in outputs:
+        into = "published" if output.candidate is None else f"published_candidate_{output.candidate}"
+        rehearsed = warehouse.rehearse(into, _select(run, output))
+        columns = make_columns(warehouse.describe(rehearsed))
+        audits[output.candidate] = audit_release(run, output.relation, rehearsed, columns)
+        by_name = {column.name: column for column in columns}
+        guarded += [
+            (claim.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
+            for claim in run.claims
+            if claim.promise == "record"
+        ]
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
-    by_name = {column.name: column for column in columns}
-    for claim in run.claims:
-        if claim.promise == "record":
-            select = k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns])
-            warehouse.log_only("publish", _GUARD_K, k=claim.k, select=select)
-    for text, names in _statements(run, target):
-        warehouse.log_only("publish", text, **names)
+    for k, select in guarded:
+        warehouse.log_only("publish", _GUARD_K, k=k, select=select)
+    for output in outputs:
+        for text, names in _statements(run, output):
+            warehouse.log_only("publish", text, **names)
     warehouse.log_only("publish", "COMMIT")
     return audits
 
 
-def _to_file(run: Run, target: Target, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
-    """Write beside the target, audit what can be read back, then rename over the target."""
-    assert target.path is not None
-    suffix = next(ending for ending in _FILES if target.label.lower().endswith(ending))
-    beside = target.path.with_name(f".sqlmicro-{secrets.token_hex(6)}{suffix}")
+def _to_files(run: Run, outputs: Sequence[Output], report: dict[str, Any], started: float) -> Audits:
+    """Write beside the targets, audit what can be read back, then rename over the targets, the release last."""
     warehouse = run.warehouse
+    audits: Audits = {}
+    written: list[tuple[Path, Path]] = []
     try:
-        ((text, names),) = _statements(run, target)
-        with warehouse.progress.stage("publish", run.rows_in):
-            warehouse.execute("publish", text, **{**names, "path": str(beside)})
-        beside.chmod(0o600)
-        # As text: what a reader of the file sees, whatever types a reader would guess.
-        options = {"all_varchar": True, "header": True} if file_format(target.label) == "csv" else {}
-        template, params = reading([str(beside)], options)
-        relation = warehouse.run(template, "read_back", view=True, **params)
-        audits = audit_release(run, relation, make_columns(warehouse.describe(relation)))
+        for output in outputs:
+            assert output.target.path is not None
+            ending = file_ending(output.target.label)
+            beside = output.target.path.with_name(f".sqlmicro-{secrets.token_hex(6)}{ending}")
+            written.append((beside, output.target.path))
+            relation = _write_file(run, output, beside)
+            columns = make_columns(warehouse.describe(relation))
+            audits[output.candidate] = audit_release(run, output.relation, relation, columns)
         with contextlib.ExitStack() as stack:
             if not warehouse.in_memory:
                 stack.enter_context(warehouse.transaction())
-                _record(run, target, report, audits, started)
-            _fsync(beside)
-            beside.replace(target.path)
-            target.path.chmod(0o666 & ~_umask())
+                record(run, outputs[-1].target, report, audits, started)
+            for beside, _ in written:
+                _fsync(beside)
+            for beside, path in written:
+                beside.replace(path)
+                path.chmod(0o666 & ~_umask())
     finally:
-        beside.unlink(missing_ok=True)
+        for beside, _ in written:
+            beside.unlink(missing_ok=True)
     return audits
+
+
+def _write_file(run: Run, output: Output, path: Path) -> Name:
+    """Write a file that nobody else can read yet, and return a relation that reads it."""
+    warehouse = run.warehouse
+    ((text, names),) = _statements(run, output)
+    with warehouse.progress.stage("publish", run.rows_in):
+        warehouse.execute("publish", text, **{**names, "path": str(path)})
+    path.chmod(0o600)
+    # As text: what a reader of the file sees, whatever types a reader would guess.
+    options = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    template, params = reading([str(path)], options)
+    return warehouse.run(template, "read_back", view=True, **params)
 
 
 def _umask() -> int:
@@ -355,8 +247,8 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def audit_release(run: Run, relation: Name, columns: Sequence[Column]) -> list[dict[str, Any]]:
-    """Hold the release to its promises: rows, and what every step claims of its columns.
+def audit_release(run: Run, staged: Name, relation: Name, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Hold what was published of `staged` to its promises: rows, and what every step claims of its columns.
 
     Returns
     -------
@@ -377,9 +269,15 @@ def audit_release(run: Run, relation: Name, columns: Sequence[Column]) -> list[d
 
     overall = k_anonymity.class_sizes(warehouse, relation, published(run.quasi))
     audits = [{**_check("k-anonymity", run.quasi, overall.k, None), "histogram": overall.histogram}]
-    expected = warehouse.count(run.current)
+    expected = warehouse.count(staged)
     audits.append(_check("rows", (), overall.records, expected, passed=overall.records == expected))
-    audits += run.gates
+    for gate in run.gates:
+        if staged == run.current:
+            audits.append(gate)
+            continue
+        held = [by_name[name] for name in gate["columns"]]
+        sizes = k_anonymity.class_sizes(warehouse, relation, held)
+        audits.append(_check("k-anonymity", held, sizes.k, gate["threshold"]))
     for claim in run.claims:
         if claim.promise == "record":
             if set(claim.columns) == set(run.quasi):
@@ -407,18 +305,11 @@ def _why_failed(run: Run) -> str:
     return "Nothing was published. If few values are missing, choose another --nulls"
 
 
-def label(check: dict[str, Any]) -> str:
-    """Return how a check is called in sqlmicro.audits.
-
-    >>> label({"check": "k-anonymity", "columns": ["age", "sex"]})
-    'k-anonymity (age, sex)'
-    """
-    return f"{check['check']} ({', '.join(check['columns'])})" if check["columns"] else str(check["check"])
-
-
 def warnings(run: Run, report: dict[str, Any]) -> list[str]:
     """Return what the reader must know of a release that is less than k-anonymous as a whole."""
     wanted, over = max(claim.k for claim in run.claims), some(report["quasi"])
+    if not report["quasi"]:
+        return ["no column that was worked on is a quasi-identifier, so no k was measured; see: sqlmicro audit"]
     times = "once" if report["k"] == 1 else f"{report['k']} times"
     if report["k"] < wanted:
         return [
@@ -448,56 +339,3 @@ def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[C
     rows = warehouse.rows("audit/value_counts.sql", relation=relation, floats=floats, others=others)
     by_name = {column.name: column for column in columns}
     return [_check("value frequency", [by_name[name]], int(rarest or 0), k) for name, rarest in rows]
-
-
-def _record(run: Run, target: Target, report: dict[str, Any], audits: list[dict[str, Any]], started: float) -> None:
-    """Write the release and its audits into the tables of schema sqlmicro; the key is in neither."""
-    warehouse = run.warehouse
-    catalog = target.name.catalog if target.name else ""
-    releases, checks = Name(catalog, _SCHEMA, "releases"), Name(catalog, _SCHEMA, "audits")
-    warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=Name(catalog, "", _SCHEMA))
-    warehouse.query("record", _RELEASES, name=releases)
-    warehouse.query("record", _AUDITS, name=checks)
-    number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
-    report["release"] = number
-    warehouse.insert(
-        "record",
-        "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-        [
-            number,
-            report["source"],
-            target.label,
-            report["method"],
-            json.dumps(report["parameters"]),
-            audits[0]["value"],
-            report["rows"],
-            report["suppressed"],
-            report["IL"],
-            datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
-            time.time() - started,
-            json.dumps(report["versions"]),
-        ],
-        r=releases,
-    )
-    if report["candidates"]:
-        _record_candidates(warehouse, Name(catalog, _SCHEMA, "candidates"), number, report)
-    for check in audits:
-        warehouse.insert(
-            "record",
-            "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
-            [number, label(check), check["value"], check["threshold"], check["passed"]],
-            r=checks,
-        )
-
-
-def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:
-    warehouse.query("record", _CANDIDATES, name=name)
-    shown = ("candidate", "algorithm", "pass", "distance", "counts", "sums", "loss", "groups", "dropped", "seconds")
-    for candidate in report["candidates"]:
-        values = [number, *(candidate[key] for key in shown), candidate["candidate"] == report["chosen"]]
-        warehouse.insert(
-            "record",
-            "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
-            values,
-            r=name,
-        )

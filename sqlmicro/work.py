@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import Column
-from sqlmicro.errors import InputError
-from sqlmicro.registry import Promise
+from sqlmicro.columns import Column, make_columns
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.registry import Promise, Tick
 from sqlmicro.source import Source, profile_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -83,6 +83,26 @@ class Work:
         import numpy as np
 
         return np.random.Generator(np.random.PCG64(int(self._key, 16)))
+
+    def stream(self, number: int = 1) -> str:
+        """Return the name of a stream of random numbers, to be hashed with the key and row_id: no two are alike.
+
+        It is short, so that SHA-256 takes key, name and row_id in one block.
+        """
+        return f"{self._prefix}.{number}"
+
+    def new_column(self, name: str, kind: str) -> Column:
+        """Return a column to be added to the release.
+
+        Raises
+        ------
+        ParameterError
+            When the table has a column of that name.
+        """
+        columns = self._source.columns
+        if not name.strip() or name.lower() in {column.name.lower() for column in columns}:
+            raise ParameterError(self.where, "a new column needs a name that the table does not have", repr(name))
+        return make_columns([*((column.name, column.type) for column in columns), (name, kind)])[-1]
 
     def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
         """Create a staging relation of this step from a template."""
@@ -199,7 +219,7 @@ class Work:
 
     def _count(self, row: Mapping[str, Any]) -> int:
         outcome = self.outcome
-        if row["groups"] is None:
+        if not row["groups"]:
             return 0
         smallest, largest = int(row["smallest"]), int(row["largest"])
         outcome.groups += int(row["groups"])
@@ -226,6 +246,42 @@ class Work:
         if not self.by:
             return np.zeros(n, dtype=np.int64)
         return self.warehouse.arrays("load/stratum_numbers.sql", relation=self.relation, by=self.by)["stratum"]
+
+    def group_strata(
+        self, strata: np.ndarray, k: int, text: str, kernel: Callable[[np.ndarray, Tick], np.ndarray], column: str = ""
+    ) -> np.ndarray:
+        """Return the group of every record (n,), counted through all strata.
+
+        `kernel(rows, tick)` returns the groups of the records of one stratum; `text` is shown while it runs.
+
+        Raises
+        ------
+        InputError
+            When a stratum has fewer than k records.
+        """
+        import numpy as np
+
+        n = len(strata)
+        labels = np.empty(n, dtype=np.int64)
+        sizes = np.bincount(strata)
+        sizes = sizes[sizes > 0]
+        if n:
+            self.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), column)
+        grouped = groups = 0
+        with self.warehouse.progress.kernel(text, n) as progress:
+            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1]) if n else ():
+
+                def tick(
+                    done: int, total: int, best: str = "", *, before: int = grouped, size: int = len(rows)
+                ) -> None:
+                    # A kernel may count in other units than records.
+                    progress.tick(before + (done * size // total if total else 0), n, best)
+
+                found = kernel(rows, tick)
+                labels[rows] = groups + found
+                groups += int(found.max()) + 1
+                grouped += len(rows)
+        return labels
 
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create a staging relation of this step from an Arrow table."""

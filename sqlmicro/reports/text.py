@@ -47,7 +47,7 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[
         lead = "  ".join(parts[:-1])
         room = width() - len(lead) - 2
         if len(row[-1]) > room and room >= 20:
-            wrapped = textwrap.wrap(row[-1], room)
+            wrapped = textwrap.wrap(row[-1], room, break_on_hyphens=False)
             lines += [f"{lead}  {wrapped[0]}", *(" " * (len(lead) + 2) + part for part in wrapped[1:])]
         else:
             lines.append("  ".join(parts).rstrip())
@@ -159,7 +159,7 @@ def release(report: dict[str, Any]) -> str:
         line("rows", rows),
         *_groups(report),
         *_losses(report),
-        line("k reached", f"{report['k']} over {some(report['quasi'])}"),
+        line("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
         *_audits(report["audits"]),
         line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report["seconds"].items())),
     ]
@@ -209,9 +209,20 @@ def _losses(report: dict[str, Any]) -> list[str]:
         lines.append(line("values changed", changed))
     if report["safe_distance"] is not None:
         parts = report["safe_parts"]
-        sums = f"counts {parts['counts']:.6f} + sums {parts['sums']:.6f}"
-        lines.append(line("SAFE distance", f"{report['safe_distance']:.6f} = {sums}"))
+        lines.append(line("SAFE distance", f"{report['safe_distance']:.6f} = {weighted(parts)}"))
     return lines
+
+
+def weighted(parts: dict[str, Any]) -> str:
+    """Return the parts of a SAFE distance as they add up to it.
+
+    >>> weighted({"counts": 0.25, "sums": 0.5, "weights": {"counts": 1.0, "sums": 2.0}})
+    'counts 0.250000 + 2 × sums 0.500000'
+    """
+    return " + ".join(
+        ("" if parts["weights"][name] == 1 else f"{parts['weights'][name]:g} × ") + f"{name} {parts[name]:.6f}"
+        for name in ("counts", "sums")
+    )
 
 
 def _audits(audits: Sequence[dict[str, Any]]) -> list[str]:
@@ -234,15 +245,22 @@ def candidates(report: dict[str, Any]) -> str:
     """Return the candidates of SAFE and their distances, the released one marked."""
     rows = [
         [
-            "*" if c["candidate"] == report["chosen"] else "",
+            f"{'*' if c['candidate'] == report['chosen'] else ''}{c['candidate']}",
             f"{c['distance']:.6f}",
             f"{c['groups']:,}",
+            f"{c['seconds']:.2f}",
+            "" if c["memory"] is None else f"{c['memory'] / 1e6:.1f}",
             c["pass"],
-            c["algorithm"],
+            f"{c['algorithm']}; {c['unification']}",
         ]
         for c in report["candidates"]
     ]
-    return table(rows, ["", "distance", "groups", "columns", "candidate (* released)"], right=[1, 2])
+    header = ["", "distance", "groups", "seconds", "+MB", "columns", "candidate; unification (* released)"]
+    meaning = (
+        "A candidate is better only if its distance is smaller. +MB is by how much it raised the peak of the memory; "
+        "one that needs no more than an earlier one shows 0."
+    )
+    return f"{table(rows, header, right=[0, 1, 2, 3, 4])}\n{textwrap.fill(meaning, width())}"
 
 
 def deviations(parts: dict[str, Any]) -> str:
@@ -261,7 +279,7 @@ def safe_distance(report: dict[str, Any]) -> str:
         line("changed", report["second"]),
         line("nominal", ", ".join(report["nominal"]) or "none"),
         line("numeric", ", ".join(report["numeric"]) or "none"),
-        line("SAFE distance", f"{report['distance']:.6f} = counts {report['counts']:.6f} + sums {report['sums']:.6f}"),
+        line("SAFE distance", f"{report['distance']:.6f} = {weighted(report)}"),
         "",
         deviations(report),
     ]

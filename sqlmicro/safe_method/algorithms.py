@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
-from sqlmicro.group.mdav import mdav
 from sqlmicro.params import Param, Parameter, parameters, settle
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Grouping, Method, Tick, methods
 from sqlmicro.safe_method.kmeans import kmeans, nearest_centre
 from sqlmicro.safe_method.linkage import Linkage, agglomerate, needed
 
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 DEFAULT = ("kmeans++(clusters=50)", "kmeans++(clusters=500)", "mdav")
 MDAV_UP_TO = 30_000
 """MDAV is left out of the default algorithms above so many records: its time grows with their square."""
+_SETTINGS_OF_SAFE = ("k",)
+"""What a grouping method of records is told by SAFE, and no parameter of the algorithm here."""
 MOST_ROWS, MOST_ROWS_DBSCAN = 20_000, 12_000
 """The linkages and dbscan take so many distinct rows: 4 GB at 10 bytes for each pair, at worst 27 for dbscan."""
 PASSES: tuple[Pass, ...] = ("numeric", "nominal", "both")
@@ -30,6 +31,15 @@ _COLUMNS = Parameter("columns", str, "+".join(PASSES), Param("Passes it runs on:
 
 class NoCluster(Exception):  # noqa: N818
     """An algorithm formed no cluster at all; the message names it and the parameters to change."""
+
+
+class Parts(NamedTuple):
+    """How many records of which row went into which group: arrays of the same length, and what is worth a note."""
+
+    row: np.ndarray
+    label: np.ndarray
+    records: np.ndarray
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -41,10 +51,8 @@ class Algorithm:
     values: dict[str, object]
     passes: tuple[Pass, ...] = PASSES
 
-    def group(
-        self, X: np.ndarray, n: np.ndarray, k: int, rng: np.random.Generator, tick: Tick
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (row, label, records): how many records of each row of X went into which group.
+    def group(self, X: np.ndarray, n: np.ndarray, k: int, rng: np.random.Generator, tick: Tick) -> Parts:
+        """Return how many records of each row of X went into which group.
 
         X has shape (rows, p), n the number of records of each row; groups may be below k. Every record is in
         exactly one group.
@@ -56,8 +64,9 @@ class Algorithm:
         ParameterError
             For more distinct rows than the algorithm can take.
         """
-        rows, labels, counts = _ALGORITHMS[self.name](X, n, k, rng, tick, **self.values)
-        return rows, labels, counts
+        if self.name in _ALGORITHMS:
+            return _ALGORITHMS[self.name](X, n, k, rng, tick, **self.values)
+        return _by_records(_kernels()[self.name], X, n, k, rng, tick, self.values)
 
 
 def _kmeans(
@@ -68,23 +77,40 @@ def _kmeans(
     tick: Tick,
     *,
     clusters: Annotated[int, Param("Number of clusters.", min=1)] = 50,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Parts:
     import numpy as np
 
     most = max(1, int(n.sum()) // k)
     labels = kmeans(X, n.astype(float), min(clusters, most), rng, tick)
-    return np.arange(len(X)), labels, n
+    return Parts(np.arange(len(X)), labels, n)
 
 
-def _mdav(
-    X: np.ndarray, n: np.ndarray, k: int, rng: np.random.Generator, tick: Tick
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _kernels() -> dict[str, Method]:
+    """Return the grouping methods of whole records that run in NumPy: mdav, microaggregate and the like."""
+    return {
+        name: method
+        for name, method in methods().items()
+        if method.stage == "group" and method.engine == "numpy" and method.promise == "record"
+    }
+
+
+def _by_records(
+    method: Method,
+    X: np.ndarray,
+    n: np.ndarray,
+    k: int,
+    rng: np.random.Generator,
+    tick: Tick,
+    values: Mapping[str, object],
+) -> Parts:
+    """Group single records by a grouping method: rows are repeated, and records of one row may part."""
     import numpy as np
 
     row_of_record = np.repeat(np.arange(len(X)), n)
-    labels = mdav(X[row_of_record], rng, tick, k=k)
+    found = method.function(X[row_of_record], rng, tick, k=k, **values)
+    labels, notes = (found.labels, found.notes) if isinstance(found, Grouping) else (found, ())
     pairs, counts = np.unique(np.stack([row_of_record, labels], axis=1), axis=0, return_counts=True)
-    return pairs[:, 0], pairs[:, 1], counts
+    return Parts(pairs[:, 0], pairs[:, 1], counts, notes)
 
 
 def _dbscan(
@@ -99,7 +125,7 @@ def _dbscan(
         int | None, Param("Records in the neighbourhood of a core record; k if left out.", min=1)
     ] = None,
     sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS_DBSCAN)] = 0,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Parts:
     """Join records that have `min_samples` records within `eps`, and what they reach; each other row is a group.
 
     Ester, Kriegel, Sander & Xu (1996), by scikit-learn. O(n²) time and memory at worst, when eps covers all rows.
@@ -127,7 +153,7 @@ def _dbscan(
     return _by_distinct_rows("dbscan", X, n, rng, sample, group)
 
 
-def _linkage(how: Linkage) -> Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def _linkage(how: Linkage) -> Callable[..., Parts]:
     """Return the algorithm that joins the nearest groups until `clusters` are left; see `agglomerate`.
 
     The default is 50 clusters, as for kmeans++, so that the candidates differ in the algorithm alone. Never more than
@@ -143,7 +169,7 @@ def _linkage(how: Linkage) -> Callable[..., tuple[np.ndarray, np.ndarray, np.nda
         *,
         clusters: Annotated[int, Param("Number of clusters.", min=1)] = 50,
         sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS)] = 0,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ) -> Parts:
         most = min(clusters, max(1, int(n.sum()) // k))
         return _by_distinct_rows(
             how, X, n, rng, sample, lambda rows, weights: agglomerate(rows, weights, most, how, tick)
@@ -159,8 +185,8 @@ def _by_distinct_rows(
     rng: np.random.Generator,
     sample: int,
     group: Callable[[np.ndarray, np.ndarray], np.ndarray],
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Run an O(n²) algorithm on the distinct rows of X, or on a sample of them, and return (row, label, records).
+) -> Parts:
+    """Run an O(n²) algorithm on the distinct rows of X, or on a sample of them, and return the groups.
 
     `group` labels rows with so many records each, noise as -1: every such row becomes a group of its own. Rows are
     sampled with probabilities as their records; those not sampled go to the nearest centre of a group, never to noise.
@@ -194,12 +220,11 @@ def _by_distinct_rows(
         labels[rest] = nearest_centre(distinct[rest], centres)
     noise = labels < 0
     labels[noise] = groups + np.arange(int(noise.sum()))
-    return np.arange(len(X)), labels[row], n
+    return Parts(np.arange(len(X)), labels[row], n)
 
 
-_ALGORITHMS: dict[str, Callable[..., tuple[np.ndarray, np.ndarray, np.ndarray]]] = {
+_ALGORITHMS: dict[str, Callable[..., Parts]] = {
     "kmeans++": _kmeans,
-    "mdav": _mdav,
     "dbscan": _dbscan,
     "single": _linkage("single"),
     "complete": _linkage("complete"),
@@ -226,12 +251,17 @@ def parse(text: str, where: str) -> Algorithm:
     ParameterError
         For an unknown algorithm, pass or parameter, a value out of bounds, or a package that is not installed.
     """
-    found = re.fullmatch(r"\s*([A-Za-z+_-]+)\s*(?:\(([^()]*)\))?\s*", text)
+    found = re.fullmatch(r"\s*([A-Za-z0-9+_-]+)\s*(?:\(([^()]*)\))?\s*", text)
     if found is None:
         raise ParameterError(where, "an algorithm reads name or name(parameter=value, …)", repr(text))
     name, inside = found.group(1), found.group(2) or ""
-    if name not in _ALGORITHMS:
-        raise ParameterError(where, f"{name!r} is no algorithm", do=did_you_mean(name, _ALGORITHMS))
+    kernels = _kernels()
+    if name in _ALGORITHMS:
+        declared = parameters(_ALGORITHMS[name])
+    elif name in kernels:
+        declared = tuple(p for p in kernels[name].parameters if p.name not in _SETTINGS_OF_SAFE)
+    else:
+        raise ParameterError(where, f"{name!r} is no algorithm", do=did_you_mean(name, [*_ALGORITHMS, *kernels]))
     given: dict[str, object] = {}
     for item in filter(None, (part.strip() for part in inside.split(","))):
         key, equals, value = (part.strip() for part in item.partition("="))
@@ -239,9 +269,9 @@ def parse(text: str, where: str) -> Algorithm:
             raise ParameterError(where, "a parameter of an algorithm reads name=value", repr(item))
         if key in given:
             raise ParameterError(f"{where}, {name}", f"{key!r} must be given once", "it twice")
-        given[key] = _number(value)
+        given[key] = _value(value)
     label = f"{where}, {name}"
-    values = settle((*parameters(_ALGORITHMS[name]), _COLUMNS), given, label)
+    values = settle((*declared, _COLUMNS), given, label)
     passes = _passes(str(values.pop("columns")), label)
     if name in _MODULES:
         needed(_MODULES[name], label)
@@ -261,7 +291,9 @@ def _passes(text: str, where: str) -> tuple[Pass, ...]:
     return tuple(one for one in PASSES if one in wanted)
 
 
-def _number(text: str) -> object:
+def _value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
     for kind in (int, float):
         try:
             return kind(text)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.algorithms import Algorithm
 from sqlmicro.safe_method.cells import Cells, Pass
 from sqlmicro.safe_method.kmeans import merge_small
+from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.safe_method.subgroups import split_alike
 
 if TYPE_CHECKING:
@@ -36,13 +36,14 @@ class Candidate:
     number: int
     algorithm: str
     which: str
+    unification: str
     dropped: int
     members: Name
     released: Name
     distance: dict[str, Any]
     loss: float
     sizes: np.ndarray
-    seconds: float
+    cost: Cost
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -55,16 +56,56 @@ class Candidate:
             "candidate": self.number,
             "algorithm": self.algorithm,
             "pass": self.which,
+            "unification": self.unification,
             "distance": self.distance["distance"],
             "counts": self.distance["counts"],
             "sums": self.distance["sums"],
+            "parts": self.distance["orders"],
             "loss": self.loss,
             "groups": len(self.sizes),
             "smallest_group": int(self.sizes.min()),
             "largest_group": int(self.sizes.max()),
             "dropped": self.dropped,
-            "seconds": round(self.seconds, 3),
+            "seconds": round(self.cost.seconds, 3),
+            "memory": self.cost.memory,
+            "kept": None,
         }
+
+
+@dataclass
+class Trial:
+    """What every candidate is measured by, and the candidates so far."""
+
+    work: Work
+    cells: Cells
+    order: int
+    weights: distance.Weights
+    found: list[Candidate] = field(default_factory=list)
+
+    @property
+    def number(self) -> int:
+        """The number of the next candidate, from 1."""
+        return len(self.found) + 1
+
+    def add(
+        self, grouping: Grouping, files: tuple[Name, Name], algorithm: str, which: str, unification: str, meter: Meter
+    ) -> None:
+        """Measure the SAFE distance of a candidate file to the original, and put it into the list."""
+        import numpy as np
+
+        members, released = files
+        warehouse, cells = self.work.warehouse, self.cells
+        measured = distance.measure(
+            warehouse, cells.relation, released, cells.nominal, cells.numeric, self.order, self.weights
+        )
+        loss = distance.numeric_loss(warehouse, cells.relation, released, members, cells.numeric)
+        sizes = np.bincount(grouping.label, grouping.n)
+        self.found.append(
+            Candidate(
+                self.number, algorithm, which, unification, grouping.dropped, members, released, measured, loss, sizes,
+                meter.read(),
+            )
+        )  # fmt: skip
 
 
 def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: int, small_groups: str) -> Grouping:
@@ -81,7 +122,9 @@ def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: 
     with work.warehouse.progress.stage(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
         for stratum in range(int(cells.strata.max()) + 1):
             inside = np.flatnonzero(cells.strata == stratum)
-            rows, label, n = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)
+            rows, label, n, notes = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)
+            for note in notes:
+                work.note(f"{algorithm.text}, {which} columns: {note}")
             if small_groups == "merge":
                 label = merge_small(X[inside][rows], n.astype(float), label, k)
             else:
@@ -97,58 +140,9 @@ def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: 
     return Grouping(cell, label, n, dropped)
 
 
-def unify(work: Work, cells: Cells, grouping: Grouping, title: str, number: int) -> tuple[Name, Name]:
-    """Give every group its mean and mode in SQL; return the members and the file that results."""
-    members = load_members(work, grouping, title, number)
-    means = work.run("safe/means.sql", f"means_{number}", cells=cells.relation, members=members, columns=cells.numeric)
-    modes = [
-        (
-            f"m{i}",
-            work.run("safe/modes.sql", f"modes_{number}_{i}", cells=cells.relation, members=members, column=column),
-            column,
-        )
-        for i, column in enumerate(cells.nominal, 1)
-    ]
-    released = work.run(
-        "safe/released_cells.sql", f"released_cells_{number}", means=means, modes=modes, numeric=cells.numeric
-    )
-    return members, released
-
-
 def load_members(work: Work, grouping: Grouping, title: str, number: int) -> Name:
     """Write a grouping back to the warehouse."""
     import pyarrow as pa
 
     table = pa.table({"cell": grouping.cell, "label": grouping.label, "n": grouping.n})
     return work.load(table, f"members_{number}", f"filled with the groups of {title}")
-
-
-def measure(
-    work: Work,
-    cells: Cells,
-    grouping: Grouping,
-    files: tuple[Name, Name],
-    algorithm: str,
-    which: str,
-    order: int,
-    number: int,
-    started: float,
-) -> Candidate:
-    """Measure the SAFE distance of a candidate file to the original."""
-    import numpy as np
-
-    members, released = files
-    measured = distance.measure(work.warehouse, cells.relation, released, cells.nominal, cells.numeric, order)
-    changed = distance.numeric_loss(work.warehouse, cells.relation, released, members, cells.numeric)
-    return Candidate(
-        number,
-        algorithm,
-        which,
-        grouping.dropped,
-        members,
-        released,
-        measured,
-        changed,
-        np.bincount(grouping.label, grouping.n),
-        time.perf_counter() - started,
-    )

@@ -21,6 +21,8 @@ def compare(
     numeric: tuple[str, ...] = (),
     nominal: tuple[str, ...] = (),
     order: int = 3,
+    count_weight: float = 1.0,
+    sum_weight: float = 1.0,
 ) -> dict[str, Any]:
     """Return the SAFE distance between two tables and its parts, over the columns both have.
 
@@ -36,6 +38,8 @@ def compare(
         Columns whose scale is to be other than `profile` proposes for the first table.
     order : int
         Tables of up to so many nominal columns.
+    count_weight, sum_weight : float
+        How much the count part and the sum part count in the distance.
 
     Returns
     -------
@@ -47,8 +51,9 @@ def compare(
     InputError
         When the tables have no column in common, or one is empty.
     ParameterError
-        When a column is named that not both have, or one has two scales.
+        When a column is named that not both have, one has two scales, or both weights are 0.
     """
+    weights = distance.Weights(count_weight, sum_weight).check("safe-distance")
     theirs = {column.name for column in second.columns}
     shared = [column for column in first.columns if column.name in theirs]
     chosen = pick(shared, columns, "safe-distance, columns") if columns else shared
@@ -60,7 +65,7 @@ def compare(
         _cells(warehouse, source, [*nominal_columns, *numeric_columns], f"{name}_file")
         for name, source in (("first", first), ("second", second))
     ]
-    found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, order)
+    found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, order, weights)
     scales = {
         "numeric": [column.name for column in numeric_columns],
         "nominal": [column.name for column in nominal_columns],

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlmicro.columns import Column
+from sqlmicro.errors import ParameterError
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
 _MOST_GROUPED = 63
 _MOST_CORRELATED = 20
+
+
+class Weights(NamedTuple):
+    """How much the two parts of the distance count."""
+
+    counts: float = 1.0
+    sums: float = 1.0
+
+    def check(self, where: str) -> Weights:
+        """Return the weights, or raise ParameterError when neither part counts."""
+        if self.counts == self.sums == 0:
+            raise ParameterError(where, "count_weight or sum_weight must be above 0", "0 for both")
+        return self
+
+
+EQUAL = Weights()
 
 
 def table_sets(nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]]:
@@ -51,6 +68,7 @@ def measure(
     nominal: Sequence[Column],
     numeric: Sequence[Column],
     order: int,
+    weights: Weights = EQUAL,
 ) -> dict[str, Any]:
     """Return the SAFE distance between two files and its parts.
 
@@ -64,18 +82,21 @@ def measure(
         The columns that make the tables, and those that are summed in their cells.
     order : int
         Tables of up to so many nominal columns.
+    weights : Weights
+        How much the count part and the sum part count in the distance; 1 each.
 
     Returns
     -------
     dict
-        `distance`, and per order (1, 2, …, all) `count_deviation` (the sum of |dA|), `count_max`, `share_changed`, and
-        per numeric column `sum_deviation` (sum of |dT| over the sum of |x|) and `sum_max`.
+        `distance`, its parts `counts` and `sums` before they are weighted, `weights`, and per order (1, 2, …, all)
+        `count_deviation` (the sum of |dA|), `count_max`, `share_changed`, and per numeric column `sum_deviation` (sum
+        of |dT| over the sum of |x|) and `sum_max`.
 
     Notes
     -----
-    distance = mean over tables of sum |dA| / 2n + mean over tables and numeric columns of sum |dT| / sum |x|; 0 for
-    equal files. A candidate is better only if this number is smaller. Source: Höhne, SAFE. The cost is one pass over
-    the cells of both files; memory follows the combinations that occur.
+    distance = mean over tables of sum |dA| / 2n + mean over tables and numeric columns of sum |dT| / sum |x|, each part
+    times its weight; 0 for equal files. A candidate is better only if this one number is smaller. Source: Höhne, SAFE.
+    The cost is one pass over the cells of both files; memory follows the combinations that occur.
     """
     rows = []
     for columns, sets in batches(nominal, order):
@@ -110,9 +131,10 @@ def measure(
     parts["all"] = _parts(tables, numeric)
     # Rounded to what the order of the additions leaves certain, so that equal files compare equal.
     return {
-        "distance": round(count_part + sum_part, 12),
+        "distance": round(weights.counts * count_part + weights.sums * sum_part, 12),
         "counts": round(count_part, 12),
         "sums": round(sum_part, 12),
+        "weights": weights._asdict(),
         "orders": parts,
     }
 
@@ -125,6 +147,12 @@ def numeric_loss(warehouse: Warehouse, cells: Name, released: Name, members: Nam
     pairs = [(row[f"sse_{i}"] or 0.0, row[f"sst_{i}"] or 0.0) for i in range(1, len(numeric) + 1)]
     shares = [sse / sst for sse, sst in pairs if sst > 0]
     return round(100 * _mean(shares), 9)
+
+
+def sums(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[str, float]:
+    """Return the total of every numeric column of a file."""
+    row = warehouse.record("safe/totals.sql", cells=cells, numeric=numeric)
+    return {column.name: float(row[f"total_{i}"] or 0) for i, column in enumerate(numeric, 1)}
 
 
 def moments(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[str, Any]:

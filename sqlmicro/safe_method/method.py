@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError, ParameterError
@@ -10,13 +11,18 @@ from sqlmicro.params import Param
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
-from sqlmicro.safe_method.candidates import Candidate, group_cells, measure, unify
+from sqlmicro.safe_method.candidates import Candidate, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, make_cells
+from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
+from sqlmicro.work import Outcome
 
 if TYPE_CHECKING:
-    from sqlmicro.work import Outcome, Work
+    from sqlmicro.templates import Name
+    from sqlmicro.work import Work
 
 _MUCH_LOST = 25.0
+DISCLOSURE = "a shown count near k may stand for an original 1 or 2; no released record is known to be true"
 
 
 @method(
@@ -29,9 +35,12 @@ _MUCH_LOST = 25.0
         "safe/cells.sql",
         "safe/features.sql",
         "safe/means.sql",
+        "safe/medians.sql",
         "safe/modes.sql",
+        "safe/medoids.sql",
         "safe/released_cells.sql",
         "safe/placed_cells.sql",
+        "safe/rounded_cells.sql",
         "safe/numeric_loss.sql",
         "safe/moments.sql",
         "safe/deviations.sql",
@@ -59,12 +68,27 @@ def safe(
     algorithm: Annotated[
         tuple[str, ...],
         Param(
-            "How to group, any number: kmeans++(clusters=50), mdav, dbscan(eps=1), ward(clusters=50), single, "
-            "complete, average. Default: kmeans++ with 50 and 500, and mdav.",
+            "How to group, any number: kmeans++(clusters=50), dbscan(eps=1), ward(clusters=50), single, complete, "
+            "average, and the methods that group whole records: mdav, kanonymeans, microaggregate and others of "
+            "`sqlmicro methods`, with their parameters. Default: kmeans++ with 50 and 500, and mdav.",
             metavar="SPEC",
         ),
     ] = (),
+    unify_numeric: Annotated[
+        tuple[str, ...],
+        Param(
+            "What numeric columns become in a group, one or several to try: mean, median, or rounded-mean, which keeps "
+            "integers and DECIMALs what they are.",
+            metavar="HOW",
+        ),
+    ] = ("rounded-mean",),
+    unify_nominal: Annotated[
+        tuple[str, ...],
+        Param("What nominal columns become in a group, one or several to try: mode or medoid.", metavar="HOW"),
+    ] = ("mode",),
     order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 2,
+    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
+    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
     small_groups: Annotated[
         Literal["merge", "drop"],
         Param("Groups below k: merge them into the nearest group, or drop their records (the original method)."),
@@ -73,6 +97,18 @@ def safe(
         Literal["auto", "own", "means"],
         Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
     ] = "auto",
+    round: Annotated[
+        tuple[str, ...],
+        Param(
+            "Search: numeric columns that take part as multiples of a step, as in income=100; released is the mean of "
+            "the records in a group.",
+            metavar="COLUMN=STEP",
+        ),
+    ] = (),
+    effort: Annotated[
+        Literal["full", "fast"],
+        Param("Search: fast makes a quarter of the attempts; the largest deviations may be one or two higher."),
+    ] = "full",
     max_shift: Annotated[
         int | None,
         Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
@@ -84,14 +120,17 @@ def safe(
     candidate: Annotated[
         int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
     ] = None,
+    keep_candidates: Annotated[
+        bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
+    ] = False,
 ) -> Outcome:
     """Make every record occur at least k times while the cross tables stay as close to the original as can be.
 
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
-    0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode.
-    The direct search places the records on combinations that occur, so that each has none or at least k and the
-    deviations cancel in the tables. Each candidate is compared with the original by the SAFE distance, and the nearest
-    is released.
+    0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
+    what the unification says. The direct search places the records on combinations that occur, so that each has none or
+    at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
+    the original by the SAFE distance, and the nearest is released.
 
     Parameters
     ----------
@@ -106,18 +145,32 @@ def safe(
     algorithm : tuple of str
         `kmeans++(clusters=50)`, `mdav` and others; any number of them. By default kmeans++ with 50 and with 500
         clusters, and mdav up to 30 000 records.
+    unify_numeric : tuple of {"mean", "median", "rounded-mean"}
+        What numeric columns become in a group; each way that is named makes candidates of its own.
+    unify_nominal : tuple of {"mode", "medoid"}
+        What nominal columns become in a group.
     order : int
         Tables of up to so many nominal columns are evaluated.
+    count_weight, sum_weight : float
+        How much the count part and the sum part count in the SAFE distance, which ranks the candidates.
     small_groups : {"merge", "drop"}
         What becomes of groups below k.
     numeric_values : {"auto", "own", "means"}
         Whether the search releases numeric values that occur, or group means.
+    round : tuple of str
+        Columns with many values and the step they are rounded to while the search compares files. The records of every
+        combination found are then grouped on their own values, k to 2k-1, and released is the mean of each group as
+        `unify_numeric` says: a rounded value would shift the totals.
+    effort : {"full", "fast"}
+        About 25 or 5 CPU seconds at most for the search.
     max_shift : int, optional
         How many records a combination that occurs k times may gain or lose in the search; half of k by default.
     time_limit : float, optional
         Seconds for the search; a run that is stopped by it cannot be repeated exactly.
     candidate : int, optional
         Number of the candidate to release.
+    keep_candidates : bool
+        Whether the files of all candidates are published too.
 
     Returns
     -------
@@ -129,12 +182,19 @@ def safe(
     InputError
         When no group of k can be formed.
     ParameterError
-        For a column that is both numeric and nominal, or an unknown algorithm.
+        For a column that is both numeric and nominal, an unknown algorithm or unification, or a step that is none.
 
     Notes
     -----
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
+
+    Integer and DECIMAL columns keep their type by default: their means are rounded, half to even, and T deviates by up
+    to half a unit per record; `--unify-numeric mean` keeps the totals exact and makes these columns DOUBLE (in place:
+    only with --widen). The weights of the distance rank the candidates; the search has its own objective.
+
+    The seconds and the memory of a candidate include its grouping, which candidates that differ in the unification
+    alone share. Memory is by how many bytes the candidate raised the peak of the resident memory of the process.
 
     Z, the 0/1 matrix, is not built for the evaluation: cells are combinations that occur, A and T aggregates of them.
     Where two candidates have the same distance, the smaller loss in the numeric columns decides; without nominal
@@ -142,15 +202,24 @@ def safe(
     that improves one distance and worsens the other; here one number decides. A count near k in the release may stand
     for an original 1 or 2: no released record is known to be true, which is SAFE's promise.
     """
+    numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
+    names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
+    weights = distance.Weights(count_weight, sum_weight).check(work.where)
     cells = make_cells(work, numeric, nominal)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
-    found: list[Candidate] = []
+    trial = Trial(work, cells, order, weights)
     if method != "search":
         chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells)
+        ways = [
+            Unification(*pair) for pair in product(numbers if cells.numeric else [""], names if cells.nominal else [""])
+        ]
         for one in chosen:
-            found += _grouped(work, cells, one, k, order, small_groups, len(found))
-    if method != "cluster" and (cells.nominal or direct.own_columns(cells, numeric_values)):
-        found.append(_searched(work, cells, k, order, numeric_values, max_shift, time_limit, len(found) + 1))
+            _group(trial, one, ways, k, small_groups)
+    steps = direct.parse_steps(cells, round, f"{work.where}, round")
+    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit)
+    if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
+        _search(trial, numbers, k, settings)
+    found = trial.found
     if not found:
         raise InputError(
             work.where,
@@ -163,19 +232,25 @@ def safe(
         raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
     best = found[candidate - 1] if candidate else min(found, key=lambda one: (one.rank, one.number))
     _take(work, cells, best)
+    if keep_candidates:
+        work.note(
+            "the files of all candidates are kept beside the release, to compare them in the house: who has several of "
+            "them may learn more of a record than from one"
+        )
+        for kept in found:
+            other = work.outcome.others[kept.number] = Outcome()
+            _hand_over(work, cells, kept, other, f"_of_{kept.number}")
     return work.outcome
 
 
-def _grouped(
-    work: Work, cells: Cells, one: Algorithm, k: int, order: int, small_groups: str, before: int
-) -> list[Candidate]:
-    """Return a candidate for every pass of an algorithm that forms groups."""
-    found: list[Candidate] = []
+def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, small_groups: str) -> None:
+    """Try an algorithm on every pass it has, and unify the groups in every way."""
+    work, cells = trial.work, trial.cells
     passes = [which for which in cells.passes() if which in one.passes]
     if not passes:
         work.note(f"{one.text} was left out: these columns allow the passes {', '.join(cells.passes())} only")
     for which in passes:
-        started = time.perf_counter()
+        meter = Meter()
         try:
             grouping = group_cells(work, cells, one, which, k, small_groups)
         except NoCluster as none:
@@ -184,34 +259,38 @@ def _grouped(
         if not len(grouping.n):
             work.note(f"{one.text}, {which} columns: no group of {k} records was formed")
             continue
-        number = before + len(found) + 1
-        files = unify(work, cells, grouping, f"{one.text}, {which} columns", number)
-        found.append(measure(work, cells, grouping, files, one.text, which, order, number, started))
-    return found
+        members = load_members(work, grouping, f"{one.text}, {which} columns", trial.number)
+        groups = Representatives(work, cells.relation, members, trial.number)
+        spent = meter.read()
+        for how in ways:
+            meter = Meter(spent)
+            file = groups.file(how, cells.numeric, cells.nominal, trial.number)
+            trial.add(grouping, (members, file), one.text, which, str(how), meter)
 
 
-def _searched(
-    work: Work,
-    cells: Cells,
-    k: int,
-    order: int,
-    numeric_values: Literal["auto", "own", "means"],
-    max_shift: int | None,
-    time_limit: float | None,
-    number: int,
-) -> Candidate:
-    """Return the candidate of the direct search."""
-    started = time.perf_counter()
-    placement = direct.place(work, cells, k, numeric_values=numeric_values, max_shift=max_shift, time_limit=time_limit)
-    files = direct.placed_file(work, cells, placement, number)
-    own = ", ".join(column.name for column in placement.own)
+def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings) -> None:
+    """Try the direct search; where columns are averaged, unify them in every way."""
+    work, cells = trial.work, trial.cells
+    meter = Meter()
+    placement = direct.place(work, cells, k, settings)
+    own = ", ".join([*(column.name for column in placement.own), *(f"{c.name} in steps" for c in settings.steps)])
     work.note(
         f"search: {placement.moved:,} records moved to another combination of the nominal columns"
         + (f" and {own}" if own else "")
     )
     if placement.stopped:
         work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
-    return measure(work, cells, placement.grouping, files, "search", "all", order, number, started)
+    members = load_members(work, placement.grouping, "the direct search", trial.number)
+    groups = Representatives(work, cells.relation, members, trial.number)
+    spent = meter.read()
+    kept = [*cells.nominal, *placement.own]
+    for how in [Unification(name, "") for name in numbers] if placement.averaged else [Unification("", "")]:
+        meter = Meter(spent)
+        means = groups.numbers(how, placement.averaged)
+        file = direct.placed_file(work, cells, placement, means, trial.number)
+        file = rounded(work, file, how, placement.averaged, kept, trial.number)
+        shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
+        trial.add(placement.grouping, (members, file), "search", "all", shown, meter)
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
@@ -235,27 +314,19 @@ def _default(work: Work, cells: Cells) -> list[Algorithm]:
 
 
 def _take(work: Work, cells: Cells, best: Candidate) -> None:
-    """Hand the records of every cell to its groups, and take the values of the best candidate."""
-    groups = work.run(
-        "safe/assigned.sql",
-        "groups",
-        relation=work.relation,
-        cells=cells.relation,
-        members=best.members,
-        columns=cells.key,
-    )
-    values = work.run(
-        "replace/by_label.sql", "values", groups=groups, representatives=best.released, columns=work.columns
-    )
-    work.replace_all(work.columns, values)
-    work.count_groups(groups)
+    """Take the values of the best candidate, and say what they are worth."""
     outcome = work.outcome
-    outcome.nominal = cells.nominal
-    moments = {
-        name: distance.moments(work.warehouse, file, cells.numeric)
-        for name, file in (("before", cells.relation), ("after", best.released))
+    groups = _hand_over(work, cells, best, outcome, "")
+    work.count_groups(groups)
+    before, after = (
+        (distance.moments(work.warehouse, file, cells.numeric), distance.sums(work.warehouse, file, cells.numeric))
+        for file in (cells.relation, best.released)
+    )
+    outcome.safe_distance = {
+        **best.distance,
+        "moments": {"before": before[0], "after": after[0]},
+        "totals": {"before": before[1], "after": after[1]},
     }
-    outcome.safe_distance = {**best.distance, "moments": moments}
     outcome.chosen = best.number
     if best.loss >= _MUCH_LOST:
         work.note(
@@ -263,5 +334,28 @@ def _take(work: Work, cells: Cells, best: Candidate) -> None:
             "totals of the tables, not at the spread within a cell"
         )
     if best.dropped:
-        outcome.only_grouped = groups
-        work.note(f"{best.dropped:,} records in groups below k were dropped (--small-groups drop)")
+        bias = [f"{name} {100 * (after[1][name] / total - 1):+.2f} %" for name, total in before[1].items() if total]
+        work.note(
+            f"{best.dropped:,} records in groups below k were dropped (--small-groups drop)"
+            + (f"; the totals deviate by it: {', '.join(bias)}" if bias else "")
+        )
+    work.note(DISCLOSURE)
+
+
+def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str) -> Name:
+    """Hand the records of every cell to the groups of a candidate, and its values to `outcome`; return the groups."""
+    groups = work.run(
+        "safe/assigned.sql",
+        f"groups{suffix}",
+        relation=work.relation,
+        cells=cells.relation,
+        members=one.members,
+        columns=cells.key,
+    )
+    values = work.run(
+        "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=one.released, columns=work.columns
+    )
+    outcome.values = {column: (values, column.staged) for column in work.columns}
+    outcome.nominal = cells.nominal
+    outcome.only_grouped = groups if one.dropped else None
+    return groups

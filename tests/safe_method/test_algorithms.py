@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from typing import Annotated
 
 import numpy as np
 import pytest
 
+from sqlmicro import registry
 from sqlmicro.errors import ParameterError
+from sqlmicro.params import Param
+from sqlmicro.registry import Grouping, Tick, find, method
 from sqlmicro.safe_method import algorithms
 from sqlmicro.safe_method.algorithms import PASSES, NoCluster, parse
 from sqlmicro.safe_method.linkage import agglomerate
@@ -17,14 +22,14 @@ NEEDS = {"dbscan": "sklearn", **dict.fromkeys(LINKAGES, "scipy")}
 BLOBS = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1], [9.0, 9.0], [9.1, 9.0], [9.0, 9.1]])
 
 
-def _quiet(done: int, total: int) -> None:
+def _quiet(done: int, total: int, best: str = "") -> None:
     pass
 
 
 def _group(text: str, X: np.ndarray, n: np.ndarray | None = None, k: int = 3, seed: int = 1) -> np.ndarray:
     """Return the group of every row; every record is in exactly one."""
     n = np.ones(len(X), dtype=np.int64) if n is None else n
-    rows, labels, counts = parse(text, "safe").group(X, n, k, np.random.default_rng(seed), _quiet)
+    rows, labels, counts, _ = parse(text, "safe").group(X, n, k, np.random.default_rng(seed), _quiet)
     np.testing.assert_array_equal(rows, np.arange(len(X)))
     np.testing.assert_array_equal(counts, n)
     assert sorted(set(labels)) == list(range(labels.max() + 1))
@@ -242,6 +247,67 @@ def test_columns_says_on_which_passes_an_algorithm_runs(text: str, passes: tuple
     assert "columns" not in algorithm.values
     assert algorithm.text == text
     assert algorithm.group(BLOBS, np.full(6, 3), 3, np.random.default_rng(1), _quiet)[2].sum() == 18
+
+
+# Grouping methods of whole records
+
+
+@pytest.mark.parametrize("name", sorted(algorithms._kernels()))
+def test_every_grouping_method_of_records_is_an_algorithm(name: str) -> None:
+    """Rows of several records are repeated: what comes back is the partition that the method makes of the records."""
+    rng = np.random.default_rng(3)
+    X, n, k = rng.normal(size=(25, 1)), rng.integers(1, 4, 25), 4
+    found = parse(name, "safe").group(X, n, k, np.random.default_rng(1), _quiet)
+    np.testing.assert_array_equal(np.bincount(found.row, found.records, len(X)), n)
+    assert np.bincount(found.label, found.records).min() >= k
+    assert len(set(zip(found.row, found.label, strict=True))) == len(found.row)
+    direct = find(name).function(np.repeat(X, n, axis=0), np.random.default_rng(1), _quiet, k=k)
+    labels = direct.labels if isinstance(direct, Grouping) else direct
+    pairs = Counter(zip(np.repeat(np.arange(25), n).tolist(), labels.tolist(), strict=True))
+    assert pairs == {(r, g): c for r, g, c in zip(*(a.tolist() for a in found[:3]), strict=True)}
+
+
+def test_methods_take_their_parameters_and_their_notes_are_passed_on() -> None:
+    asked = {}
+
+    @method("halves-2", stage="group", engine="numpy", promise="record", source="test")
+    def halves(
+        X: np.ndarray,
+        rng: np.random.Generator,
+        tick: Tick,
+        *,
+        k: Annotated[int, Param("Smallest group.", min=2)] = 3,
+        swap: Annotated[bool, Param("Number the upper half first.")] = False,
+        cut: Annotated[float, Param("Where to cut.", min=0, max=1)] = 0.5,
+    ) -> Grouping:
+        """Cut the records in two."""
+        asked.update(k=k, swap=swap, cut=cut)
+        return Grouping((np.arange(len(X)) >= cut * len(X)).astype(np.int64) ^ swap, ("cut in two",))
+
+    try:
+        found = parse("halves-2(swap=true, cut=0.25, columns=both)", "safe").group(
+            np.arange(4.0)[:, None], np.full(4, 3), 3, np.random.default_rng(0), _quiet
+        )
+        assert asked == {"k": 3, "swap": True, "cut": 0.25}
+        assert [part.tolist() for part in found[:3]] == [[0, 1, 2, 3], [1, 0, 0, 0], [3, 3, 3, 3]]
+        assert found.notes == ("cut in two",)
+        for text, says in (
+            ("halves-2(k=4)", "'k' is not a parameter here"),
+            ("halves-2(cut=2)", "cut: must be a number from 0 to 1"),
+            ("halves-2(swap=1)", "swap: must be true or false"),
+            ("halve-2", "Did you mean 'halves-2'"),
+        ):
+            with pytest.raises(ParameterError) as caught:
+                parse(text, "safe")
+            assert says in str(caught.value)
+    finally:
+        del registry._METHODS["halves-2"]
+
+
+@pytest.mark.parametrize("name", ["individual-ranking", "safe", "split-group"])
+def test_methods_of_single_columns_are_no_algorithms(name: str) -> None:
+    with pytest.raises(ParameterError, match="is no algorithm"):
+        parse(name, "safe")
 
 
 @pytest.mark.parametrize(("name", "package"), NEEDS.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,60 +11,37 @@ from sqlmicro.columns import Column, make_columns
 from sqlmicro.safe_method import distance
 from sqlmicro.warehouse import Warehouse
 
-Rows = list[tuple[Any, ...]]
-
-
-def naive_distance(
-    original: Rows, changed: Rows, nominal: list[int], numeric: list[int], order: int
-) -> tuple[float, float]:
-    """Return (count part, sum part): Z has a column per combination of values that occurs in either file."""
-    sets = [chosen for size in range(1, order + 1) for chosen in combinations(nominal, size)] or [()]
-    n = len(original)
-    X, Y = (_numbers(rows, numeric) for rows in (original, changed))
-    totals = np.abs(X).sum(axis=0)
-    counts, sums = [], []
-    for chosen in sets:
-        cells = sorted({tuple(repr(row[j]) for j in chosen) for row in [*original, *changed]})
-        Z, W = (_one_hot(rows, chosen, cells) for rows in (original, changed))
-        counts.append(np.abs(Z.T @ Z - W.T @ W).sum() / (2 * n))
-        difference = np.abs(Z.T @ X - W.T @ Y).sum(axis=0)
-        sums += [d / total if total > 0 else 0.0 for d, total in zip(difference, totals, strict=True)]
-    return float(np.mean(counts)), float(np.mean(sums)) if sums else 0.0
-
-
-def _one_hot(rows: Rows, chosen: tuple[int, ...], cells: list[tuple[str, ...]]) -> np.ndarray:
-    Z = np.zeros((len(rows), len(cells)))
-    for i, row in enumerate(rows):
-        Z[i, cells.index(tuple(repr(row[j]) for j in chosen))] = 1
-    return Z
-
-
-def _numbers(rows: Rows, numeric: list[int]) -> np.ndarray:
-    """Return the numeric columns; a missing value adds nothing to a sum."""
-    return np.array([[0.0 if row[j] is None else row[j] for j in numeric] for row in rows]).reshape(len(rows), -1)
+from .naive import Rows, naive_distance
 
 
 def measure(files: list[Rows], columns: list[Column], numeric: list[int], order: int) -> dict[str, Any]:
     """Aggregate two files to their cells and return the distance from the first to the second."""
+    with Warehouse.open(None) as warehouse:
+        return measured(warehouse, files, columns, numeric, order)
+
+
+def measured(
+    warehouse: Warehouse,
+    files: list[Rows],
+    columns: list[Column],
+    numeric: list[int],
+    order: int,
+    weights: distance.Weights = distance.EQUAL,
+) -> dict[str, Any]:
+    """Do what `measure` does in a warehouse that is open already."""
     import pyarrow as pa
 
     relations = []
-    with Warehouse.open(None) as warehouse:
-        for number, rows in enumerate(files):
-            values = list(zip(*rows, strict=True))
-            kinds = [pa.float64() if j in numeric else pa.string() for j in range(len(columns))]
-            arrays = [pa.array(list(v), kind) for v, kind in zip(values, kinds, strict=True)]
-            table = pa.table(arrays, [column.staged for column in columns])
-            given = warehouse.load(table, f"given_{number}", "test")
-            relations.append(warehouse.run("safe/cells.sql", f"cells_{number}", relation=given, columns=columns))
-        found: dict[str, Any] = distance.measure(
-            warehouse,
-            relations[0],
-            relations[1],
-            [column for j, column in enumerate(columns) if j not in numeric],
-            [column for j, column in enumerate(columns) if j in numeric],
-            order,
-        )
+    for number, rows in enumerate(files):
+        values = list(zip(*rows, strict=True))
+        kinds = [pa.float64() if j in numeric else pa.string() for j in range(len(columns))]
+        arrays = [pa.array(list(v), kind) for v, kind in zip(values, kinds, strict=True)]
+        table = pa.table(arrays, [column.staged for column in columns])
+        given = warehouse.load(table, f"given_{number}", "test")
+        relations.append(warehouse.run("safe/cells.sql", f"cells_{number}", relation=given, columns=columns))
+    nominal = [column for j, column in enumerate(columns) if j not in numeric]
+    numbers = [column for j, column in enumerate(columns) if j in numeric]
+    found: dict[str, Any] = distance.measure(warehouse, relations[0], relations[1], nominal, numbers, order, weights)
     return found
 
 

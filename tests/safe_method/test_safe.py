@@ -192,6 +192,38 @@ def test_wrong_settings_are_refused(workbench: Any, options: dict[str, Any]) -> 
     assert refused.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("columns", "options", "says"),
+    [
+        ({}, {"k": 1}, "k: must be a whole number of at least 2"),
+        ({}, {"columns": [], "drop": ["region", "sex", "age", "income", "number"], "keep": []}, "needs columns"),
+        ({}, {"k": 21}, "at least k = 21 records"),
+        ({}, {"algorithm": ["mdaf"]}, "Did you mean 'mdav'"),
+        ({}, {"algorithm": ["mdav(size=4)"]}, "'size' is not a parameter here"),
+        ({}, {"numeric": ["age", "income"], "nominal": ["region", "sex", "age"]}, "either numeric or nominal"),
+        ({"income": ("DOUBLE", [float("nan")] + [1.0] * 19)}, {}, "numbers must be finite"),
+        ({"age": ("FLOAT", [float("inf")] + [1.0] * 19)}, {"nominal": ["region", "sex", "age"], "numeric": ["income"]},
+         "numbers must be finite"),
+        ({"income": ("DOUBLE", [None] + [1.0] * 19)}, {}, "must have no missing values"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("method", ["cluster", "search", "best"])
+def test_bad_input_is_refused_clearly_and_nothing_is_written(
+    workbench: Any, columns: dict[str, Any], options: dict[str, Any], says: str, method: str
+) -> None:
+    if method == "search" and "algorithm" in options:
+        method = "best"
+    db = workbench.make({**_persons(20, 30), **columns})
+    before = workbench.relations(db)
+    settings = {"k": 3, "columns": COLUMNS, "keep": ["number"], "algorithm": CLUSTERS, **SCALES, "method": method}
+    with pytest.raises(SqlmicroError) as refused:
+        workbench.release("safe", db, **{**settings, **options})
+    assert refused.value.exit_code == 2
+    assert says in str(refused.value)
+    assert "nan" not in str(refused.value)
+    assert workbench.relations(db) == before
+
+
 def test_direct_identifiers_are_dropped_and_named(workbench: Any) -> None:
     columns = {**_persons(40, 31), "email": ("VARCHAR", [f"p{i}@example.org" for i in range(40)])}
     release = workbench.release("safe", workbench.make(columns), k=3, algorithm=["kmeans++(clusters=5)"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from .case import Case, col, rel, values
 
 SEX, LAND, X, INCOME = col("sex", "VARCHAR"), col("land", "VARCHAR"), col("x"), col('net "income"', "INTEGER")
@@ -145,6 +147,44 @@ CASES = [
         returns=["label", "sex"],
         expect=[(0, "m"), (1, "f"), (2, "m"), (3, None), (4, "f")],
     ),
+    # 0: 1, 1, 4, 10, the two in the middle 1 and 4. 1: 1, 1, 4. 2: half of its records have a value, -5. 3: one of three.
+    # 4: -5, 1, 4, 4, though the cells come in another order.
+    Case(
+        "safe/medians.sql",
+        given={
+            "cells": values("cell, x, n", "(0, 1, 9)", "(1, 4, 9)", "(2, 10, 9)", "(3, -5, 9)", "(4, NULL, 9)"),
+            "members": values(
+                "cell, label, n",
+                *("(2, 0, 1)", "(0, 0, 2)", "(1, 0, 1)"),
+                *("(0, 1, 2)", "(1, 1, 1)"),
+                *("(3, 2, 1)", "(4, 2, 1)"),
+                *("(4, 3, 2)", "(3, 3, 1)"),
+                *("(1, 4, 2)", "(3, 4, 1)", "(0, 4, 1)"),
+            ),
+        },
+        params={"cells": rel("cells"), "members": rel("members"), "column": X},
+        returns=["label", "x"],
+        expect=[(0, 2.5), (1, 1.0), (2, -5.0), (3, None), (4, 2.5)],
+    ),
+    # 0: two fA, two mB, one mC. m 3, f 2; A 2, B 2, C 1: fA agrees with 2 + 2 values, mB with 3 + 2, mC with 3 + 1; the
+    # modes m and A are no record. 1: fA and mB tie. 2: twice nothing at all, once fA.
+    Case(
+        "safe/medoids.sql",
+        given={
+            "cells": values(
+                "cell, sex, land, n", "(3, 'f', 'A', 9)", "(1, 'm', 'B', 9)", "(0, 'm', 'C', 9)", "(2, NULL, NULL, 9)"
+            ),
+            "members": values(
+                "cell, label, n",
+                *("(3, 0, 2)", "(1, 0, 2)", "(0, 0, 1)"),
+                *("(3, 1, 1)", "(1, 1, 1)"),
+                *("(2, 2, 2)", "(3, 2, 1)"),
+            ),
+        },
+        params={"cells": rel("cells"), "members": rel("members"), "columns": [SEX, LAND]},
+        returns=["label", "sex", "land"],
+        expect=[(0, "m", "B"), (1, "m", "B"), (2, None, None)],
+    ),
     Case(
         "safe/released_cells.sql",
         given={
@@ -154,11 +194,37 @@ CASES = [
         },
         params={
             "means": rel("means"),
-            "modes": [("m1", rel("modes_1"), SEX), ("m2", rel("modes_2"), LAND)],
-            "numeric": [INCOME],
+            "columns": [("j1", SEX), ("j2", LAND), ("m", INCOME)],
+            "joined": [("j1", rel("modes_1")), ("j2", rel("modes_2"))],
         },
         returns=["label", "sex", "land", 'net "income"', "n"],
         expect=[(0, "m", "A", 1.5, 3), (1, None, "B", None, 4)],
+    ),
+    # Half to even, as the type of the column can hold it; 2^63 is just beyond BIGINT, 2^63 - 2^11 the next DOUBLE below.
+    Case(
+        "safe/rounded_cells.sql",
+        given={
+            "released": values(
+                'label, sex, x, day, "net ""income""", pay, big, n',
+                "(0, 'm', 2.5e0, 2.5e0, 2.5e0, 0.25e0, 9223372036854775808e0, 3)",
+                "(1, NULL, 3.5e0, 3.5e0, 3.5e0, 0.75e0, -9223372036854775808e0, 4)",
+                "(2, 'f', NULL, NULL, NULL, NULL, NULL, 5)",
+                "(3, 'f', -0.4e0, -1.4e0, -0.4e0, 999.9e0, 7e0, 5)",
+            )
+        },
+        params={
+            "released": rel("released"),
+            "plain": [SEX, X],
+            "times": [col("day", "DATE")],
+            "rounded": [(INCOME, 0), (col("pay", "DECIMAL(4,1)"), 1), (col("big", "BIGINT"), 0)],
+        },
+        returns=["label", "sex", "x", "day", 'net "income"', "pay", "big", "n"],
+        expect=[
+            (0, "m", 2.5, 2.0, 2, Decimal("0.2"), 2**63 - 2**11, 3),
+            (1, None, 3.5, 4.0, 4, Decimal("0.8"), -(2**63), 4),
+            (2, "f", None, None, None, None, None, 5),
+            (3, "f", -0.4, -1.0, 0, Decimal("999.9"), 7, 5),
+        ],
     ),
     # Counts of the original: m 2, f 2; A 3, B 1; mA 2, fA 1, fB 1. Changed: m 3, f 1; A 3, B 1; mA 3, fB 1.
     # Sums: m 20, f 50; A 40, B 30; mA 20, fA 20, fB 30. Changed: m 36, f 30; A 36, B 30; mA 36, fB 30.
@@ -224,15 +290,15 @@ CASES = [
         returns=DEVIATIONS[:5],
         expect=[(0, 2, 2, 2, 1)],
     ),
-    # 2 · 10 + 1 · |-20| + 3 · nothing
+    # 2 · 10 + 1 · -20 + 3 · nothing, and without the sign
     Case(
         "safe/totals.sql",
         given={
             "cells": values('cell, x, "net ""income""", n', "(0, 10e0, 1, 2)", "(1, -20e0, 1, 1)", "(2, NULL, -1, 3)")
         },
         params={"cells": rel("cells"), "numeric": [X, INCOME]},
-        returns=["records", "absolute_1", "absolute_2"],
-        expect=[(6, 40.0, 6.0)],
+        returns=["records", "total_1", "absolute_1", "total_2", "absolute_2"],
+        expect=[(6, 0.0, 40.0, 0.0, 6.0)],
     ),
     # m: seats 1, 2 of group 0 are records 0 and 2, seat 3 of group 1 is record 3. NULL: record 1; record 4 was dropped.
     Case(

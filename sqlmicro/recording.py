@@ -1,0 +1,107 @@
+"""What is recorded of a release: a row in sqlmicro.releases, its audits, and the candidates it was chosen from."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.targets import SCHEMA, Target
+from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
+
+_RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
+  suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON)"""
+_CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
+  counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
+  kept VARCHAR, released BOOLEAN)"""
+_AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
+
+
+def label(check: dict[str, Any]) -> str:
+    """Return how a check is called in sqlmicro.audits.
+
+    >>> label({"check": "k-anonymity", "columns": ["age", "sex"]})
+    'k-anonymity (age, sex)'
+    """
+    return f"{check['check']} ({', '.join(check['columns'])})" if check["columns"] else str(check["check"])
+
+
+def record(
+    run: Run,
+    target: Target,
+    report: dict[str, Any],
+    audits: Mapping[int | None, list[dict[str, Any]]],
+    started: float,
+) -> None:
+    """Write the release and its audits into the tables of schema sqlmicro; the key is in neither.
+
+    `audits` are those of every file that was published, by the number of the candidate; None is the release.
+    """
+    warehouse = run.warehouse
+    catalog = target.name.catalog if target.name else ""
+    releases, checks = Name(catalog, SCHEMA, "releases"), Name(catalog, SCHEMA, "audits")
+    warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=Name(catalog, "", SCHEMA))
+    warehouse.query("record", _RELEASES, name=releases)
+    warehouse.query("record", _AUDITS, name=checks)
+    number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
+    report["release"] = number
+    warehouse.insert(
+        "record",
+        "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        [
+            number,
+            report["source"],
+            target.label,
+            report["method"],
+            json.dumps(report["parameters"]),
+            audits[None][0]["value"],
+            report["rows"],
+            report["suppressed"],
+            report["IL"],
+            datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
+            time.time() - started,
+            json.dumps(report["versions"]),
+        ],
+        r=releases,
+    )
+    if report["candidates"]:
+        _record_candidates(warehouse, Name(catalog, SCHEMA, "candidates"), number, report)
+    for candidate, checks_made in audits.items():
+        of = "" if candidate is None else f"candidate {candidate}: "
+        for check in checks_made:
+            warehouse.insert(
+                "record",
+                "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
+                [number, of + label(check), check["value"], check["threshold"], check["passed"]],
+                r=checks,
+            )
+
+
+def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:
+    warehouse.query("record", _CANDIDATES, name=name)
+    before = ("candidate", "algorithm", "pass", "unification", "distance", "counts", "sums")
+    after = ("loss", "groups", "dropped", "seconds", "memory", "kept")
+    for candidate in report["candidates"]:
+        values = [
+            number,
+            *(candidate[key] for key in before),
+            json.dumps(candidate["parts"]),
+            *(candidate[key] for key in after),
+            candidate["candidate"] == report["chosen"],
+        ]
+        warehouse.insert(
+            "record",
+            "INSERT INTO {{ r | ident }} "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+            values,
+            r=name,
+        )

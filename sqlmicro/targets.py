@@ -1,0 +1,219 @@
+"""Where a release goes: a new table, a file, or the table itself; what cannot be is refused before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.source import Source, find_relation, schema_exists, target_name
+from sqlmicro.templates import Name
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
+
+SCHEMA = "sqlmicro"
+FILES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
+_LONGEST_NAME = 255
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a release goes."""
+
+    kind: Literal["table", "file", "in place"]
+    label: str
+    name: Name | None = None
+    path: Path | None = None
+    overwrite: bool = False
+    widen: bool = False
+    keeps: bool = False
+
+    def of_candidate(self, number: int) -> Target:
+        """Return where a candidate goes that is kept: `<table>_candidate_N`, or `<file>_candidate_N.<ending>`."""
+        behind = f"_candidate_{number}"
+        if self.path is None:
+            assert self.name is not None
+            name = self.name._replace(table=self.name.table + behind)
+            return replace(self, label=self.label + behind, name=name, keeps=False)
+        ending = file_ending(self.label)
+        label, path = (text[: -len(ending)] + behind + text[-len(ending) :] for text in (self.label, str(self.path)))
+        return replace(self, label=label, path=Path(path), keeps=False)
+
+
+def file_ending(path: str) -> str:
+    """Return the ending that says how a file is written.
+
+    >>> file_ending("release.csv.gz")
+    '.csv.gz'
+    """
+    return next(ending for ending in FILES if path.lower().endswith(ending))
+
+
+def choose_target(
+    source: Source,
+    *,
+    into: str | None,
+    to: str | None,
+    in_place: bool,
+    overwrite: bool = False,
+    widen: bool = False,
+    keeps: bool = False,
+) -> Target:
+    """Return the one target that the options name; by default the table `<table>_anonymized`.
+
+    `keeps` says whether the candidates of SAFE are to be published beside it.
+
+    Raises
+    ------
+    ParameterError
+        When more than one is named, or a target cannot be.
+    """
+    named = [
+        option
+        for option, given in (("--into", into is not None), ("--to", to is not None), ("--in-place", in_place))
+        if given
+    ]
+    if len(named) > 1:
+        raise ParameterError("target", "a release goes to one place", " and ".join(named), "Choose one of them")
+    if widen and not in_place:
+        raise ParameterError(
+            "--widen",
+            "goes with --in-place",
+            "another target",
+            "A new table or file has means in full precision anyway",
+        )
+    if keeps and in_place:
+        raise ParameterError(
+            "--keep-candidates",
+            "goes with a new table or file, beside which the candidates are put",
+            "--in-place",
+            "Use --into NAME or --to FILE",
+        )
+    if to is not None:
+        if not to.lower().endswith(FILES):
+            raise ParameterError("--to", f"must be a path that ends in {', '.join(FILES)}", repr(to))
+        return Target("file", to, path=Path(to).absolute(), overwrite=overwrite, keeps=keeps)
+    if in_place:
+        if not source.is_table:
+            raise InputError(
+                "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
+            )
+        return Target("in place", source.label, name=source.relation, widen=widen)
+    if into is not None:
+        return Target("table", into, name=target_name(into, "--into"), overwrite=overwrite, keeps=keeps)
+    if source.is_file:
+        stem = Path(source.label).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
+        name = Name("", "", f"{stem}_anonymized")
+    else:
+        name = source.relation._replace(table=f"{source.relation.table}_anonymized")
+    return Target("table", str(name).removeprefix("main."), name=name, overwrite=overwrite, keeps=keeps)
+
+
+def check_target(run: Run, target: Target, *, dry: bool) -> None:
+    """Refuse a target that exists, or a table that cannot be changed in place, before any work is done.
+
+    Raises
+    ------
+    InputError
+        With the reason and the way out. In a dry run an existing target is only noted.
+    """
+    if target.kind == "in place":
+        _check_in_place(run, target)
+        return
+    if target.keeps:
+        # Wherever candidates were kept before, there is a first one.
+        check_target(run, target.of_candidate(1), dry=dry)
+    option = "--to" if target.kind == "file" else "--into"
+    exists = _existing(run, target)
+    if not exists or (target.overwrite and exists != "a view"):
+        return
+    way = "Choose another name" + ("" if exists == "a view" else ", or add --overwrite")
+    if not dry:
+        raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
+    run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
+
+
+def _existing(run: Run, target: Target) -> str:
+    """Return what is in the target's place already: "a file", "a table", "a view", or nothing."""
+    itself = "a release does not replace its own source this way"
+    if target.path is not None:
+        if not target.path.parent.is_dir():
+            raise InputError("--to", f"the folder of {target.label!r} must exist", "none", "Make it first")
+        if run.source.is_file and target.path in run.source.files():
+            raise InputError("--to", itself, repr(target.label), "Choose another name")
+        if len(target.path.name.encode()) > _LONGEST_NAME:
+            raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(target.path.name)))
+        return "a file" if target.path.exists() else ""
+    assert target.name is not None
+    if target.name.schema.lower() == SCHEMA:
+        raise InputError("--into", f"must not be in schema {SCHEMA}, which holds releases and audits", target.label)
+    if target.name.schema and not schema_exists(run.warehouse, target.name):
+        raise InputError("--into", f"schema {target.name.schema!r} must exist", "none", "Make it with CREATE SCHEMA")
+    found = find_relation(run.warehouse, target.name)
+    if found and found[0] == run.source.relation:
+        raise InputError("--into", itself, repr(target.label), "Use --in-place")
+    return "" if found is None else "a table" if found[1] else "a view"
+
+
+def _check_in_place(run: Run, target: Target) -> None:
+    """Refuse a table whose definition forbids what would be written into it."""
+    relation = run.source.relation
+    names = [relation.catalog, relation.schema, relation.table]
+    here = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
+    found = run.warehouse.query(
+        "catalog",
+        "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here + "table_name = $3",
+        names,
+    )
+    indexes = run.warehouse.query(
+        "catalog", "SELECT index_name, is_unique, sql FROM duckdb_indexes() " + here + "table_name = $3", names
+    )
+    used = {column.name for column in run.quasi}
+    emptied = {column.name for column in run.roles.dropped}
+    for kind, columns in found:
+        if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
+            _refuse_in_place(f"no column of a {kind} can be anonymized: its values must stay distinct", columns)
+        if kind in ("PRIMARY KEY", "NOT NULL") and emptied & set(columns):
+            _refuse_in_place(f"a dropped column is emptied, which a {kind} forbids", emptied & set(columns))
+    if any(unique for _, unique, _ in indexes):
+        _refuse_in_place("the table must have no unique index", [name for name, unique, _ in indexes if unique])
+    if target.widen and (indexes or any(kind == "CHECK" for kind, _ in found)):
+        _refuse_in_place(
+            "--widen changes types, which an index or a CHECK on the table forbids",
+            [name for name, _, _ in indexes] or ["a CHECK"],
+        )
+    children = run.warehouse.query(
+        "catalog",
+        "SELECT table_name FROM duckdb_constraints() "
+        + here
+        + "constraint_type = 'FOREIGN KEY' AND referenced_table = $3 AND table_name <> $3",
+        names,
+    )
+    if children:
+        _refuse_in_place("no other table may refer to it by a foreign key", [str(row[0]) for row in children])
+    definition = run.warehouse.query("catalog", "SELECT sql FROM duckdb_tables() " + here + "table_name = $3", names)
+    if "GENERATED ALWAYS AS" in str(definition[0][0]).upper():
+        _refuse_in_place("the table must have no generated columns", ["at least one"])
+
+
+def refuse_other_types(run: Run) -> None:
+    """Refuse to change a table in place whose columns have become another type, or more.
+
+    Raises
+    ------
+    InputError
+        When a column that is no text was recoded to text, or the release has a new column.
+    """
+    recoded = [c.name for c in run.source.columns if c in run.text and c.family not in ("text", "enum")]
+    if recoded:
+        _refuse_in_place("a column recoded to text must be text", recoded)
+    added = [column.name for column in run.roles.released if column not in run.source.columns]
+    if added:
+        _refuse_in_place("a release in place has the columns of the table", added)
+
+
+def _refuse_in_place(must: str, what: Iterable[str]) -> None:
+    raise InputError("--in-place", must, ", ".join(sorted(what)), "Use --into NAME, or --keep or --drop the column")
