@@ -18,6 +18,7 @@ from sqlmicro.columns import split_names
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.params import REQUIRED, Parameter, settle
 from sqlmicro.progress import Progress
+from sqlmicro.registry import methods
 from sqlmicro.reports import text
 
 INTERRUPTED = 130
@@ -163,10 +164,9 @@ def _root(
 
 
 _root.__doc__ = _HELP
+_PANELS = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
 for _verb, (_declared, _action) in api.verbs().items():
     app.command(
         _verb,
-        rich_help_panel="Methods"
-        if _verb not in ("register", "profile", "audit", "safe-distance", "run", "methods")
-        else "Data and audits",
+        rich_help_panel=_PANELS[methods()[_verb].stage] if _verb in methods() else "Data and audits",
     )(_command(_verb, _declared, _action))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.columns import Column, pick, split_names
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.registry import Grouping, Method
+from sqlmicro.registry import Grouping, Method, Tick
 from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
 from sqlmicro.work import Claim, Work
@@ -196,31 +196,19 @@ def _stack(features: list[np.ndarray]) -> np.ndarray:
 def _run_kernel(
     work: Work, method: Method, settings: Mapping[str, Any], X: np.ndarray, strata: np.ndarray
 ) -> np.ndarray:
-    """Return the group of every record (n,), counted through all strata."""
-    import numpy as np
-
-    sizes = np.bincount(strata)
-    k = int(settings["k"])
-    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
-    rng = work.rng()
-    labels = np.empty(len(X), dtype=np.int64)
-    order = np.argsort(strata, kind="stable")
-    done = groups = 0
+    """Return the group of every record (n,), counted through all strata; a note is reported once."""
     notes: dict[str, None] = {}
-    with work.warehouse.progress.kernel(f"group by {method.name}", len(X)) as progress:
-        for members in np.split(order, np.cumsum(sizes)[:-1]):
 
-            def tick(now: int, total: int, best: str = "", before: int = done, size: int = len(members)) -> None:
-                # A kernel may count in other units than records.
-                progress.tick(before + (now * size // total if total else 0), len(X), best)
+    def kernel(rows: np.ndarray, tick: Tick) -> np.ndarray:
+        found = method.function(X[rows], rng, tick, **settings)
+        if isinstance(found, Grouping):
+            notes.update(dict.fromkeys(found.notes))
+            found = found.labels
+        labels: np.ndarray = found
+        return labels
 
-            found = method.function(X[members], rng, tick, **settings)
-            if isinstance(found, Grouping):
-                notes.update(dict.fromkeys(found.notes))
-                found = found.labels
-            labels[members] = found + groups
-            groups += int(found.max()) + 1
-            done += len(members)
+    rng = work.rng()
+    labels = work.group_strata(strata, int(settings["k"]), f"group by {method.name}", kernel)
     for note in notes:
         work.note(note)
     return labels

@@ -12,7 +12,6 @@ from sqlmicro.work import Claim
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.progress import Progress
     from sqlmicro.templates import Name
     from sqlmicro.work import Outcome, Work
 
@@ -71,35 +70,15 @@ def mondrian(
     their type. Missing values lie behind all others. A range shows the smallest and largest value of its group.
     O(n p log n) time, O(n p) memory.
     """
-    import numpy as np
-
     row_id, X = _coordinates(work)
     strata = work.stratum_numbers(len(row_id))
-    sizes = np.bincount(strata)
-    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
-    labels = np.empty(len(X), dtype=np.int64)
-    groups = done = 0
-    with work.warehouse.progress.kernel("cut", len(X)) as progress:
-        for members in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1]):
-            found = partition(X[members], k, not relaxed, _from(progress, done, len(X)))
-            labels[members] = found + groups
-            groups += int(found.max()) + 1
-            done += len(members)
+    labels = work.group_strata(strata, k, "cut", lambda rows, tick: partition(X[rows], k, not relaxed, tick))
     table = work.load_labels(row_id, labels, "mondrian")
     work.count_groups(table)
     _replace(work, table)
     strata_columns = [column for column in work.by if isinstance(column, Column)]
     work.outcome.claims = [Claim((*work.columns, *strata_columns), "record", k)]
     return work.outcome
-
-
-def _from(progress: Progress, before: int, records: int) -> Tick:
-    """Return the tick of a stratum: what is done in it comes on top of those before."""
-
-    def tick(done: int, total: int, best: str = "") -> None:
-        progress.tick(before + done, records)
-
-    return tick
 
 
 def partition(X: np.ndarray, k: int, strict: bool, tick: Tick) -> np.ndarray:
