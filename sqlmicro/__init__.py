@@ -37,6 +37,7 @@ __all__ = [
     "k_ward",
     "kanonymeans",
     "kanonymeans_star",
+    "macros",
     "max_distance",
     "mdav",
     "mdav_plus",

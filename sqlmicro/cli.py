@@ -19,7 +19,7 @@ from sqlmicro.errors import SqlmicroError
 from sqlmicro.params import REQUIRED, Parameter, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import methods
-from sqlmicro.reports import text
+from sqlmicro.reports import audit_text, text
 
 INTERRUPTED = 130
 FAULT = 3
@@ -34,8 +34,8 @@ _PANELS = (
 )  # fmt: skip
 _PANEL = {parameter.name: panel for group, panel in _PANELS for parameter in group}
 _RENDER: dict[str, Callable[[dict[str, Any]], str]] = {
-    "register": text.registered, "profile": text.profile, "audit": text.audit, "methods": text.methods,
-    "safe-distance": text.safe_distance,
+    "register": text.registered, "profile": text.profile, "audit": audit_text.audit, "methods": text.methods,
+    "safe-distance": text.safe_distance, "macros": text.macros,
 }  # fmt: skip
 
 app = typer.Typer(help=_HELP, no_args_is_help=True, pretty_exceptions_enable=False)
@@ -164,9 +164,9 @@ def _root(
 
 
 _root.__doc__ = _HELP
-_PANELS = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
+_STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
 for _verb, (_declared, _action) in api.verbs().items():
     app.command(
         _verb,
-        rich_help_panel=_PANELS[methods()[_verb].stage] if _verb in methods() else "Data and audits",
+        rich_help_panel=_STAGES[methods()[_verb].stage] if _verb in methods() else "Data and audits",
     )(_command(_verb, _declared, _action))

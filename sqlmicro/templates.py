@@ -187,5 +187,6 @@ def statement(text: str, **params: object) -> Sql:
 
 
 def all_templates() -> list[str]:
-    """Return every template as `stage/name.sql`."""
-    return sorted(path.relative_to(root()).as_posix() for path in root().rglob("*.sql"))
+    """Return every template as `stage/name.sql`; the macros are no templates, their arguments are DuckDB's."""
+    found = sorted(path.relative_to(root()).as_posix() for path in root().rglob("*.sql"))
+    return [name for name in found if not name.startswith("macros/")]

@@ -1,0 +1,132 @@
+"""The audits as macros, in a bare DuckDB connection without this program, against plain Python."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlmicro
+from sqlmicro.audits import sql_macros
+from sqlmicro.templates import root
+
+NAMES = ["land", 'net "income"', "n", "q", "cols", "tbl", "size"]
+
+
+@pytest.fixture
+def shell() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(sql_macros.script())
+        yield connection
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _table(shell: duckdb.DuckDBPyConnection, name: str, rows: list[tuple[Any, ...]]) -> None:
+    columns = ", ".join(f"{_quoted(column)} VARCHAR" for column in NAMES)
+    shell.execute(f"CREATE TABLE {name} ({columns})")
+    shell.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(NAMES))})", rows)
+
+
+def _rows(seed: int, n: int = 60) -> list[tuple[Any, ...]]:
+    draw = random.Random(seed)
+    return [tuple(draw.choice(["a", "b", "NULL", "", None, "it's"]) for _ in NAMES) for _ in range(n)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_macros_agree_with_plain_python(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
+    rows = _rows(seed)
+    _table(shell, "release", rows)
+    cols, sensitive = NAMES[: 1 + seed], "size"
+    classes = Counter(row[: len(cols)] for row in rows)
+    sizes = Counter(classes.values())
+    assert dict(shell.execute("FROM sm_class_sizes('release', $1)", [cols]).fetchall()) == sizes
+    k, count, records, uniques = shell.execute("FROM sm_k_anonymity('release', $1)", [cols]).fetchall()[0]
+    assert (k, count, records, uniques) == (min(sizes), len(classes), len(rows), sizes[1])
+    small = [size for size in classes.values() if size < 3]
+    assert shell.execute("FROM sm_violations('release', $1, 3)", [cols]).fetchall() == [(len(small), sum(small))]
+    highest, mean, share = shell.execute("FROM sm_risk('release', $1)", [cols]).fetchall()[0]
+    assert (highest, mean, share) == pytest.approx((1 / min(sizes), len(classes) / len(rows), sizes[1] / len(rows)))
+    inside = {key: Counter(row[-1] for row in rows if row[: len(cols)] == key) for key in classes}
+    whole = Counter(row[-1] for row in rows)
+    entropy = min(
+        math.exp(-sum(c / sum(found.values()) * math.log(c / sum(found.values())) for c in found.values()))
+        for found in inside.values()
+    )
+    found = shell.execute("FROM sm_l_diversity('release', $1, $2)", [cols, sensitive]).fetchall()[0]
+    assert found == (min(map(len, inside.values())), pytest.approx(entropy))
+    distance = max(
+        sum(abs(found[s] / sum(found.values()) - whole[s] / len(rows)) for s in whole) / 2 for found in inside.values()
+    )
+    assert shell.execute("FROM sm_t_closeness('release', $1, $2)", [cols, sensitive]).fetchall()[0][0] == pytest.approx(
+        distance
+    )
+
+
+def test_safe_distance_is_that_of_counts(shell: duckdb.DuckDBPyConnection) -> None:
+    first, second = _rows(1), _rows(2, 50)
+    _table(shell, "a", first)
+    _table(shell, "b", second)
+    cols = NAMES[:2]
+    counts = [Counter(row[:2] for row in rows) for rows in (first, second)]
+    differences = [abs(counts[0][key] - counts[1][key]) for key in counts[0] | counts[1]]
+    found = shell.execute("FROM sm_safe_distance('a', 'b', $1)", [cols]).fetchall()[0]
+    assert found == (
+        len(differences),
+        sum(map(bool, differences)),
+        max(differences),
+        pytest.approx(sum(differences) / 110),
+    )
+    assert shell.execute("FROM sm_safe_distance('a', 'a', $1)", [cols]).fetchall()[0][1:] == (0, 0, 0.0)
+
+
+def test_what_the_output_tells_apart_is_counted_apart(shell: duckdb.DuckDBPyConnection) -> None:
+    shell.execute("""CREATE TABLE tricky AS SELECT * FROM (VALUES
+        ('Bob' COLLATE NOCASE, 0.0::DOUBLE, INTERVAL 1 MONTH), ('BOB', -0.0::DOUBLE, INTERVAL 30 DAY)) AS t(name, x, s)""")
+    for column in ("name", "x", "s"):
+        assert shell.execute("FROM sm_k_anonymity('tricky', $1)", [[column]]).fetchall()[0][:2] == (1, 2)
+
+
+@pytest.mark.parametrize("macro", ["sm_class_sizes", "sm_k_anonymity"])
+def test_names_are_looked_up_and_never_run(shell: duckdb.DuckDBPyConnection, macro: str) -> None:
+    _table(shell, "release", _rows(0, 5))
+    for table in ("release; DROP TABLE release", "release WHERE false", "(SELECT 1)", '"release" --'):
+        with pytest.raises(duckdb.Error):
+            shell.execute(f"FROM {macro}($1, ['land'])", [table]).fetchall()
+    with pytest.raises(duckdb.Error, match="no such column"):
+        shell.execute(f"FROM {macro}('release', ['land', 'nowhere'])").fetchall()
+    assert shell.execute("SELECT count(*) FROM release").fetchall() == [(5,)]
+
+
+def test_the_command_installs_them(workbench: Any) -> None:
+    db = workbench.make({"x": ("INTEGER", [1, 1, 2])})
+    found = sqlmicro.macros(db=db)
+    assert len(found["macros"]) == len(sql_macros.ORDER)
+    with duckdb.connect(db, read_only=True) as connection:
+        assert connection.execute("FROM sm_k_anonymity('records', ['x'])").fetchall() == [(1, 2, 3, 1)]
+    sqlmicro.macros(db=db)
+    assert sqlmicro.macros(print=True)["script"] == sql_macros.script()
+    with pytest.raises(sqlmicro.SqlmicroError, match="a database file is needed"):
+        sqlmicro.macros()
+
+
+def test_every_file_is_a_macro_and_in_the_index() -> None:
+    assert sorted(sql_macros.ORDER) == sorted(path.stem for path in (root() / "macros").glob("*.sql"))
+    index = (root() / "README.md").read_text(encoding="utf-8")
+    for call, title, _ in sql_macros.definitions():
+        assert f"| `{call}` | {title} |" in index
+
+
+def test_a_released_file_is_audited_by_a_view(shell: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    path = tmp_path / "release.parquet"
+    shell.execute(f"COPY (SELECT i % 2 AS x FROM range(6) t(i)) TO '{path}'")
+    shell.execute(f"CREATE VIEW release AS FROM '{path}'")
+    assert shell.execute("FROM sm_k_anonymity('release', ['x'])").fetchall() == [(3, 2, 6, 0)]
