@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from sqlmicro import job, jobfile, options
+from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.inputs import audit_options
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.params import Param, Parameter, parameters, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.registry import methods as registered
+from sqlmicro.templates import Sql
 
 METHOD_OPTIONS = (
     *options.SOURCE, *options.COLUMNS, *options.TARGET, *options.RUN, *options.MACHINE, *options.READER,
@@ -24,7 +27,7 @@ def _show_values(
 ) -> None: ...
 
 
-AUDIT_OPTIONS = (*options.SOURCE, *options.AUDIT, *parameters(_show_values), *options.MACHINE, *options.READER)
+AUDIT_OPTIONS = (*options.SOURCE, *audit_options(), *parameters(_show_values), *options.MACHINE, *options.READER)
 PROFILE_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
 _MOST_CLASSES_SHOWN = 20
 
@@ -107,41 +110,57 @@ def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 
 def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Measure the k-anonymity of a table over its quasi-identifiers; `passed` says whether it holds."""
-    from sqlmicro.audits import k_anonymity
-    from sqlmicro.columns import pick
-    from sqlmicro.source import find_source
+    """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
+
+    The table is read, never changed. Is it a release that this database recorded, the results are added to
+    sqlmicro.audits afterwards, where the file can be written to.
+    """
+    from sqlmicro import recording
+    from sqlmicro.audits import inputs, runner
     from sqlmicro.warehouse import Warehouse
 
-    with Warehouse.open(
-        values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
-    ) as warehouse:
-        source = find_source(warehouse, values["table"], options.reader_options(values))
-        if not values["quasi"]:
+    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
+    with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
+        subject = inputs.subject(warehouse, values)
+        rows = runner.run(subject, values["measure"], inputs.thresholds(values), values)
+        if not rows:
             raise ParameterError(
                 "audit, --quasi",
-                "names the quasi-identifiers",
+                "names the quasi-identifiers, or --original and the like what else to audit",
                 "none",
-                "The table has: " + ", ".join(column.name for column in source.columns),
+                "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
-        quasi = pick(source.columns, values["quasi"], "audit, --quasi")
-        sizes = k_anonymity.class_sizes(warehouse, source.relation, quasi)
         report = {
             "table": values["table"],
-            "quasi": [column.name for column in quasi],
-            **k_anonymity.check(sizes, values["k"]),
-            "histogram": sizes.histogram,
+            "nulls": values["nulls"],
+            **{role: [column.name for column in getattr(subject, role)] for role in ("quasi", "sensitive")},
+            "audits": rows,
+            "passed": all(row["passed"] for row in rows if row["asked"]),
         }
-        if values["show_values"] and not report["passed"]:
-            shown = warehouse.rows(
-                "audit/violating_classes.sql",
-                relation=source.relation,
-                columns=quasi,
-                k=values["k"],
-                most=_MOST_CLASSES_SHOWN,
-            )
-            report["classes_shown"] = [list(row) for row in shown]
+        if values["show_values"] and subject.quasi:
+            report["classes_shown"] = k_anonymity.smallest(subject, values["min_k"] or 2, _MOST_CLASSES_SHOWN)
+        release = recording.release_of(warehouse, values["table"], subject.release.relation)
+    report["release"] = release
+    report["recorded"] = release is not None and recording.add(values["db"], release, rows, machine)
     return report
+
+
+def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Install the audits as macros of a database, or print them: audits in plain SQL, without this program."""
+    from sqlmicro.audits import sql_macros
+    from sqlmicro.warehouse import Warehouse
+
+    if not values["print"]:
+        if not values["db"]:
+            raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
+        with Warehouse.open(values["db"], progress=progress) as warehouse, warehouse.transaction():
+            for _, _, statement in sql_macros.definitions():
+                warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
+    return {
+        "db": None if values["print"] else values["db"],
+        "macros": [{"call": call, "title": title} for call, title, _ in sql_macros.definitions()],
+        "script": sql_macros.script() if values["print"] else None,
+    }
 
 
 def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -238,6 +257,7 @@ def verbs() -> dict[str, Verb]:
             (*options.TWO_TABLES, options.SOURCE[0], *options.MACHINE, *options.READER),
             safe_distance_values,
         ),
+        "macros": (options.MACROS, macros_values),
         "run": (RUN_OPTIONS, run_values),
         "methods": (METHODS_OPTIONS, methods_values),
     }

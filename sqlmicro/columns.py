@@ -17,12 +17,14 @@ Role = Literal["identifier", "quasi", "sensitive", "weight"]
 RESERVED = (
     "row_id", "rowid", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
     "middle_first", "middle_last", "group_first", "group_last", "mean", "sd", "seat", "draw", "stratum",
-    "records", "place", "middle_mean", "signed_n",
+    "records", "place", "middle_mean", "signed_n", "remainder", "threshold", "in_tail", "median", "block", "phase",
+    "source", "target", "probability", "low", "high", "bin", "total", "weight", "entity", "other", "measure", "share",
+    "before", "after", "width", "bits", "level", "cumulated", "is_first", "low_total", "high_total", "place_total",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 
 NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
-_NUMBERED = re.compile(r"(low|width|mean|u|sum|signed)_\d+")
+_NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _IDENTIFYING = re.compile(
     r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
+from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, Roles, pick, settle_roles
 from sqlmicro.errors import AuditFailed, JobError, ParameterError
 from sqlmicro.params import settle
@@ -209,39 +211,26 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
     method = find(step.do)
     columns, by = _step_columns(step, run.roles, source)
     own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
-    pipeline.step(run, method, own, columns, by, step.settings.get("nulls") or ("error" if method.takes_nulls else "keep"), step.where)
+    nulls = step.settings.get("nulls") or ("error" if method.takes_nulls else "keep")
+    pipeline.step(run, method, own, columns, by, nulls, step.where)
 
 
 def _audit_step(run: Run, step: Step) -> None:
-    """Hold the records as they stand now to a k; the release itself is audited again when it is published."""
-    from sqlmicro.audits import k_anonymity
-    from sqlmicro.columns import make_columns
+    """Audit the records as they stand now; the release itself is audited again when it is published."""
+    from sqlmicro.audits import gate
 
-    values = settle(options.AUDIT, step.settings, step.where)
-    wanted = pick(run.roles.released, values["quasi"], f"{step.where}, quasi")
-    if not wanted:
-        raise JobError(f"{step.where}, key 'quasi'", "must name at least one column", "none")
-    staged = {name: column for column in make_columns(run.warehouse.describe(run.current)) for name in [column.name]}
+    values = settle(audit_options(), step.settings, step.where)
     with run.timed("audit"):
-        sizes = k_anonymity.class_sizes(run.warehouse, run.current, [staged[c.staged] for c in wanted])
-    result = k_anonymity.check(sizes, values["k"])
-    run.gates.append(
-        {
-            "check": "k-anonymity",
-            "columns": [column.name for column in wanted],
-            "value": result["value"],
-            "threshold": result["threshold"],
-            "passed": result["passed"],
-        }
-    )
-    if not result["passed"]:
+        rows = gate.rows(run, run.current, values, step.where)
+    failed = [row for row in rows if not row["passed"]]
+    if failed:
         raise AuditFailed(
             step.where,
-            f"every combination of {', '.join(c.name for c in wanted)} must occur {values['k']} times",
-            f"{result['violating_classes']:,} classes with "
-            f"{result['violating_records']:,} records below, the smallest {result['value']}",
+            "the records must pass the audits",
+            "; ".join(described(row) for row in failed),
             "Nothing was published",
         )
+    run.gates.append({"values": values, "where": step.where, "rows": rows})
 
 
 def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
@@ -284,7 +273,7 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         shown = {name: step[name] for name in ("method", "columns", "by", "nulls")} | step["parameters"]
         if step["candidates"]:
             chosen = next(c for c in step["candidates"] if c["candidate"] == step["chosen"])
-            shown["released"] = {"algorithm": chosen["algorithm"], "pass": chosen["pass"]}
+            shown["released"] = {name: chosen[name] for name in ("algorithm", "pass", "unification")}
         steps.append(shown)
     return {
         "steps": steps,

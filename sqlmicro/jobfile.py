@@ -19,7 +19,7 @@ Its top level holds the options all steps share, each `[[step]]` what to `do`::
    [[step]]
    do = "audit"
    quasi = ["age", "sex", "region"]
-   k = 3
+   min_k = 3
 
    [[step]]
    do = "publish"
@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro import options
+from sqlmicro.audits.inputs import audit_options
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
 from sqlmicro.job import JOB_OPTIONS, OTHER_STEPS, STEP_OPTIONS, TABLE_STEPS, Job, Step
 from sqlmicro.params import Parameter, settle
@@ -95,6 +96,9 @@ def _read_step(path: str, file: Path, number: int, item: dict[str, Any]) -> Step
     settings = {name: value for name, value in item.items() if name != "do"}
     if do == "publish" and isinstance(settings.get("to"), str):
         settings["to"] = _beside(file, settings["to"], "to")
+    for name in ("key_file", "matrix"):
+        if isinstance(settings.get(name), str):
+            settings[name] = _beside(file, settings[name], name)
     if do == "register" and isinstance(settings.get("files"), list):
         settings["files"] = [_beside(file, str(name), "files") for name in settings["files"]]
     where = f"{where} ({do})"
@@ -107,11 +111,11 @@ def _read_step(path: str, file: Path, number: int, item: dict[str, Any]) -> Step
 
 def step_parameters(do: str) -> tuple[Parameter, ...]:
     """Return the parameters of a step of a job file."""
-    others = {"publish": options.TARGET, "audit": options.AUDIT, "register": options.REGISTER, "profile": ()}
+    others = {"publish": options.TARGET, "audit": audit_options(), "register": options.REGISTER, "profile": ()}
     if do in others:
         return others[do]
     method = find(do)
-    return (*(option for option in STEP_OPTIONS if method.takes_nulls or option.name != "nulls"), *method.settings)
+    return (*(option for option in STEP_OPTIONS if method.takes(option.name)), *method.settings)
 
 
 def _check_order(job: Job) -> None:

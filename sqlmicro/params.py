@@ -120,7 +120,8 @@ def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     found = []
     for name, parameter in inspect.signature(function).parameters.items():
         hint = parameter.annotation
-        if isinstance(hint, str) and hint.startswith("Annotated["):
+        shared = get_origin(function.__globals__.get(hint)) is Annotated if isinstance(hint, str) else False
+        if isinstance(hint, str) and (shared or hint.startswith("Annotated[")):
             # Only these are evaluated: the arrays of a kernel are annotated with numpy, which is not imported yet.
             hint = eval(hint, function.__globals__)
         if get_origin(hint) is Annotated:

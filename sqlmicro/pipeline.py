@@ -115,7 +115,7 @@ def step(
         When columns cannot be used by the method: wrong type, missing or infinite values, too few records.
     """
     values = settle(method.settings, settings, where)
-    if not columns:
+    if not columns and method.takes_columns:
         dropped = ", ".join(column.name for column in run.roles.identifiers)
         got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
         raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")

@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro import templates
+from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import AuditFailed
 from sqlmicro.pipeline import Run
-from sqlmicro.recording import label, record
+from sqlmicro.recording import record
 from sqlmicro.reports.text import some
 from sqlmicro.source import file_format, reading
 from sqlmicro.targets import Target, check_target, file_ending, refuse_other_types
@@ -34,6 +36,7 @@ class Output:
     relation: Name
     target: Target
     candidate: int | None = None
+    gated: tuple[dict[str, Any], ...] = ()
 
 
 Audits = dict[int | None, list[dict[str, Any]]]
@@ -50,12 +53,15 @@ def publish(run: Run, target: Target, *, dry: bool, report: dict[str, Any], star
     AuditFailed
         When a file does not keep what its methods promise. Nothing is published.
     """
-    outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
+    outputs = [
+        Output(relation, target.of_candidate(number), number, _gated(run, relation))
+        for number, relation in run.kept.items()
+    ]
     if target.kind == "in place":
         refuse_other_types(run)
     for kept in outputs:
         check_target(run, kept.target, dry=dry)
-    outputs.append(Output(run.current, target))
+    outputs.append(Output(run.current, target, gated=_gated(run, run.current)))
     with run.timed("publish and audit"):
         if dry:
             return _rehearse(run, outputs)[None]
@@ -68,7 +74,7 @@ def publish(run: Run, target: Target, *, dry: bool, report: dict[str, Any], star
             for output in outputs:
                 relation = _write_table(run, output)
                 columns = _published_columns(run, relation, target)
-                audits[output.candidate] = audit_release(run, output.relation, relation, columns)
+                audits[output.candidate] = audit_release(run, output.relation, relation, columns, output.gated)
             record(run, target, report, audits, started)
         return audits[None]
 
@@ -171,7 +177,7 @@ def _rehearse(run: Run, outputs: Sequence[Output]) -> Audits:
         into = "published" if output.candidate is None else f"published_candidate_{output.candidate}"
         rehearsed = warehouse.rehearse(into, _select(run, output))
         columns = make_columns(warehouse.describe(rehearsed))
-        audits[output.candidate] = audit_release(run, output.relation, rehearsed, columns)
+        audits[output.candidate] = audit_release(run, output.relation, rehearsed, columns, output.gated)
         by_name = {column.name: column for column in columns}
         guarded += [
             (claim.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
@@ -204,7 +210,7 @@ def _to_files(run: Run, outputs: Sequence[Output], report: dict[str, Any], start
             written.append((beside, output.target.path))
             relation = _write_file(run, output, beside)
             columns = make_columns(warehouse.describe(relation))
-            audits[output.candidate] = audit_release(run, output.relation, relation, columns)
+            audits[output.candidate] = audit_release(run, output.relation, relation, columns, output.gated)
         with contextlib.ExitStack() as stack:
             if not warehouse.in_memory:
                 stack.enter_context(warehouse.transaction())
@@ -247,8 +253,22 @@ def _fsync(path: Path) -> None:
         os.close(descriptor)
 
 
-def audit_release(run: Run, staged: Name, relation: Name, columns: Sequence[Column]) -> list[dict[str, Any]]:
+def _gated(run: Run, staged: Name) -> tuple[dict[str, Any], ...]:
+    """Return what the gates of the job measured: of the release in their step, of another candidate now.
+
+    They stage relations, which cannot be done in the transaction that publishes.
+    """
+    if staged == run.current:
+        return tuple(row for gate in run.gates for row in gate["rows"])
+    return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate["values"], gate["where"]))
+
+
+def audit_release(
+    run: Run, staged: Name, relation: Name, columns: Sequence[Column], gated: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Hold what was published of `staged` to its promises: rows, and what every step claims of its columns.
+
+    `gated` is what the gates of the job found.
 
     Returns
     -------
@@ -271,13 +291,7 @@ def audit_release(run: Run, staged: Name, relation: Name, columns: Sequence[Colu
     audits = [{**_check("k-anonymity", run.quasi, overall.k, None), "histogram": overall.histogram}]
     expected = warehouse.count(staged)
     audits.append(_check("rows", (), overall.records, expected, passed=overall.records == expected))
-    for gate in run.gates:
-        if staged == run.current:
-            audits.append(gate)
-            continue
-        held = [by_name[name] for name in gate["columns"]]
-        sizes = k_anonymity.class_sizes(warehouse, relation, held)
-        audits.append(_check("k-anonymity", held, sizes.k, gate["threshold"]))
+    audits += gated
     for claim in run.claims:
         if claim.promise == "record":
             if set(claim.columns) == set(run.quasi):
@@ -293,7 +307,7 @@ def audit_release(run: Run, staged: Name, relation: Name, columns: Sequence[Colu
         raise AuditFailed(
             "audit",
             "the release must keep what its methods promise",
-            "; ".join(f"{label(check)} = {check['value']}, needed {check['threshold']}" for check in failed),
+            "; ".join(described(check) for check in failed),
             _why_failed(run),
         )
     return audits
@@ -329,7 +343,9 @@ def _check(
     if passed is None:
         passed = threshold is None or value >= threshold
     names = [column.name for column in columns]
-    return {"check": name, "columns": names, "value": value, "threshold": threshold, "passed": passed}
+    return {
+        "check": name, "columns": names, "value": value, "threshold": threshold, "at_least": True, "passed": passed
+    }  # fmt: skip
 
 
 def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[dict[str, Any]]:

@@ -59,6 +59,8 @@ class Method:
     source: str
     templates: tuple[str, ...]
     takes_every_column: bool
+    takes_columns: bool
+    takes_strata: bool
     parameters: tuple[Parameter, ...]
 
     @property
@@ -70,6 +72,11 @@ class Method:
     def takes_nulls(self) -> bool:
         """Whether a user chooses what becomes of missing values; in masking they stay missing."""
         return self.stage != "mask"
+
+    def takes(self, option: str) -> bool:
+        """Tell whether an option that methods share means something here."""
+        unlike = {"columns": self.takes_columns, "by": self.takes_strata, "nulls": self.takes_nulls}
+        return unlike.get(option, True)
 
     @property
     def summary(self) -> str:
@@ -94,17 +101,30 @@ def method(
     source: str,
     templates: tuple[str, ...] = (),
     takes_every_column: bool = False,
+    takes_columns: bool = True,
+    takes_strata: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
     An `engine="numpy"` grouping method is called as `f(X, rng, tick, **settings)` with X of shape (n, p), standardised,
     and returns labels of shape (n,), or a `Grouping` of them with notes for the report. An `engine="sql"` method is
-    called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`.
+    called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
+    no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`).
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         _METHODS[name] = Method(
-            name, function, stage, engine, promise, source, templates, takes_every_column, parameters(function)
+            name,
+            function,
+            stage,
+            engine,
+            promise,
+            source,
+            templates,
+            takes_every_column,
+            takes_columns,
+            takes_strata,
+            parameters(function),
         )
         return function
 

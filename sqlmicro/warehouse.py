@@ -239,6 +239,17 @@ class Warehouse:
             )
         )
 
+    def set_pads(self, inner: bytes, outer: bytes) -> None:
+        """Bind the pads of a keyed hash (HMAC); they are as secret as its key and never part of a statement."""
+        for name, pad in (("sqlmicro_inner_pad", inner), ("sqlmicro_outer_pad", outer)):
+            self.insert("pads", "SET VARIABLE {{ name | ident }} = $1", [pad], name=name)
+            self.log_only(
+                "pads",
+                "-- The run used a secret pad in place of this one.\n"
+                "SET VARIABLE {{ name | ident }} = encode(concat(uuid(), uuid()))",
+                name=name,
+            )
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit at the end of the block, or roll everything back."""

@@ -6,6 +6,7 @@
 SELECT
 {% for column in columns %}
   min(CAST({{ column | ident }} AS DOUBLE)) AS low_{{ loop.index }},
-  max(CAST({{ column | ident }} AS DOUBLE)) - low_{{ loop.index }} AS width_{{ loop.index }}{% if not loop.last %},{% endif +%}
+  max(CAST({{ column | ident }} AS DOUBLE)) - low_{{ loop.index }} AS width_{{ loop.index }}
+  {% if not loop.last %},{% endif +%}
 {% endfor %}
 FROM {{ relation | ident }}

@@ -1,6 +1,7 @@
 -- title: Transitions that keep the expected margin of the column
--- source: Kooiman, Willenborg & Gouweleeuw (1997), two-stage invariant PRAM: after P, every category is sent back to where it
---   may have come from, Q_jl = P_lj t_l / sum over k of P_kj t_k; R = PQ then has t R = t. Products are added in the order of j
+-- source: Kooiman, Willenborg & Gouweleeuw (1997), two-stage invariant PRAM: after P, every category is sent back to
+--   where it may have come from, Q_jl = P_lj t_l / sum over k of P_kj t_k; R = PQ then has t R = t. Products are added
+--   in the order of j
 -- reads: transitions, categories
 -- returns: source, target (labels), probability
 -- params: transitions, categories

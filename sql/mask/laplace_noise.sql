@@ -1,6 +1,6 @@
 -- title: The values within their bounds, with Laplace noise, on a grid
--- source: Dwork et al. (2006); Mironov (2012): rounded to multiples of a power of two not below the scale, so that the low
---   bits of a sum say nothing of its terms. Sign and 59 bits of the deviate are those of a keyed hash
+-- source: Dwork et al. (2006); Mironov (2012): rounded to multiples of a power of two not below the scale, so that the
+--   low bits of a sum say nothing of its terms. Sign and 59 bits of the deviate are those of a keyed hash
 -- reads: relation
 -- returns: row_id, the columns
 -- params: relation, lower, upper, scale, grid, terms (column, stream)

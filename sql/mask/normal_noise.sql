@@ -1,6 +1,6 @@
 -- title: The values with normal noise added, scaled and shifted
--- source: Kim (1986); Brand (2002). A deviate is made of 60 bits of a keyed hash of the record's number: 32 for its radius,
---   28 for its angle (Box & Muller 1958)
+-- source: Kim (1986); Brand (2002). A deviate is made of 60 bits of a keyed hash of the record's number: 32 for its
+--   radius, 28 for its angle (Box & Muller 1958)
 -- reads: relation
 -- returns: row_id, the columns: factor x (value + the sum of weight x deviate) + shift
 -- params: relation, streams, terms (column, factor, shift, weights, one for every stream)

@@ -1,6 +1,7 @@
 -- title: The normal score of every value: the normal quantile of its rank
--- source: Sullivan (1989). The score is that of (rank - 1/2) / n; equal values share their ranks at random, by a keyed hash,
---   so that a column with few values has as many scores as records. Normal quantile: Acklam (2003), relative error 1.2e-9
+-- source: Sullivan (1989). The score is that of (rank - 1/2) / n; equal values share their ranks at random, by a keyed
+--   hash, so that a column with few values has as many scores as records. Normal quantile: Acklam (2003), relative
+--   error 1.2e-9
 -- reads: relation
 -- returns: row_id, the columns; no score where there is no value
 -- params: relation, terms (column, stream)

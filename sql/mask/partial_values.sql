@@ -9,7 +9,8 @@ SELECT
   , CASE WHEN length(CAST({{ column | ident }} AS VARCHAR)) <= {{ first_shown | lit }} + {{ last_shown | lit }}
       THEN repeat({{ character | lit }}, length(CAST({{ column | ident }} AS VARCHAR)))
       ELSE left(CAST({{ column | ident }} AS VARCHAR), {{ first_shown | lit }})
-        || repeat({{ character | lit }}, length(CAST({{ column | ident }} AS VARCHAR)) - {{ first_shown | lit }} - {{ last_shown | lit }})
+        || repeat({{ character | lit }},
+          length(CAST({{ column | ident }} AS VARCHAR)) - {{ first_shown | lit }} - {{ last_shown | lit }})
         || right(CAST({{ column | ident }} AS VARCHAR), {{ last_shown | lit }})
     END AS {{ column | ident }}
 {% endfor %}

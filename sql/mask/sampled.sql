@@ -1,6 +1,6 @@
 -- title: The records that are drawn, without replacement
--- source: simple random sampling within strata (Cochran 1977): the records with the smallest keyed hashes; the weight is the
---   inverse of the inclusion probability, N_h/n_h
+-- source: simple random sampling within strata (Cochran 1977): the records with the smallest keyed hashes; the weight
+--   is the inverse of the inclusion probability, N_h/n_h
 -- reads: relation, sizes
 -- returns: row_id, the weight
 -- params: relation, sizes, by, stream, weight
@@ -14,15 +14,18 @@ WITH drawn AS (
 ),
 placed AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
-    row_id,
+    d.row_id,
+    s.records,
+    s.size,
     row_number() OVER (
-      PARTITION BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}true ORDER BY draw, row_id) AS position
-  FROM drawn
+      PARTITION BY {% for stratum in by %}d.{{ stratum | ident }}, {% endfor %}true ORDER BY d.draw, d.row_id) AS position
+  FROM drawn AS d
+  JOIN {{ sizes | ident }} AS s
+    ON {% for stratum in by %}d.{{ stratum | ident }} IS NOT DISTINCT FROM s.{{ stratum | ident }} AND {% endfor +%}
+    d.draw < s.high
 )
 SELECT
-  p.row_id,
-  s.records / s.size AS {{ weight | ident }}
-FROM placed AS p
-JOIN {{ sizes | ident }} AS s
-  ON {% for stratum in by %}p.{{ stratum | ident }} IS NOT DISTINCT FROM s.{{ stratum | ident }} AND {% endfor %}p.position <= s.size
+  row_id,
+  records / size AS {{ weight | ident }}
+FROM placed
+WHERE position <= size

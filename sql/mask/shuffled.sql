@@ -1,5 +1,6 @@
 -- title: The values of the columns, together, permuted among the records within strata
--- source: sqlmicro: every permutation is equally likely; records with the same columns missing are permuted among themselves
+-- source: sqlmicro: every permutation is equally likely; records with the same columns missing are permuted among
+--   themselves
 -- reads: relation
 -- returns: row_id, the columns
 -- params: relation, by, columns, stream

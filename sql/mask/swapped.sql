@@ -1,6 +1,6 @@
 -- title: Values swapped between records that agree in the strata
--- source: Dalenius & Reiss (1982), data swapping. A keyed hash chooses the records; those of a stratum that have the same
---   columns missing pass their values on in a circle of random order
+-- source: Dalenius & Reiss (1982), data swapping. A keyed hash chooses the records; those of a stratum that have the
+--   same columns missing pass their values on in a circle of random order
 -- reads: relation
 -- returns: row_id, the columns
 -- params: relation, by, columns, stream, share (as a whole number of 2^-60)

@@ -1,6 +1,6 @@
 -- title: The tail of every stratum: the records at or beyond the threshold
--- source: Hundepool et al. (2012), top and bottom coding. Values are added in ascending order, so that the mean does not
---   depend on the number of threads
+-- source: Hundepool et al. (2012), top and bottom coding. Values are added in ascending order, so that the mean does
+--   not depend on the number of threads
 -- reads: relation, thresholds
 -- returns: the strata, threshold, records, mean and median of the tail
 -- params: relation, thresholds, by, column, top

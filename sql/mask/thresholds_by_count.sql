@@ -8,7 +8,8 @@ WITH placed AS (
     {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
     {{ column | ident }} AS threshold,
     row_number() OVER (
-      PARTITION BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}true ORDER BY {{ column | ident }}) AS position,
+      PARTITION BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}true
+      ORDER BY {{ column | ident }}) AS position,
     count(*) OVER (PARTITION BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}true) AS n
   FROM {{ relation | ident }}
   WHERE {{ column | ident }} IS NOT NULL

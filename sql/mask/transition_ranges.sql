@@ -1,6 +1,7 @@
 -- title: Which draws from 0 to 2^60 turn a value into which
--- source: sqlmicro. Probabilities are whole multiples of 2^-60, the last category of a row takes what is left by rounding; a
---   range is listed in every one of the 256 equal bins it reaches into, so that a draw meets few ranges (Chen & Asau 1974)
+-- source: sqlmicro. Probabilities are whole multiples of 2^-60, the last category of a row takes what is left by
+--   rounding; a range is listed in every one of the 256 equal bins it reaches into, so that a draw meets few ranges
+--   (Chen & Asau 1974)
 -- reads: categories, transitions
 -- returns: source, target (values), low, high (below which), bin
 -- params: categories, transitions

@@ -6,7 +6,7 @@
 SELECT
   a.label AS source,
   b.label AS target,
-  CASE WHEN a.label = b.label THEN {{ keep | lit }} ELSE (1 - {{ keep | lit }}) / (count(*) OVER (PARTITION BY a.label) - 1) END
-    AS probability
+  CASE WHEN a.label = b.label THEN {{ keep | lit }}
+    ELSE (1 - {{ keep | lit }}) / (count(*) OVER (PARTITION BY a.label) - 1) END AS probability
 FROM {{ categories | ident }} AS a
 CROSS JOIN {{ categories | ident }} AS b

@@ -1,4 +1,5 @@
--- title: The values of a column in the order of others: the record with the r-th smallest score gets the r-th smallest value
+-- title: The values of a column in the order of others: the record with the r-th smallest score gets the r-th smallest
+--   value
 -- source: Sullivan (1989), the transformation back
 -- reads: relation, scores
 -- returns: row_id, value

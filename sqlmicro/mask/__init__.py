@@ -11,6 +11,7 @@ from sqlmicro.mask import (
     pseudonymise,
     sample,
     shuffle,
+    suppress,
     swap,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "pseudonymise",
     "sample",
     "shuffle",
+    "suppress",
     "swap",
 ]

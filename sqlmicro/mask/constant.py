@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     engine="sql",
     promise="masked",
     source="sqlmicro",
-    templates=("mask/constants.sql",),
+    templates=("mask/constants.sql", "mask/nulls.sql"),
+    takes_strata=False,
 )
 def constant(
     work: Work,
@@ -42,7 +43,10 @@ def constant(
     -----
     One pass over the records. Leaving the column out altogether is the option --drop.
     """
-    values = work.run("mask/constants.sql", "values", relation=work.relation, columns=work.columns, value=value)
+    if value is None:
+        values = work.run("mask/nulls.sql", "values", relation=work.relation, columns=work.columns)
+    else:
+        values = work.run("mask/constants.sql", "values", relation=work.relation, columns=work.columns, value=value)
     work.replace_all(work.columns, values)
     work.outcome.nominal = list(work.columns)
     if value is not None:

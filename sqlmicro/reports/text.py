@@ -88,6 +88,15 @@ def histogram(sizes: dict[int, int], k: int | None) -> str:
     return "\n".join(lines)
 
 
+def figure(value: float) -> str:
+    """Return a number to be read: whole ones in full, others with six digits.
+
+    >>> figure(12345), figure(0.123456789)
+    ('12,345', '0.123457')
+    """
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
 def registered(report: dict[str, Any]) -> str:
     """Return what `register` did."""
     return f"{report['kind']} {report['table']}: {report['rows']:,} rows, {len(report['columns'])} columns"
@@ -122,24 +131,6 @@ def profile(report: dict[str, Any]) -> str:
             textwrap.fill(f"{c['role']}: {c['role_reason']}", width(), initial_indent="  ", subsequent_indent="    ")
         )
     return "\n".join(blocks)
-
-
-def audit(report: dict[str, Any]) -> str:
-    """Return the result of the k-anonymity audit and the class sizes."""
-    verdict = "passed" if report["passed"] else "FAILED"
-    lines = [
-        line("table", report["table"]),
-        line("quasi", ", ".join(report["quasi"])),
-        line("k-anonymity", f"{report['value']} (needed {report['threshold']}): {verdict}"),
-        line("records", f"{report['records']:,} in {report['classes']:,} classes"),
-        line("below k", f"{report['violating_records']:,} records in {report['violating_classes']:,} classes"),
-        "",
-        histogram(report["histogram"], report["threshold"]),
-    ]
-    if "classes_shown" in report:
-        rows = [[("NULL" if value is None else str(value)) for value in row] for row in report["classes_shown"]]
-        lines += ["", table(rows, [*report["quasi"], "records"])]
-    return "\n".join(lines)
 
 
 def release(report: dict[str, Any]) -> str:
@@ -236,8 +227,9 @@ def _audits(audits: Sequence[dict[str, Any]]) -> list[str]:
         columns = [column for check in checks for column in check["columns"]]
         of = f" ({some(columns)})" if columns else ""
         verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
-        needed = "" if threshold is None else f", needed {threshold:,}"
-        lines.append(line("audit", f"{name}{of}: {min(check['value'] for check in checks):,}{needed}, {verdict}"))
+        worst = (min if checks[0]["at_least"] else max)(check["value"] for check in checks)
+        needed = "" if threshold is None else f", needed {figure(threshold)}"
+        lines.append(line("audit", f"{name}{of}: {figure(worst)}{needed}, {verdict}"))
     return lines
 
 
@@ -293,6 +285,14 @@ def safe_distance(report: dict[str, Any]) -> str:
         ]
         lines += ["", table(rows, ["", "original", "changed"], right=[1, 2])]
     return "\n".join(lines)
+
+
+def macros(report: dict[str, Any]) -> str:
+    """Return the statements, or what was installed."""
+    if report["script"] is not None:
+        return str(report["script"]).rstrip()
+    rows = [[macro["call"], macro["title"]] for macro in report["macros"]]
+    return table(rows, ["macro", "what it returns"]) + "\n\nFor example: FROM sm_k_anonymity('table', ['a', 'b'])"
 
 
 def methods(report: dict[str, Any]) -> str:

@@ -1,10 +1,88 @@
-"""Row tests of sql/mask/."""
+"""Row tests of sql/mask/ but recoding."""
 
 from __future__ import annotations
 
-from .case import Case, col, rel, values
+import hmac
+from hashlib import sha256
+from math import ceil, cos, exp, floor, log, pi, sqrt
+from statistics import NormalDist
 
-INCOME = col('net "income"', "INTEGER")
+import pytest
+
+from .case import KEY, Case, col, rel, values
+
+X, INCOME, LAND, TOWN = col("x"), col('net "income"', "INTEGER"), col("land", "VARCHAR"), col("town", "VARCHAR")
+
+
+def draw(stream, row_id, start=0):
+    """Return 60 bits of the keyed hash of a number."""
+    digest = sha256(" ".join([KEY, stream, str(row_id)]).encode()).hexdigest()
+    return int(digest[start : start + 15], 16)
+
+
+def deviate(stream, row_id):
+    """Return a normal deviate (Box & Muller 1958)."""
+    radius, angle = divmod(draw(stream, row_id), 2**28)
+    return sqrt(-2 * log((radius + 0.5) / 2**32)) * cos(2 * pi * angle / 2**28)
+
+
+def uniform(stream, row_id):
+    """Return a sign and a uniform deviate of 59 bits."""
+    bits, sign = divmod(draw(stream, row_id), 2)
+    return 1 if sign else -1, (bits + 0.5) / 2**59
+
+
+def laplace(x, stream, row_id):
+    """Return a value within 0 and 10 with noise of scale 5, as a multiple of 8."""
+    sign, u = uniform(stream, row_id)
+    return 8.0 * floor((min(max(x, 0), 10) + sign * 5 * log(u)) / 8 + 0.5)
+
+
+def geometric(x, stream, row_id):
+    """Return a value within 0 and 10 with two-sided geometric noise, by adding up the probabilities."""
+    sign, u = uniform(stream, row_id)
+    a, magnitude = exp(-0.5), 0
+    while 2 * a ** (magnitude + 1) / (1 + a) >= u:
+        magnitude += 1
+    return min(max(x, 0), 10) + sign * magnitude
+
+
+def by_draw(stream, row_ids):
+    """Order numbers of records by their draws."""
+    return sorted(row_ids, key=lambda row_id: draw(stream, row_id))
+
+
+def permuted(stream, rows):
+    """Return rows (row_id, value…) with the values in the order of the draws."""
+    seats = sorted(row_id for row_id, *_ in rows)
+    found = {row_id: rest for row_id, *rest in rows}
+    return [(seat, *found[taken]) for seat, taken in zip(seats, by_draw(stream, seats), strict=True)]
+
+
+def in_circle(stream, rows):
+    """Return rows (row_id, value…) of which each has the value of the next by draw."""
+    order = by_draw(stream, [row_id for row_id, *_ in rows])
+    found = {row_id: rest for row_id, *rest in rows}
+    return [(row_id, *found[after]) for row_id, after in zip(order, [*order[1:], order[0]], strict=True)]
+
+
+def scores(stream, *groups):
+    """Return (row_id, normal score) of groups of equal values, ascending."""
+    order = [
+        row_id
+        for group in groups
+        for row_id in sorted(group, key=lambda i: sha256(f"{KEY} {stream} {i}".encode()).hexdigest())
+    ]
+    quantile = NormalDist().inv_cdf
+    return {i: pytest.approx(quantile((r + 0.5) / len(order)), rel=3e-9) for r, i in enumerate(order)}
+
+
+FIVE = values(
+    'row_id, "net ""income""", land',
+    *("(0, 10, 'a')", "(1, 50, 'a')", "(2, NULL, 'a')", "(3, 30, NULL)", "(4, 20, NULL)"),
+)
+SIXTY = 2**60
+EDGES = [int(sha256(f"{KEY} swap_1.2".encode()).hexdigest()[i : i + 8], 16) / 2**33 for i in (0, 8)]
 
 CASES = [
     Case(
@@ -13,5 +91,515 @@ CASES = [
         params={"relation": rel("typed"), "columns": [INCOME, col("name")], "value": "it's gone"},
         returns=["row_id", 'net "income"', "name"],
         expect=[(0, "it's gone", "it's gone"), (1, "it's gone", "it's gone")],
+    ),
+    Case(
+        "mask/nulls.sql",
+        given={"typed": values('row_id, "net ""income""", name', "(1, 10, 'a')", "(0, NULL, 'b')")},
+        params={"relation": rel("typed"), "columns": [INCOME, col("name")]},
+        returns=["row_id", 'net "income"', "name"],
+        show='row_id, typeof("net ""income""") AS type, typeof(name), "net ""income""", name',
+        expect=[(0, "INTEGER", "VARCHAR", None, None), (1, "INTEGER", "VARCHAR", None, None)],
+    ),
+    # 7 of 10: shares 2.8, 2.8, 1.4 of the strata of 4, 4, 2; the first two get one more.
+    Case(
+        "mask/sample_sizes.sql",
+        given={
+            "typed": values(
+                "row_id, land",
+                *(f"({i}, {land})" for i, land in enumerate(["'a'"] * 4 + ["NULL"] * 4 + ["'b'"] * 2)),
+            )
+        },
+        params={"relation": rel("typed"), "by": [LAND], "size": 7},
+        returns=["land", "records", "size", "high"],
+        expect=[("a", 4, 3, SIXTY), (None, 4, 3, SIXTY), ("b", 2, 1, SIXTY)],
+    ),
+    Case(
+        "mask/sample_sizes.sql",
+        given={"typed": values("row_id, land", "(0, 'a')", "(1, 'b')", "(2, 'b')")},
+        params={"relation": rel("typed"), "by": [], "size": 2},
+        returns=["records", "size", "high"],
+        expect=[(3, 2, SIXTY)],
+    ),
+    # (100 + 12 x 10 + 144) / 728 of the draws.
+    Case(
+        "mask/sample_sizes.sql",
+        given={"typed": "SELECT i AS row_id FROM range(728) AS t(i)"},
+        params={"relation": rel("typed"), "by": [], "size": 100},
+        returns=["records", "size", "high"],
+        expect=[(728, 100, SIXTY // 2)],
+    ),
+    # 2 of 3 and 0 of 2: the two smallest hashes of the stratum a, weight 3/2.
+    Case(
+        "mask/sampled.sql",
+        given={
+            "typed": FIVE,
+            "sizes": values("land, records, size, high", f"('a', 3, 2, {SIXTY})", f"(NULL, 2, 0, {SIXTY})"),
+        },
+        params={
+            "relation": rel("typed"),
+            "sizes": rel("sizes"),
+            "by": [LAND],
+            "stream": "sample_1.1",
+            "weight": col("w"),
+        },
+        returns=["row_id", "w"],
+        expect=[(row_id, 1.5) for row_id in by_draw("sample_1.1", [0, 1, 2])[:2]],
+    ),
+    Case(
+        "mask/thresholds_by_value.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [LAND], "threshold": 30},
+        returns=["land", "threshold"],
+        expect=[("a", 30), (None, 30)],
+    ),
+    Case(
+        "mask/thresholds_by_value.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [], "threshold": 30.5},
+        returns=["threshold"],
+        expect=[(30.5,)],
+    ),
+    # 10 20 30 50: the median is the second, a value that occurs.
+    Case(
+        "mask/thresholds_by_quantile.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [], "column": INCOME, "quantile": 0.5},
+        returns=["threshold"],
+        expect=[(20,)],
+    ),
+    Case(
+        "mask/thresholds_by_quantile.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [LAND], "column": INCOME, "quantile": 0.9},
+        returns=["land", "threshold"],
+        expect=[("a", 50), (None, 30)],
+    ),
+    # The second from the top of 10 20 30 50; from the bottom of 10 50 and 20 30.
+    Case(
+        "mask/thresholds_by_count.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [], "column": INCOME, "count": 2, "top": True},
+        returns=["threshold"],
+        expect=[(30,)],
+    ),
+    Case(
+        "mask/thresholds_by_count.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [LAND], "column": INCOME, "count": 2, "top": False},
+        returns=["land", "threshold"],
+        expect=[("a", 50), (None, 30)],
+    ),
+    # 20 30 50: the mean is 100/3.
+    Case(
+        "mask/tails.sql",
+        given={"typed": FIVE, "thresholds": values("threshold", "(20)")},
+        params={
+            "relation": rel("typed"),
+            "thresholds": rel("thresholds"),
+            "by": [],
+            "column": INCOME,
+            "top": True,
+        },
+        returns=["threshold", "records", "mean", "median"],
+        expect=[(20, 3, 100 / 3, 30.0)],
+    ),
+    # At or below: 10; none of 20 and 30 in the stratum NULL.
+    Case(
+        "mask/tails.sql",
+        given={"typed": FIVE, "thresholds": values("land, threshold", "('a', 15)", "(NULL, 15)")},
+        params={
+            "relation": rel("typed"),
+            "thresholds": rel("thresholds"),
+            "by": [LAND],
+            "column": INCOME,
+            "top": False,
+        },
+        returns=["land", "threshold", "records", "mean", "median"],
+        expect=[("a", 15, 1, 10.0, 10.0)],
+    ),
+    Case(
+        "mask/tail_values.sql",
+        given={
+            "typed": FIVE,
+            "tails": values("land, threshold, records, mean, median", "('a', 50, 1, 55e0, 60e0)"),
+        },
+        params={
+            "relation": rel("typed"),
+            "tails": rel("tails"),
+            "by": [LAND],
+            "column": INCOME,
+            "top": True,
+            "replacement": "mean",
+        },
+        returns=["row_id", "value"],
+        expect=[(0, 10.0), (1, 55.0), (2, None), (3, 30.0), (4, 20.0)],
+    ),
+    Case(
+        "mask/tail_values.sql",
+        given={"typed": FIVE, "tails": values("threshold, records", "(20, 2)")},
+        params={
+            "relation": rel("typed"),
+            "tails": rel("tails"),
+            "by": [],
+            "column": INCOME,
+            "top": False,
+            "replacement": "threshold",
+        },
+        returns=["row_id", "value"],
+        expect=[(0, 20), (1, 50), (2, None), (3, 30), (4, 20)],
+    ),
+    Case(
+        "mask/tail_labels.sql",
+        given={"typed": FIVE, "tails": values("threshold, records", "(30, 2)")},
+        params={
+            "relation": rel("typed"),
+            "tails": rel("tails"),
+            "by": [],
+            "column": INCOME,
+            "top": True,
+            "label": "30+",
+        },
+        returns=["row_id", "value"],
+        expect=[(0, "10"), (1, "30+"), (2, None), (3, "30+"), (4, "20")],
+    ),
+    Case(
+        "mask/extents.sql",
+        given={"typed": values('x, "net ""income"""', "(1.5e0, NULL)", "(NULL, NULL)", "(-2e0, NULL)")},
+        params={"relation": rel("typed"), "columns": [X, INCOME]},
+        returns=["low_1", "width_1", "low_2", "width_2"],
+        expect=[(-2.0, 3.5, None, None)],
+    ),
+    # 2 (x + 3 u) + 1 and 2 (income + u + 0.5 v): two deviates of each record.
+    Case(
+        "mask/normal_noise.sql",
+        given={"typed": values('row_id, x, "net ""income"""', "(0, 1.5e0, 10)", "(7, NULL, 20)")},
+        params={
+            "relation": rel("typed"),
+            "streams": ["noise_1.1", "noise_1.2"],
+            "terms": [(X, 2.0, 1.0, [3.0, 0.0]), (INCOME, 2.0, 0.0, [1.0, 0.5])],
+        },
+        returns=["row_id", "x", 'net "income"'],
+        expect=[
+            (
+                i,
+                None if x is None else 2 * (x + 3 * deviate("noise_1.1", i)) + 1,
+                2 * (income + deviate("noise_1.1", i) + 0.5 * deviate("noise_1.2", i)),
+            )
+            for i, x, income in [(0, 1.5, 10), (7, None, 20)]
+        ],
+    ),
+    # Scale 5, so a grid of 8; 99 is moved to 10 before.
+    Case(
+        "mask/laplace_noise.sql",
+        given={"typed": values('row_id, x, "net ""income"""', "(0, 1.5e0, 99)", "(7, NULL, -3)", "(9, 4e0, NULL)")},
+        params={
+            "relation": rel("typed"),
+            "lower": 0.0,
+            "upper": 10.0,
+            "scale": 5.0,
+            "grid": 8.0,
+            "terms": [(X, "noise_1.1"), (INCOME, "noise_1.2")],
+        },
+        returns=["row_id", "x", 'net "income"'],
+        expect=[
+            (0, laplace(1.5, "noise_1.1", 0), laplace(99, "noise_1.2", 0)),
+            (7, None, laplace(-3, "noise_1.2", 7)),
+            (9, laplace(4, "noise_1.1", 9), None),
+        ],
+    ),
+    Case(
+        "mask/geometric_noise.sql",
+        given={"typed": values('row_id, "net ""income""", age', *(f"({i}, {i}, NULL)" for i in range(-2, 14)))},
+        params={
+            "relation": rel("typed"),
+            "lower": 0,
+            "upper": 10,
+            "rate": 0.5,
+            "half": (1 + exp(-0.5)) / 2,
+            "terms": [(INCOME, "noise_1.1"), (col("age"), "noise_1.2")],
+        },
+        returns=["row_id", 'net "income"', "age"],
+        expect=[(i, geometric(i, "noise_1.1", i), None) for i in range(-2, 14)],
+    ),
+    # 60 records, so that ranks lie in both tails and in the middle; x has two values, and one that is missing.
+    Case(
+        "mask/normal_scores.sql",
+        given={
+            "typed": 'SELECT i AS row_id, CASE WHEN i > 0 THEN i % 2 END::DOUBLE AS x, -i::INTEGER AS "net ""income"""'
+            " FROM range(60) AS t(i)"
+        },
+        params={"relation": rel("typed"), "terms": [(X, "noise_1.1"), (INCOME, "noise_1.2")]},
+        returns=["row_id", "x", 'net "income"'],
+        expect=[
+            (
+                i,
+                scores("noise_1.1", range(2, 60, 2), range(1, 60, 2)).get(i),
+                scores("", *([j] for j in range(59, -1, -1)))[i],
+            )
+            for i in range(60)
+        ],
+    ),
+    # Scores 2 < 0 < 3 < 1, incomes 10 20 30 50.
+    Case(
+        "mask/values_by_rank.sql",
+        given={
+            "typed": FIVE,
+            "scores": values('row_id, "net ""income"""', "(0, 0e0)", "(1, 9e0)", "(2, NULL)", "(3, 3e0)", "(4, -1e0)"),
+        },
+        params={"relation": rel("typed"), "scores": rel("scores"), "column": INCOME},
+        returns=["row_id", "value"],
+        expect=[(4, 10), (0, 20), (3, 30), (1, 50)],
+    ),
+    Case(
+        "mask/ordered.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "by": [LAND], "column": INCOME},
+        returns=["land", "row_id", "value"],
+        expect=[("a", 0, 10), ("a", 1, 50), (None, 4, 20), (None, 3, 30)],
+        ordered=True,
+    ),
+    # Four numbers of 60 bits of a hash, each cut in two.
+    Case(
+        "mask/draws.sql",
+        params={"stream": "swap_1.1", "hashes": 2},
+        returns=["draw"],
+        expect=[
+            (half,) for i in range(2) for part in range(4) for half in divmod(draw("swap_1.1", i, 15 * part), 2**30)
+        ],
+        ordered=True,
+    ),
+    # Of 10 at most 30 %, so blocks of 4 at most: 2.5 of these and the shares cut off, rounded up. Of 2 none.
+    Case(
+        "mask/rank_blocks.sql",
+        given={
+            "ordered": "SELECT CASE WHEN i < 10 THEN 'a' END AS land, i AS row_id, i AS value FROM range(12) AS t(i)"
+        },
+        params={"ordered": rel("ordered"), "by": [LAND], "stream": "swap_1.2", "percent": 30.0},
+        returns=["land", "first_position", "n", "phase", "remainder", "total"],
+        expect=[
+            (land, first, n, *EDGES, ceil(blocks + sum(EDGES)) - sum(EDGES))
+            for land, first, n, blocks in [("a", 0, 10, 10 / 3.999), (None, 10, 2, 2 / 0.999)]
+        ],
+    ),
+    # total 2.5, phase 0.5: length 4, so 0 1 | 2 3 4 5 | 6 7 8 9; in the second stratum one block.
+    Case(
+        "mask/scattered.sql",
+        given={
+            "ordered": "SELECT CASE WHEN i < 10 THEN 'a' END AS land, 100 + i AS row_id, i AS value "
+            "FROM range(12) AS t(i)",
+            "draws": values("draw", *(f"({d})" for d in (5, 2, 9, 8, 7, 7, 1, 2, 3, 4, 1, 0, 6, 6, 6, 6))),
+            "blocks": values(
+                "land, first_position, n, phase, total", "('a', 0, 10, 0.5e0, 2.5e0)", "(NULL, 10, 2, 0.5e0, 0.5e0)"
+            ),
+        },
+        params={"ordered": rel("ordered"), "draws": rel("draws"), "blocks": rel("blocks"), "by": [LAND]},
+        returns=["row_id", "value", "block"],
+        expect=[
+            *((101, 1, 0), (100, 0, 0)),
+            *((104, 4, 2), (105, 5, 2), (103, 3, 2), (102, 2, 2)),
+            *((106, 6, 6), (107, 7, 6), (108, 8, 6), (109, 9, 6)),
+            *((111, 11, 10), (110, 10, 10)),
+        ],
+        ordered=True,
+    ),
+    # Pairs 0-1 and 2-3; 4 is alone in its block of 3, as is the block of one.
+    Case(
+        "mask/rank_swapped.sql",
+        given={
+            "scattered": values(
+                "row_id, value, block",
+                *(
+                    f"({i}, {v}, {b})"
+                    for i, v, b in [(5, 50, 0), (6, 60, 0), (7, 70, 2), (8, 80, 2), (9, 90, 2), (1, 10, 5)]
+                ),
+            )
+        },
+        params={"scattered": rel("scattered")},
+        returns=["row_id", "value"],
+        expect=[(5, 60), (6, 50), (7, 80), (8, 70), (9, 90), (1, 10)],
+    ),
+    # All take part; those of a stratum that have both values, and those that have the income alone.
+    Case(
+        "mask/swapped.sql",
+        given={
+            "typed": values(
+                'row_id, "net ""income""", town, land',
+                *(
+                    "(0, 10, 'p', 'a')",
+                    "(1, 20, 'q', 'a')",
+                    "(2, 30, 'r', 'a')",
+                    "(3, 40, NULL, 'a')",
+                    "(4, 50, NULL, 'a')",
+                ),
+                *("(5, 60, 's', NULL)",),
+            )
+        },
+        params={
+            "relation": rel("typed"),
+            "by": [LAND],
+            "columns": [INCOME, TOWN],
+            "stream": "swap_1.1",
+            "share": SIXTY,
+        },
+        returns=["row_id", 'net "income"', "town"],
+        expect=[
+            *in_circle("swap_1.1", [(0, 10, "p"), (1, 20, "q"), (2, 30, "r")]),
+            *in_circle("swap_1.1", [(3, 40, None), (4, 50, None)]),
+            (5, 60, "s"),
+        ],
+    ),
+    # Those with a draw below the third smallest of six.
+    Case(
+        "mask/swapped.sql",
+        given={"typed": values("row_id, town", *(f"({i}, 't{i}')" for i in range(6)))},
+        params={
+            "relation": rel("typed"),
+            "by": [],
+            "columns": [TOWN],
+            "stream": "swap_1.1",
+            "share": draw("swap_1.1", by_draw("swap_1.1", range(6))[2]),
+        },
+        returns=["row_id", "town"],
+        expect=[
+            *in_circle("swap_1.1", [(i, f"t{i}") for i in by_draw("swap_1.1", range(6))[:2]]),
+            *((i, f"t{i}") for i in by_draw("swap_1.1", range(6))[2:]),
+        ],
+    ),
+    Case(
+        "mask/shuffled.sql",
+        given={
+            "typed": values(
+                'row_id, "net ""income""", town, land',
+                *(
+                    "(0, 10, 'p', 'a')",
+                    "(1, 20, 'q', 'a')",
+                    "(2, 30, 'r', 'a')",
+                    "(3, 40, NULL, 'a')",
+                    "(4, 50, NULL, 'a')",
+                ),
+                *("(5, 60, 's', NULL)", "(6, 70, 't', NULL)"),
+            )
+        },
+        params={"relation": rel("typed"), "by": [LAND], "columns": [INCOME, TOWN], "stream": "shuffle_1.1"},
+        returns=["row_id", 'net "income"', "town"],
+        expect=[
+            *permuted("shuffle_1.1", [(0, 10, "p"), (1, 20, "q"), (2, 30, "r")]),
+            *permuted("shuffle_1.1", [(3, 40, None), (4, 50, None)]),
+            *permuted("shuffle_1.1", [(5, 60, "s"), (6, 70, "t")]),
+        ],
+    ),
+    Case(
+        "mask/categories.sql",
+        given={"typed": values("row_id, town", "(0, 'q')", "(1, 'p')", "(2, NULL)", "(3, 'q')")},
+        params={"relation": rel("typed"), "column": TOWN},
+        returns=["label", "value", "records"],
+        expect=[(1, "p", 1), (2, "q", 2)],
+    ),
+    # 9 is no value of the table; a name that is no whole number is none at all.
+    Case(
+        "mask/categories_as_given.sql",
+        given={"typed": FIVE},
+        params={"relation": rel("typed"), "column": INCOME, "names": ["30", "9", "it's", "10"], "type": "INTEGER"},
+        returns=["label", "value", "records"],
+        expect=[(1, 30, 1), (2, 9, 0), (3, None, 0), (4, 10, 1)],
+    ),
+    Case(
+        "mask/transitions.sql",
+        given={"categories": values("label, value, records", "(1, 'p', 1)", "(2, 'q', 2)", "(3, 'r', 9)")},
+        params={"categories": rel("categories"), "keep": 0.5},
+        returns=["source", "target", "probability"],
+        expect=[(a, b, 0.5 if a == b else 0.25) for a in (1, 2, 3) for b in (1, 2, 3)],
+    ),
+    Case(
+        "mask/transitions_as_given.sql",
+        params={"matrix": [[0.9, 0.1], [1.0, 0.0]]},
+        returns=["source", "target", "probability"],
+        expect=[(1, 1, 0.9), (1, 2, 0.1), (2, 1, 1.0), (2, 2, 0.0)],
+    ),
+    # t = (1, 3)/4, P = (3/4 1/4; 1/2 1/2): tP = (9/16, 7/16), Q = (1/3 2/3; 1/7 6/7), R = PQ; t R = t.
+    Case(
+        "mask/invariant_transitions.sql",
+        given={
+            "transitions": values(
+                "source, target, probability", "(1, 1, 0.75e0)", "(1, 2, 0.25e0)", "(2, 1, 0.5e0)", "(2, 2, 0.5e0)"
+            ),
+            "categories": values("label, value, records", "(1, 'p', 1)", "(2, 'q', 3)"),
+        },
+        params={"transitions": rel("transitions"), "categories": rel("categories")},
+        returns=["source", "target", "probability"],
+        expect=[(1, 1, 2 / 7), (1, 2, 5 / 7), (2, 1, 5 / 21), (2, 2, 16 / 21)],
+    ),
+    # 1/2 and 1/2: 128 bins each; 127/128 + 1/512 and 3/512: the bin they meet in has both. Nothing becomes r.
+    Case(
+        "mask/transition_ranges.sql",
+        given={
+            "categories": values("label, value, records", "(1, 'p', 1)", "(2, 'q', 2)", "(3, 'r', 2)"),
+            "transitions": values(
+                "source, target, probability",
+                *("(1, 1, 0.5e0)", "(1, 2, 0.5e0)", "(1, 3, 0e0)"),
+                *("(2, 2, 0.005859375e0)", "(2, 1, 0.994140625e0)", "(3, 1, 0.3333333333333333e0)"),
+            ),
+        },
+        params={"categories": rel("categories"), "transitions": rel("transitions")},
+        returns=["source", "target", "low", "high", "bin"],
+        expect=[
+            *(("p", "p", 0, SIXTY // 2, bin) for bin in range(128)),
+            *(("p", "q", SIXTY // 2, SIXTY, bin) for bin in range(128, 256)),
+            *(("q", "p", 0, SIXTY // 512 * 509, bin) for bin in range(255)),
+            *(("q", "q", SIXTY // 512 * 509, SIXTY, bin) for bin in (254, 255)),
+            *(("r", "p", 0, SIXTY, bin) for bin in range(256)),
+        ],
+    ),
+    # Records with a draw below the median become p, the others q; a value of its own stays, NULL is left out.
+    Case(
+        "mask/postrandomised.sql",
+        given={
+            "typed": values("row_id, town", *(f"({i}, 'p')" for i in range(5)), "(5, 'z')", "(6, NULL)"),
+            "ranges": "SELECT 'p' AS source, CASE WHEN half THEN 'q' ELSE 'p' END AS target, "
+            f"CASE WHEN half THEN {draw('pram_1.1', by_draw('pram_1.1', range(5))[2])} ELSE 0 END AS low, "
+            f"CASE WHEN half THEN {SIXTY} ELSE {draw('pram_1.1', by_draw('pram_1.1', range(5))[2])} END AS high, bin "
+            "FROM (VALUES (true), (false)) AS h(half), range(256) AS b(bin) WHERE "
+            f"(low >> 52 <= bin AND bin <= (high - 1) >> 52) "
+            f"UNION ALL SELECT 'z', 'z', 0, {SIXTY}, bin FROM range(256) AS b(bin)",
+        },
+        params={"relation": rel("typed"), "ranges": rel("ranges"), "column": TOWN, "stream": "pram_1.1"},
+        returns=["row_id", "value"],
+        expect=[(i, "p" if r < 2 else "q") for r, i in enumerate(by_draw("pram_1.1", range(5)))] + [(5, "z")],
+    ),
+    Case(
+        "mask/pseudonyms.sql",
+        given={
+            "typed": values(
+                'row_id, "net ""income""", town, x',
+                "(0, 10, 'Ä', 0e0)",
+                "(1, NULL, NULL, NULL)",
+                "(2, -5, '', 19000e0)",
+            )
+        },
+        params={"relation": rel("typed"), "columns": [INCOME, TOWN], "dates": [X]},
+        returns=["row_id", 'net "income"', "town", "x"],
+        expect=[
+            (0, *(hmac.new(b"k" * 80, text.encode(), sha256).hexdigest() for text in ("10", "Ä", "1970-01-01"))),
+            (1, None, None, None),
+            (2, *(hmac.new(b"k" * 80, text.encode(), sha256).hexdigest() for text in ("-5", "", "2022-01-08"))),
+        ],
+    ),
+    Case(
+        "mask/partial_values.sql",
+        given={
+            "typed": values(
+                'row_id, town, "net ""income"""',
+                *("(0, 'Zürich', 123456)", "(1, 'Ulm', 12)", "(2, NULL, NULL)", "(3, '', 1)", "(4, 'Ölde', -99)"),
+            )
+        },
+        params={
+            "relation": rel("typed"),
+            "columns": [TOWN, INCOME],
+            "first_shown": 1,
+            "last_shown": 2,
+            "character": "'",
+        },
+        returns=["row_id", "town", 'net "income"'],
+        expect=[(0, "Z'''ch", "1'''56"), (1, "'''", "''"), (2, None, None), (3, "", "'"), (4, "Ö'de", "'''")],
     ),
 ]

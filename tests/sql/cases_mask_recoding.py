@@ -224,4 +224,43 @@ CASES = [
         returns=["row_id"],
         expect=[(1,), (2,)],
     ),
+    # A missing value is -1 and takes no number; -5 comes before 10. The rows are in the order of cell.
+    Case(
+        "mask/cell_codes.sql",
+        given={
+            "cells": values(
+                'cell, "net ""income""", land, n',
+                "(2, NULL, 'b', 1)",
+                "(0, 10, 'b', 3)",
+                "(1, -5, NULL, 2)",
+                "(3, 10, 'a', 4)",
+            )
+        },
+        params={"cells": rel("cells"), "columns": [INCOME, col("land")]},
+        returns=["n", 'net "income"', "land"],
+        expect=[(3, 1, 1), (2, 0, -1), (1, -1, 1), (4, 1, 0)],
+    ),
+    # Cell 0 is released whole and without its income, cell 1 without both; a value that was missing stays so.
+    Case(
+        "mask/suppressed_cells.sql",
+        given={
+            "cells": values(
+                'cell, "net ""income""", land, n', "(0, 10, 'b', 3)", "(1, 20, 'a', 1)", "(2, NULL, 'a', 1)"
+            ),
+            "chosen": values(
+                "label, cell, hidden_0, hidden_1",
+                "(0, 0, false, false)",
+                "(1, 0, true, false)",
+                "(2, 1, true, true)",
+                "(3, 2, false, false)",
+            ),
+        },
+        params={
+            "cells": rel("cells"),
+            "chosen": rel("chosen"),
+            "columns": [(INCOME, "hidden_0"), (col("land"), "hidden_1")],
+        },
+        returns=["label", 'net "income"', "land"],
+        expect=[(0, 10, "b"), (1, None, "b"), (2, None, None), (3, None, "a")],
+    ),
 ]

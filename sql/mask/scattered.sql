@@ -1,0 +1,23 @@
+-- title: The sorted values in a random order within their blocks; the physical order of the result is its meaning
+-- source: Moore (1996), rank swapping
+-- reads: ordered, draws, blocks
+-- returns: row_id, value, block (about the position of its first record)
+-- params: ordered, draws, blocks, by
+WITH placed AS (
+  SELECT
+    o.*,
+    o.rowid AS position,
+    d.draw
+  FROM {{ ordered | ident }} AS o
+  POSITIONAL JOIN {{ draws | ident }} AS d
+)
+SELECT
+  p.row_id,
+  p.value,
+  b.first_position + CAST(greatest(0, ceil(
+    (floor((p.position - b.first_position) * b.total / b.n + b.phase) - b.phase) * b.n / b.total)) AS BIGINT) AS block
+FROM placed AS p
+JOIN {{ blocks | ident }} AS b
+  ON {% for stratum in by %}p.{{ stratum | ident }} IS NOT DISTINCT FROM b.{{ stratum | ident }} AND {% endfor %}true
+WHERE p.row_id IS NOT NULL
+ORDER BY block * 1073741824 + p.draw, p.position

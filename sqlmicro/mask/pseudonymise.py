@@ -1,0 +1,115 @@
+"""Pseudonyms: identifiers replaced by a keyed hash of their value, the same in every table."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+from sqlmicro.work import Claim
+
+if TYPE_CHECKING:
+    from sqlmicro.work import Outcome, Work
+
+VARIABLE = "SQLMICRO_PSEUDONYM_KEY"
+SHORTEST = 16
+_BLOCK = 64
+
+
+@method(
+    "pseudonymise",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    source="RFC 2104: HMAC, with SHA-256",
+    templates=("mask/pseudonyms.sql",),
+    takes_strata=False,
+)
+def pseudonymise(
+    work: Work,
+    *,
+    key_file: Annotated[
+        str | None, Param(f"File with the secret key. Default: the environment variable {VARIABLE}.", metavar="FILE")
+    ] = None,
+) -> Outcome:
+    """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table.
+
+    Parameters
+    ----------
+    work : Work
+        The relation and its columns: text, whole numbers, decimals, dates, UUIDs, truth values.
+    key_file : str, optional
+        File with the secret key, at least 16 bytes; line ends at its end are not part of it. By default the key is the
+        value of the environment variable SQLMICRO_PSEUDONYM_KEY.
+
+    Returns
+    -------
+    Outcome
+        64 hexadecimal digits for every value, as text.
+
+    Raises
+    ------
+    ParameterError
+        When there is no key, or it is too short.
+    InputError
+        For a column of another type: its text is not the same in every table.
+
+    Notes
+    -----
+    The text that is hashed is that of the value in UTF-8; a date's is YYYY-MM-DD. NULL stays NULL. The key is neither
+    part of a statement nor recorded. Whoever has it can find the person behind a pseudonym by trying all identifiers:
+    the release is pseudonymous, not anonymous. A pseudonym tells nobody without the key who it is, so that the column
+    is no quasi-identifier; but all records of one person stay recognisable as such. Two SHA-256 per value.
+    """
+    wrong = [f"{c.name} ({c.type})" for c in work.columns if c.family in ("float", "timestamp", "timestamptz")]
+    if wrong:
+        must = "works on text, whole numbers, decimals, dates, UUIDs and truth values"
+        raise InputError(work.where, must, ", ".join(wrong), "Convert the column to text in a view first")
+    work.warehouse.set_pads(*pads(_read_key(work.where, key_file)))
+    values = work.run(
+        "mask/pseudonyms.sql",
+        "values",
+        relation=work.relation,
+        columns=[column for column in work.columns if column.family != "date"],
+        dates=[column for column in work.columns if column.family == "date"],
+    )
+    work.replace_all(work.columns, values)
+    work.outcome.text = list(work.columns)
+    work.outcome.claims = [Claim((), "masked", 0)]
+    return work.outcome
+
+
+def _read_key(where: str, key_file: str | None) -> bytes:
+    """Return the secret key; no message quotes it."""
+    if key_file is None:
+        place, key = VARIABLE, os.environ.get(VARIABLE, "").encode("utf-8", "surrogateescape")
+        if not key:
+            do = f"Set {VARIABLE}, or give --key-file FILE"
+            raise ParameterError(f"{where}, key", "a secret key is needed", "none", do)
+    else:
+        place = f"{where}, key_file"
+        try:
+            key = Path(key_file).read_bytes().rstrip(b"\r\n")
+        except OSError:
+            raise ParameterError(place, f"there must be a file {key_file!r} that can be read", "none") from None
+    if len(key) < SHORTEST:
+        do = "Make one with: openssl rand -hex 32"
+        raise ParameterError(place, f"the secret key must have at least {SHORTEST} bytes", f"{len(key)}", do)
+    return key
+
+
+def pads(key: bytes) -> tuple[bytes, bytes]:
+    """Return the inner and the outer pad of HMAC-SHA-256 for a key.
+
+    >>> from hashlib import sha256
+    >>> inner, outer = pads(b"key")
+    >>> sha256(outer + sha256(inner + b"The quick brown fox jumps over the lazy dog").digest()).hexdigest()[:16]
+    'f7bc83f430538424'
+    """
+    from hashlib import sha256
+
+    block = (sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
+    return bytes(byte ^ 0x36 for byte in block), bytes(byte ^ 0x5C for byte in block)

@@ -1,0 +1,103 @@
+"""A sample: simple random, or stratified with proportional allocation."""
+
+from __future__ import annotations
+
+from math import floor
+from typing import TYPE_CHECKING, Annotated
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+from sqlmicro.work import Claim
+
+if TYPE_CHECKING:
+    from sqlmicro.work import Outcome, Work
+
+
+@method(
+    "sample",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    source="Hundepool et al. (2012); Cochran (1977), proportional allocation",
+    templates=("mask/sample_sizes.sql", "mask/sampled.sql", "replace/grouped_only.sql"),
+    takes_columns=False,
+)
+def sample(
+    work: Work,
+    *,
+    fraction: Annotated[float | None, Param("Share of the records to draw.", min=0, max=1)] = None,
+    size: Annotated[int | None, Param("Number of records to draw.", min=1)] = None,
+    weight_column: Annotated[
+        str | None, Param("Add a column of this name with the sampling weight N/n.", metavar="NAME")
+    ] = None,
+) -> Outcome:
+    """Release a random sample of the records, of exactly the size asked for; with --by every stratum in proportion.
+
+    Parameters
+    ----------
+    work : Work
+        The relation and the strata.
+    fraction : float, optional
+        Share of the records to draw; the size is the nearest whole number, halves upward.
+    size : int, optional
+        Number of records to draw. One of `fraction` and `size` is needed.
+    weight_column : str, optional
+        Name of a new column with the sampling weight N_h/n_h of the record's stratum.
+
+    Returns
+    -------
+    Outcome
+        The records that stay, and the weight as a new column.
+
+    Raises
+    ------
+    ParameterError
+        When none or both of `fraction` and `size` are given, or the new column has a name the table has.
+    InputError
+        When the sample is empty or larger than the table.
+
+    Notes
+    -----
+    Without replacement: the records with the smallest keyed hashes. Strata get n N_h/N records, rounded by largest
+    remainder so that the total is exact. The weight is the inverse of the inclusion probability n_h/N_h, so that
+    weighted totals of the sample estimate those of the table. O(n log n).
+    """
+    if (fraction is None) == (size is None):
+        got = "none of them" if size is None else "both"
+        raise ParameterError(f"{work.where}, size", "needs one of --fraction and --size", got)
+    rows = work.warehouse.count(work.relation)
+    wanted = size if size is not None else floor((fraction or 0) * rows + 0.5)
+    if not 1 <= wanted <= rows:
+        raise InputError(work.where, f"the sample must have 1 to {rows:,} records", f"{wanted:,}")
+    weight = work.new_column(weight_column or "sampling_weight_", "DOUBLE")
+    sizes = work.run("mask/sample_sizes.sql", "sizes", relation=work.relation, by=work.by, size=wanted)
+    drawn = work.run(
+        "mask/sampled.sql",
+        "drawn",
+        relation=work.relation,
+        sizes=sizes,
+        by=work.by,
+        stream=work.stream(),
+        weight=weight,
+    )
+    outcome = work.outcome
+    outcome.only_grouped = drawn
+    outcome.claims = [Claim(tuple(column for column in work.by if not isinstance(column, str)), "masked", 0)]
+    if weight_column is not None:
+        outcome.added[weight] = drawn
+    _note_empty_strata(work, sizes)
+    return outcome
+
+
+def _note_empty_strata(work: Work, sizes: object) -> None:
+    strata, empty, smallest = work.warehouse.query(
+        "strata",
+        "SELECT count(*), count(*) FILTER (WHERE size = 0), min(size) FROM {{ sizes | ident }}",
+        sizes=sizes,
+    )[0]
+    if work.by:
+        work.note(
+            f"{strata:,} strata, the smallest has {smallest:,} records in the sample"
+            + (f"; {empty:,} strata are too small for one and are not represented" if empty else "")
+        )

@@ -1,0 +1,52 @@
+"""Shuffling: the values of a column permuted among all records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+
+if TYPE_CHECKING:
+    from sqlmicro.work import Outcome, Work
+
+
+@method("shuffle", stage="mask", engine="sql", promise="masked", source="sqlmicro", templates=("mask/shuffled.sql",))
+def shuffle(
+    work: Work,
+    *,
+    together: Annotated[bool, Param("Move the values of all columns of a record to the same other record.")] = False,
+) -> Outcome:
+    """Permute the values of every column among the records, each column on its own or all together.
+
+    Parameters
+    ----------
+    work : Work
+        The relation, its columns of any type, and the strata, which no value leaves.
+    together : bool
+        Keep the combinations of values; groups of columns that stay together are a step each.
+
+    Returns
+    -------
+    Outcome
+        New values of all columns.
+
+    Notes
+    -----
+    Every permutation is equally likely; values stay exactly as often as they were. What is missing stays missing:
+    records with the same columns missing are permuted among themselves. A value that only one person has still tells
+    that this person is in the table. O(n log n), two sorts and a join.
+    """
+    groups = [work.columns] if together else [[column] for column in work.columns]
+    for number, columns in enumerate(groups, 1):
+        values = work.run(
+            "mask/shuffled.sql",
+            f"values_{number}",
+            relation=work.relation,
+            by=work.by,
+            columns=columns,
+            stream=work.stream(number),
+        )
+        work.replace_all(columns, values)
+    work.outcome.nominal = [column for column in work.columns if not column.numeric]
+    return work.outcome

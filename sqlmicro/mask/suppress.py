@@ -1,0 +1,189 @@
+"""Local suppression: single values are taken out until the rare combinations are gone."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from sqlmicro.columns import Column
+from sqlmicro.errors import ParameterError
+from sqlmicro.mask.ladders import pairs
+from sqlmicro.params import Param
+from sqlmicro.registry import Tick, method
+from sqlmicro.work import Claim
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.mask.suppression import Entries
+    from sqlmicro.templates import Name
+    from sqlmicro.work import Outcome, Work
+
+
+@method(
+    "suppress",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    source="Hundepool et al. (2012), local suppression; greedy search: sqlmicro",
+    templates=(
+        "safe/cells.sql",
+        "mask/cell_codes.sql",
+        "safe/assigned.sql",
+        "mask/suppressed_cells.sql",
+        "replace/by_label.sql",
+    ),
+)
+def suppress(
+    work: Work,
+    *,
+    k: Annotated[int, Param("How often every combination has to occur.", min=2)] = 3,
+    importance: Annotated[
+        tuple[str, ...], Param("What it costs to suppress a value of a column: zip=1,age=5. Default: 1.", metavar="A=W")
+    ] = (),
+    subsets: Annotated[
+        int | None, Param("Hold for every so many columns together. Default: for all columns.", min=1, metavar="M")
+    ] = None,
+    nulls_match: Annotated[
+        Literal["own-value", "wildcard"],
+        Param("A missing value is a value of its own (safe), or may be any value (fewer suppressions)."),
+    ] = "own-value",
+) -> Outcome:
+    """Set as few values as possible to NULL until every combination of the columns occurs k times.
+
+    Parameters
+    ----------
+    work : Work
+        The relation, its columns of any type, and the strata, which are never suppressed.
+    k : int
+        How often every combination has to occur.
+    importance : tuple of str
+        COLUMN=COST of suppressing one of its values, 1 by default.
+    subsets : int, optional
+        Every so many of the columns have to be k-anonymous, instead of all together.
+    nulls_match : {"own-value", "wildcard"}
+        What a missing value is. With `wildcard` a record counts the records that may be the same, as the R package
+        sdcMicro does; an attacker who knows that a value was rare may still tell records apart, so that such a release
+        is not called k-anonymous.
+
+    Returns
+    -------
+    Outcome
+        The columns with NULL where values were suppressed; the notes have the number by column, and the smallest
+        number of equal records by both readings.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than k records.
+
+    Notes
+    -----
+    Greedy, on the combinations that occur: for every set of one column, then two, and so on, the rare records are
+    grouped by the other columns; what costs least per rescued record is done first. Rare records join each other, a
+    combination that lacks these values already, or records borrowed from frequent combinations. O(rounds · subsets · c
+    log c) time for c combinations; not the optimum, which is NP-hard (Meyerson & Williams 2004).
+    """
+    import numpy as np
+
+    from sqlmicro.mask.suppression import Entries, class_sizes, matches
+
+    strata = [column for column in work.by if isinstance(column, Column)]
+    key = [*work.columns, *strata]
+    cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
+    read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
+    codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
+    n = read["n"].astype(np.int64)
+    _refuse_few(work, codes[:, len(work.columns) :], n, k)
+    entries = Entries(np.arange(len(n)), codes.copy(), n.copy())
+    with work.warehouse.progress.stage("suppress", int(n.sum())) as progress:
+        _search(entries, len(work.columns), k, _weights(work, importance), subsets, nulls_match, progress.tick)
+    everything = np.arange(len(entries.count))
+    both = int(class_sizes(entries).min()), int(matches(entries, everything).min())
+    work.note(
+        f"the rarest record occurs {both[0]} times with a missing value as a value of its own, {both[1]} times where "
+        "it may be any value" + (f", over all {len(key)} columns" if subsets else "")
+    )
+    _take(work, cells, key, codes, entries)
+    columns = tuple(work.columns)
+    if nulls_match == "own-value":
+        work.outcome.promise = "record" if subsets is None else "block"
+        blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
+        work.outcome.claims = [Claim((*block, *strata), "record", k) for block in blocks]
+    return work.outcome
+
+
+def _weights(work: Work, importance: tuple[str, ...]) -> np.ndarray:
+    import numpy as np
+
+    weights = np.ones(len(work.columns))
+    for column, text, where in pairs(work, importance, "importance"):
+        try:
+            cost = float(text)
+        except ValueError:
+            cost = 0.0
+        if not 0 < cost < float("inf"):
+            raise ParameterError(where, "must be a number above 0", f"something else for {column.name!r}")
+        weights[work.columns.index(column)] = cost
+    return weights
+
+
+def _refuse_few(work: Work, strata: np.ndarray, n: np.ndarray, k: int) -> None:
+    import numpy as np
+
+    from sqlmicro.mask.suppression import keys
+
+    sizes = np.bincount(keys(strata), n)
+    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
+
+
+def _search(
+    entries: Entries, columns: int, k: int, weights: np.ndarray, subsets: int | None, nulls_match: str, tick: Tick
+) -> None:
+    """Suppress over all columns, or over every subset of them until all hold."""
+    import numpy as np
+
+    from sqlmicro.mask.suppression import Entries, own_value, wildcard
+
+    method = own_value if nulls_match == "own-value" else wildcard
+    if subsets is None or subsets >= columns:
+        method(entries, columns, k, weights, tick)
+        return
+    rest = list(range(columns, entries.codes.shape[1]))
+    before = -1
+    while before != (now := int((entries.count[:, None] * (entries.codes[:, :columns] < 0)).sum())):
+        before = now
+        for chosen in combinations(range(columns), subsets):
+            part = Entries(np.arange(len(entries.count)), entries.codes[:, [*chosen, *rest]].copy(), entries.count)
+            method(part, subsets, k, weights[list(chosen)], tick)
+            codes = entries.codes[part.source]
+            codes[:, list(chosen)] = part.codes[:, :subsets]
+            entries.source, entries.codes, entries.count = entries.source[part.source], codes, part.count
+
+
+def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries: Entries) -> None:
+    """Hand the records of every combination to its entries, and take the values that are left."""
+    import numpy as np
+    import pyarrow as pa
+
+    labels = np.arange(len(entries.count))
+    hidden = (entries.codes != codes[entries.source])[:, : len(work.columns)]
+    flags = {f"hidden_{i}": hidden[:, i] for i in range(len(work.columns))}
+    members = work.load(
+        pa.table({"cell": entries.source, "label": labels, "n": entries.count}), "members", "filled by suppress"
+    )
+    chosen = work.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
+    released = work.run(
+        "mask/suppressed_cells.sql",
+        "released_cells",
+        cells=cells,
+        chosen=chosen,
+        columns=[(column, f"hidden_{i}") for i, column in enumerate(work.columns)],
+    )
+    groups = work.run("safe/assigned.sql", "groups", relation=work.relation, cells=cells, members=members, columns=key)
+    values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
+    work.replace_all(work.columns, values)
+    work.outcome.nominal = list(work.columns)
+    lost = (hidden * entries.count[:, None]).sum(axis=0)
+    by_column = ", ".join(f"{column.name} {count:,}" for column, count in zip(work.columns, lost, strict=True) if count)
+    work.note(f"{int(lost.sum()):,} values suppressed" + (f": {by_column}" if by_column else ""))

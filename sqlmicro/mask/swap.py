@@ -1,0 +1,155 @@
+"""Swapping: values change places between records, so that margins stay exactly as they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import Param
+from sqlmicro.registry import method
+
+if TYPE_CHECKING:
+    from sqlmicro.columns import Column
+    from sqlmicro.work import Outcome, Work
+
+
+@method(
+    "swap",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    source="Moore (1996), rank swapping; Dalenius & Reiss (1982), data swapping",
+    templates=(
+        "mask/ordered.sql",
+        "mask/draws.sql",
+        "mask/rank_blocks.sql",
+        "mask/scattered.sql",
+        "mask/rank_swapped.sql",
+        "mask/swapped.sql",
+    ),
+)
+def swap(
+    work: Work,
+    *,
+    kind: Annotated[
+        Literal["rank", "data"], Param("Each column among values of near rank, or all together between like records.")
+    ] = "rank",
+    percent: Annotated[float | None, Param("With rank: greatest distance of ranks, in percent of the records.")] = None,
+    rate: Annotated[float | None, Param("With data: share of the records that take part.")] = None,
+) -> Outcome:
+    """Swap values between records: of near rank, or of records that agree in the columns of --by.
+
+    Parameters
+    ----------
+    work : Work
+        The relation, its columns and the strata.
+    kind : {"rank", "data"}
+        `rank`: every column on its own, numbers, dates and timestamps. `data`: the columns together, of any type.
+    percent : float, optional
+        Greatest distance between the rank of a value and that of the value it is replaced by, in percent of the records
+        of the stratum that have a value; above 0, up to 100.
+    rate : float, optional
+        Share of the records whose values are swapped; above 0, up to 1.
+
+    Returns
+    -------
+    Outcome
+        New values of all columns.
+
+    Raises
+    ------
+    ParameterError
+        For an option that is missing, out of bounds, or belongs to the other kind.
+    InputError
+        For columns without an order, or when `percent` is less than one rank everywhere.
+
+    Notes
+    -----
+    rank: the sorted values are cut into blocks whose places depend on the key, and in each of them pairs are drawn that
+    swap their values. Every value is used exactly once; one or two values of a block may stay where they are. Equal
+    values have ranks of their own, by row_id. The distance is a percentage, as in Moore's paper, where sdcMicro's `P`
+    is a fraction. Ours: partners are drawn from a block of so many ranks instead of from the ranks above, so that all
+    pairs can be drawn at once.
+
+    data: records that agree in all --by columns pass the columns on to each other, together. The joint distribution of
+    the columns with those of --by is kept exactly, that with all others is not.
+
+    NULL stays where it is. O(n log n), two sorts.
+    """
+    _settle(work, kind, percent, rate)
+    if kind == "data":
+        assert rate is not None
+        values = work.run(
+            "mask/swapped.sql",
+            "values",
+            relation=work.relation,
+            by=work.by,
+            columns=work.columns,
+            stream=work.stream(),
+            share=round(rate * 2**60),
+        )
+        work.replace_all(work.columns, values)
+        work.outcome.nominal = [column for column in work.columns if not column.numeric]
+        return work.outcome
+    assert percent is not None
+    for number, column in enumerate(work.columns, 1):
+        _rank_swap(work, number, column, percent)
+    return work.outcome
+
+
+def _rank_swap(work: Work, number: int, column: Column, percent: float) -> None:
+    _check_strata(work, column, percent)
+    ordered = work.run(
+        "mask/ordered.sql", f"ordered_{column.staged}", relation=work.relation, by=work.by, column=column
+    )
+    hashes = work.warehouse.count(ordered) // 8 + 1
+    draws = work.run("mask/draws.sql", f"draws_{column.staged}", stream=work.stream(number), hashes=hashes)
+    blocks = work.run(
+        "mask/rank_blocks.sql",
+        f"blocks_{column.staged}",
+        ordered=ordered,
+        by=work.by,
+        stream=work.stream(len(work.columns) + number),
+        percent=percent,
+    )
+    scattered = work.run(
+        "mask/scattered.sql", f"scattered_{column.staged}", ordered=ordered, draws=draws, blocks=blocks, by=work.by
+    )
+    work.replace(column, work.run("mask/rank_swapped.sql", f"values_{column.staged}", scattered=scattered))
+
+
+def _settle(work: Work, kind: str, percent: float | None, rate: float | None) -> None:
+    for name, value, of, most in (("percent", percent, "rank", 100), ("rate", rate, "data", 1)):
+        if kind == of and value is None:
+            raise ParameterError(f"{work.where}, {name}", f"--kind {kind} needs --{name}", "none")
+        if kind != of and value is not None:
+            raise ParameterError(f"{work.where}, {name}", f"--{name} does not go with --kind {kind}", f"{value:g}")
+        if value is not None and not 0 < value <= most:
+            raise ParameterError(f"{work.where}, {name}", f"must be a number above 0, up to {most}", f"{value:g}")
+    wrong = [f"{column.name} ({column.type})" for column in work.columns if not column.numeric]
+    if kind == "rank" and wrong:
+        do = "Use --kind data for these"
+        raise InputError(work.where, "--kind rank works on numbers, dates and timestamps", ", ".join(wrong), do)
+
+
+def _check_strata(work: Work, column: Column, percent: float) -> None:
+    """Refuse a distance below one rank; say how many strata are too small for it."""
+    strata, small, most = work.warehouse.query(
+        "strata",
+        "SELECT count(*), count(*) FILTER (WHERE n > 0 AND floor(n * {{ percent | lit }} / 100) < 1), max(n) FROM ("
+        "SELECT {% for stratum in by %}{{ stratum | ident }}, {% endfor %}count({{ column | ident }}) AS n "
+        "FROM {{ relation | ident }} GROUP BY ALL)",
+        percent=percent,
+        by=work.by,
+        column=column,
+        relation=work.relation,
+    )[0]
+    if strata and most and most * percent < 100:
+        raise InputError(
+            work.where,
+            f"{percent:g} % of the records must be at least one rank",
+            f"at most {most:,} values of {column.name!r}" + (" in a stratum" if work.by else ""),
+            "Raise --percent" + (", or use fewer or coarser --by columns" if work.by else ""),
+        )
+    if small:
+        work.note(f"{column.name}: nothing was swapped in {small:,} strata with fewer than {100 / percent:,.0f} values")

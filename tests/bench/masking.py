@@ -1,0 +1,85 @@
+"""Masks of one column, from a table of the database to a table of the database, against `CREATE TABLE … AS SELECT` of
+the column with one `sha256` per row, and rank swapping against `CREATE TABLE … AS SELECT row_id, x … ORDER BY x`.
+
+    python tests/bench/masking.py [--rows 1000000 10000000] [--repeat 3] [--only noise swap]
+"""
+
+import argparse
+import os
+
+from _measure import emit, peak_mb, rounds
+
+from sqlmicro import pipeline
+from sqlmicro.columns import Roles
+from sqlmicro.params import settle
+from sqlmicro.registry import find
+from sqlmicro.source import find_source
+from sqlmicro.warehouse import Warehouse
+from sqlmicro.work import Work
+
+MASKS = {
+    "sample": ("sample", "x", {"fraction": 0.1}),
+    "top-code": ("top-code", "x", {"quantile": 0.95}),
+    "noise": ("noise", "x", {"kind": "uncorrelated", "amount": 0.1}),
+    "laplace": ("noise", "x", {"kind": "laplace", "epsilon": 1.0, "lower": 0.0, "upper": 1e6}),
+    "pram": ("pram", "town", {"keep_probability": 0.8}),
+    "pseudonymise": ("pseudonymise", "person", {}),
+    "partial": ("partial", "person", {"keep_last": 4}),
+    "shuffle": ("shuffle", "x", {}),
+    "swap": ("swap", "x", {"percent": 5.0}),
+}
+TABLE = """CREATE TABLE people AS
+SELECT
+  (hash(i) % 1000000007) / 1000.0::DOUBLE AS x,
+  'town ' || hash(i) % 20 AS town,
+  'P' || hash(i) % 100000000 AS person
+FROM range({{ n }}) AS t(i)"""
+HASHED = "SELECT {} AS value, sha256(concat(getvariable('sqlmicro_key'), ' ', row_id)) AS h FROM staging.typed"
+SORTED = "SELECT row_id, x FROM staging.typed ORDER BY x"
+
+
+def create(warehouse, select):
+    return lambda: warehouse._connection.execute(f"CREATE OR REPLACE TABLE staging.result AS {select}")
+
+
+def mask(run, name, column, settings):
+    method = find(name)
+    columns = [c for c in run.source.columns if c.name == column]
+    values = settle(method.settings, settings, name)
+
+    def ours():
+        work = Work(
+            run.warehouse, run.source, run.original, columns, [],
+            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.rows_in,
+        )  # fmt: skip
+        method.function(work, **values)
+
+    return ours
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 10_000_000])
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--only", nargs="+", default=list(MASKS))
+    parser.add_argument("--memory-limit", default="2GB")
+    given = parser.parse_args()
+    os.environ.setdefault("SQLMICRO_PSEUDONYM_KEY", "a key for the benchmark")
+    for rows in given.rows:
+        with Warehouse.open(None, memory_limit=given.memory_limit) as warehouse:
+            warehouse.query("bench", TABLE, n=rows)
+            source = find_source(warehouse, "people", {})
+            run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), "bench")
+            for name in given.only:
+                method, column, settings = MASKS[name]
+                base = create(warehouse, SORTED if name == "swap" else HASHED.format(column))
+                cpu = rounds({"mask": mask(run, method, column, settings), "base": base}, given.repeat)
+                emit(
+                    bench="masking", mask=name, rows=rows, memory_limit=given.memory_limit,
+                    mask_cpu=cpu["mask"], base="sort" if name == "swap" else "sha256", base_cpu=cpu["base"],
+                    ratio=cpu["mask"] / cpu["base"], peak_mb=peak_mb(),
+                )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

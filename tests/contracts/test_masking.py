@@ -1,0 +1,246 @@
+"""The contract of every masking method, through the public API and the command line."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sqlmicro
+from sqlmicro import SqlmicroError
+from sqlmicro.cli import app
+from sqlmicro.registry import find, methods
+
+SECRET = "a secret key of a few bytes"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A way to use a method: its settings, the columns it works on, and what it leaves as it is.
+
+    `random` says whether another key makes another result, `rows` whether every record stays, `nulls` whether what is
+    missing stays missing and nothing else gets lost, `bad` is a column it must refuse. What is `slow` differs from
+    another variant in a template.
+    """
+
+    name: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    columns: tuple[str, ...] = ("income", "age")
+    random: bool = False
+    rows: bool = True
+    nulls: bool = True
+    bad: str = ""
+    slow: bool = False
+
+
+VARIANTS = [
+    Variant("bottom-code", {"quantile": 0.1}, bad="town"),
+    Variant("bottom-code", {"count": 9, "replacement": "median"}, bad="town", slow=True),
+    Variant("constant", {"value": "x"}, ("town", "age"), nulls=False, slow=True),
+    Variant("constant", {}, ("town", "age", "born"), nulls=False),
+    Variant("generalize", {"width": ["income=500", "age=10"]}, bad="flag"),
+    Variant("mondrian", {"k": 3}, ("income",)),
+    Variant(
+        "noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town", slow=True
+    ),
+    Variant("noise", {"kind": "correlated", "amount": 0.2}, random=True, bad="town"),
+    Variant("noise", {"kind": "linear", "amount": 0.2}, random=True, bad="flag", slow=True),
+    Variant("noise", {"kind": "nonlinear", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),
+    Variant("noise", {"kind": "laplace", "epsilon": 1, "lower": 0, "upper": 90}, random=True, bad="born"),
+    Variant("noise", {"kind": "geometric", "epsilon": 1, "lower": 0, "upper": 90}, ("age",), random=True, bad="income"),
+    Variant("partial", {"keep_last": 1}, ("town", "age"), bad="income"),
+    Variant("pram", {"keep_probability": 0.5}, ("town", "age", "flag"), random=True, bad="income", slow=True),
+    Variant("pram", {"keep_probability": 0.5, "invariant": True}, ("town", "flag"), random=True, bad="income"),
+    Variant("pseudonymise", {}, ("town", "age", "born"), bad="income"),
+    Variant("sample", {"size": 40}, (), random=True, rows=False, slow=True),
+    Variant("sample", {"fraction": 0.3, "weight_column": "w"}, (), random=True, rows=False),
+    Variant("shuffle", {}, ("income", "town"), random=True, slow=True),
+    Variant("shuffle", {"together": True}, ("income", "town", "age"), random=True),
+    Variant("suppress", {"k": 2}, ("town", "flag"), nulls=False),
+    Variant("swap", {"kind": "rank", "percent": 20}, ("income", "age", "born"), random=True, bad="town"),
+    Variant("swap", {"kind": "data", "rate": 0.5}, ("income", "town"), random=True),
+    Variant("top-code", {"value": 60}, bad="flag", slow=True),
+    Variant("top-code", {"count": 9, "replacement": "mean"}, ("income", "age", "born"), bad="town", slow=True),
+    Variant("top-code", {"value": 60, "replacement": "label", "label": "60+"}, bad="town"),
+]
+
+
+def _id(variant: Variant) -> str:
+    return "-".join([variant.name, *(str(value) for value in variant.settings.values())])
+
+
+def _parameters(variants: list[Variant]) -> list[Any]:
+    return [pytest.param(v, id=_id(v), marks=[pytest.mark.slow] if v.slow else []) for v in variants]
+
+
+every_variant = pytest.mark.parametrize("variant", _parameters(VARIANTS))
+
+
+def test_every_mask_has_a_variant() -> None:
+    masks = {method.name for method in methods().values() if method.stage == "mask"}
+    assert masks <= {variant.name for variant in VARIANTS}
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", SECRET)
+
+
+def _persons(n: int = 120) -> dict[str, tuple[str, list[Any]]]:
+    rng = np.random.default_rng(n)
+    columns: dict[str, tuple[str, list[Any], int]] = {
+        "number": ("INTEGER", rng.permutation(n).tolist(), 0),
+        "income": ("DOUBLE", rng.normal(2000, 500, n).round(1).tolist(), 11),
+        "age": ("INTEGER", rng.integers(0, 90, n).tolist(), 7),
+        "town": ("VARCHAR", rng.choice(["Ulm", "Köln", "Au"], n).tolist(), 5),
+        "born": ("DATE", [str(np.datetime64("1970-01-01") + day) for day in rng.integers(0, 9000, n)], 13),
+        "flag": ("BOOLEAN", [bool(i % 2) for i in range(n)], 9),
+        "land": ("VARCHAR", ["a", "b"] * (n // 2), 0),
+    }
+    return {
+        name: (kind, [None if every and i % every == 0 else value for i, value in enumerate(given)])
+        for name, (kind, given, every) in columns.items()
+    }
+
+
+def _options(variant: Variant, table: Any, **more: Any) -> dict[str, Any]:
+    columns = {"columns": list(variant.columns)} if variant.columns else {}
+    return {**variant.settings, **columns, "rest": "keep", "seed": "contract", **more}
+
+
+def _worked_on(variant: Variant, db: str, threads: int, seed: str = "contract") -> list[tuple[Any, ...]]:
+    """Return the release in its physical order."""
+    name = variant.name.replace("-", "_")
+    into = f"r{threads}_{seed}"
+    getattr(sqlmicro, name)("records", db=db, into=into, threads=threads, **_options(variant, None) | {"seed": seed})
+    with duckdb.connect(db) as connection:
+        return connection.execute(f'SELECT * FROM "{into}"').fetchall()
+
+
+@every_variant
+def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Variant) -> None:
+    table = _persons()
+    db = workbench.make(table)
+    release = workbench.release(variant.name, db, **_options(variant, table))
+    original = workbench.read(db, "records")
+    assert list(release.columns)[: len(table)] == list(table), "columns keep their order"
+    place = {number: i for i, number in enumerate(original["number"])}
+    rows = [place[number] for number in release.columns["number"]]
+    assert len(set(rows)) == len(rows)
+    assert release.report["rows"] == len(rows)
+    if variant.rows:
+        assert sorted(rows) == list(range(120))
+    for name in table:
+        released, before = release.columns[name], [original[name][i] for i in rows]
+        if name not in variant.columns:
+            assert released == before
+        elif variant.nulls:
+            assert [value is None for value in released] == [value is None for value in before]
+    assert rows != sorted(rows), "the released order is shuffled"
+    assert set(release.columns) - set(table) <= {"w"}, "neither row_id nor anything else is released"
+    with duckdb.connect(db, read_only=True) as connection:
+        assert SECRET not in repr(connection.execute("SELECT * FROM sqlmicro.releases").fetchall())
+
+
+@every_variant
+@pytest.mark.parametrize("threads", [pytest.param(2, marks=pytest.mark.slow), 8])
+def test_the_key_alone_decides_not_the_number_of_threads(workbench: Any, variant: Variant, threads: int) -> None:
+    db = workbench.make(_persons())
+    first = _worked_on(variant, db, 1)
+    assert _worked_on(variant, db, threads) == first
+    rows = [sorted(release, key=repr) for release in (first, _worked_on(variant, db, threads, "another"))]
+    assert (rows[0] != rows[1]) == variant.random
+
+
+@every_variant
+def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, variant: Variant) -> None:
+    db = workbench.make(_persons())
+    options = _options(variant, None)
+    if not find(variant.name).takes_strata:
+        assert "by" not in inspect.signature(getattr(sqlmicro, variant.name.replace("-", "_"))).parameters
+        return
+    release = workbench.release(variant.name, db, **options, by=["land"])
+    original = workbench.read(db, "records")
+    land = dict(zip(original["number"], original["land"], strict=True))
+    assert release.columns["land"] == [land[number] for number in release.columns["number"]]
+    if variant.name in ("shuffle", "swap"):
+        for name in variant.columns:
+            before = Counter(zip(original["land"], original[name], strict=True))
+            assert Counter(zip(release.columns["land"], release.columns[name], strict=True)) == before
+
+
+ODD = ['net "income"', "it's", "row_id", "value", "draw", "label", "n", "records", "Ä ß", "select", "u_1", "position"]
+
+
+@every_variant
+@pytest.mark.parametrize("shift", [0, pytest.param(6, marks=pytest.mark.slow)])
+def test_columns_may_have_any_name(workbench: Any, variant: Variant, shift: int) -> None:
+    plain = _persons()
+    others = [name for name in plain if name != "number"]
+    names = dict(zip(others, ODD[shift : shift + len(others)], strict=True))
+    table = {names.get(name, name): column for name, column in plain.items()}
+    settings = {
+        key: [f"{names[item.partition('=')[0]]}={item.partition('=')[2]}" for item in value]
+        if isinstance(value, list) else value
+        for key, value in variant.settings.items()
+    }  # fmt: skip
+    odd = Variant(variant.name, settings, tuple(names[name] for name in variant.columns))
+    release = workbench.release(variant.name, workbench.make(table), **_options(odd, table))
+    expected = workbench.release(variant.name, workbench.make(plain), **_options(variant, plain))
+    assert {names.get(n, n): repr(v) for n, v in expected.columns.items()} == {
+        n: repr(v) for n, v in release.columns.items()
+    }
+
+
+@every_variant
+def test_in_place_keeps_the_table_or_says_why_not(workbench: Any, variant: Variant) -> None:
+    db = workbench.make(_persons())
+    with duckdb.connect(db) as connection:
+        before = connection.execute("DESCRIBE records").fetchall()
+        rows = connection.execute("SELECT * FROM records").fetchall()
+    try:
+        report = getattr(sqlmicro, variant.name.replace("-", "_"))(
+            "records", db=db, in_place=True, **_options(variant, None)
+        )
+    except SqlmicroError as refused:
+        assert refused.exit_code == 2
+        with duckdb.connect(db) as connection:
+            assert connection.execute("SELECT * FROM records").fetchall() == rows
+        return
+    with duckdb.connect(db) as connection:
+        assert connection.execute("DESCRIBE records").fetchall() == before
+        assert connection.execute("SELECT count(*) FROM records").fetchall() == [(report["rows"],)]
+
+
+@every_variant
+def test_a_dry_run_writes_nothing_and_its_script_runs(workbench: Any, variant: Variant) -> None:
+    db = workbench.make(_persons())
+    verb = getattr(sqlmicro, variant.name.replace("-", "_"))
+    report = verb("records", db=db, show_sql=True, **_options(variant, None))
+    assert workbench.relations(db) == [("main", "records")]
+    script = report["sql"]
+    assert SECRET not in script
+    assert "random()" not in script
+    if "fill" in script:
+        return  # a kernel groups the records, which a script cannot
+    with duckdb.connect(db) as connection:
+        connection.execute(script)
+        assert connection.execute("SELECT count(*) FROM records_anonymized").fetchall() == [(report["rows"],)]
+
+
+@pytest.mark.parametrize("variant", _parameters([v for v in VARIANTS if v.bad]))
+def test_a_column_of_the_wrong_type_is_refused_and_nothing_is_written(workbench: Any, variant: Variant) -> None:
+    db = workbench.make(_persons())
+    settings = [f"--{name.replace('_', '-')}={value}" for name, value in variant.settings.items() if value is not True]
+    settings = [part for part in settings if "[" not in part]
+    arguments = [variant.name, "--db", db, "--table", "records", "--columns", variant.bad, "--rest", "keep", *settings]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2, result.output
+    assert "Ulm" not in result.output
+    assert workbench.relations(db) == [("main", "records")]
