@@ -44,6 +44,7 @@ __all__ = [
     "mdav_star",
     "methods",
     "mhm",
+    "microaggregate",
     "mondrian",
     "noise",
     "optimal_univariate",

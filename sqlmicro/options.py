@@ -124,8 +124,34 @@ def _audit(
     *,
     quasi: Annotated[
         tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
-    ],
-    k: Annotated[int, Param("How often every combination has to occur.", min=2)],
+    ] = (),
+    sensitive: Annotated[
+        tuple[str, ...], Param("Sensitive columns: what nobody may learn of a person.", metavar="A,B")
+    ] = (),
+    weight: Annotated[str | None, Param("Column of sampling weights.", metavar="A")] = None,
+    entity: Annotated[
+        str | None, Param("Column that says whose record it is: distinct entities are counted.", metavar="A")
+    ] = None,
+    original: Annotated[str | None, Param("Table, view or file the release was made from.", metavar="TABLE")] = None,
+    match: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns unchanged in the release that identify a record, to compare it with the original.", metavar="A,B"
+        ),
+    ] = (),
+    population: Annotated[
+        str | None,
+        Param("Table, view or file of everybody, its quasi-identifiers coded as in the release.", metavar="TABLE"),
+    ] = None,
+    nulls: Annotated[
+        Literal["own_value", "wildcard", "exclude"],
+        Param("A missing quasi-identifier: a value of its own; matches every value; or its record is left out."),
+    ] = "own_value",
+    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = (),
+    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = (),
+    measure: Annotated[
+        tuple[str, ...], Param("Run this audit only; repeatable. Default: all the inputs allow.", metavar="NAME")
+    ] = (),
 ) -> None: ...
 
 
@@ -137,6 +163,15 @@ def _register(
     table: Annotated[str, Param("Name of the table to make.", metavar="NAME")],
     view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False,
     overwrite: Annotated[bool, Param("Replace the table or view if it exists.")] = False,
+) -> None: ...
+
+
+def _macros(
+    *,
+    db: Annotated[
+        str | None, Param("Database file to install the macros into.", metavar="FILE", env="SQLMICRO_DB")
+    ] = None,
+    print: Annotated[bool, Param("Print the statements instead, for the DuckDB shell.")] = False,
 ) -> None: ...
 
 
@@ -163,6 +198,7 @@ RUN = parameters(_run)
 DISPLAY = parameters(_display)
 AUDIT = parameters(_audit)
 REGISTER = parameters(_register)
+MACROS = parameters(_macros)
 TWO_TABLES = parameters(_two_tables)
 
 

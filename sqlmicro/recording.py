@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.errors import InputError, QueryError
+from sqlmicro.source import find_relation
 from sqlmicro.targets import SCHEMA, Target
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -84,6 +86,49 @@ def record(
                 [number, of + label(check), check["value"], check["threshold"], check["passed"]],
                 r=checks,
             )
+
+
+def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
+    """Return the number of the newest release that was published as this table or file, or None."""
+    if find_relation(warehouse, Name("", SCHEMA, "releases")) is None:
+        return None
+    names = {table, str(relation), str(relation).removeprefix("main.")}
+    found = warehouse.query(
+        "record",
+        "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target)",
+        [sorted(names)],
+        r=Name("", SCHEMA, "releases"),
+    )
+    return None if found[0][0] is None else int(found[0][0])
+
+
+def add(db: str, release: int, rows: Sequence[dict[str, Any]], machine: Mapping[str, Any]) -> bool:
+    """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
+
+    The same check with the same threshold is replaced. A file that cannot be written to, or that somebody else has
+    open, stays as it is: measuring does not depend on it.
+    """
+    checks = Name("", SCHEMA, "audits")
+    try:
+        with Warehouse.open(db, **machine) as warehouse, warehouse.transaction():
+            for row in rows:
+                key = [release, label(row), row["threshold"]]
+                warehouse.insert(
+                    "record",
+                    'DELETE FROM {{ r | ident }} WHERE release = $1 AND "check" = $2 '
+                    "AND threshold IS NOT DISTINCT FROM CAST($3 AS DOUBLE)",
+                    key,
+                    r=checks,
+                )
+                warehouse.insert(
+                    "record",
+                    "INSERT INTO {{ r | ident }} VALUES ($1, $2, $4, $3, $5)",
+                    [*key, row["value"], row["passed"]],
+                    r=checks,
+                )
+    except (InputError, QueryError):
+        return False
+    return True
 
 
 def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:

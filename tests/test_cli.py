@@ -68,8 +68,8 @@ def test_the_main_job(db):
         (["mdav", "--table", "person", "--columns", "age"], 2, ["Did you mean 'persons'"]),
         (["mdav", "--table", "persons", "--columns", "aeg", "--rest", "drop"], 2, ["Did you mean 'age'"]),
         (["mdav", "--table", "persons", "--columns", "age", "--by", "id", "--rest", "drop"], 2, ["300 strata"]),
-        (["audit", "--table", "persons", "--quasi", "age,sex", "--k", "3"], 0, ["passed"]),
-        (["audit", "--table", "persons", "--quasi", "age,name", "--k", "3"], 1, ["FAILED", "below k", "300"]),
+        (["audit", "--table", "persons", "--quasi", "age,sex", "--min-k", "3"], 0, ["passed"]),
+        (["audit", "--table", "persons", "--quasi", "age,name", "--min-k", "3"], 1, ["FAILED", "below k", "300"]),
         (["methods", "mdva"], 2, ["Did you mean 'mdav'"]),
         (["methods", "mdav"], 0, ["sqlmicro.group.mdav", "Domingo-Ferrer"]),
         (["profile", "--table", "persons"], 0, ["identifier", "nominal", 'net "income"']),
@@ -93,7 +93,7 @@ def test_exit_codes_and_messages(db, arguments, code, words):
 
 
 def test_values_are_shown_on_request_only(db):
-    done = sqlmicro("audit", "--db", db, "--table", "persons", "--quasi", "name", "--k", "2", "--show-values")
+    done = sqlmicro("audit", "--db", db, "--table", "persons", "--quasi", "name", "--min-k", "2", "--show-values")
     assert done.returncode == 1
     assert CANARY in done.stdout
 
@@ -167,7 +167,7 @@ def test_reports_fit_the_terminal(db, width):
     for arguments in (
         ["safe", "--db", db, "--table", "persons", "--nulls", "keep", "--dry-run"],
         ["profile", "--db", db, "--table", "persons"],
-        ["audit", "--db", db, "--table", "persons", "--quasi", "age", "--k", "3"],
+        ["audit", "--db", db, "--table", "persons", "--quasi", "age", "--min-k", "3"],
         ["methods"],
     ):
         done = sqlmicro(*arguments, COLUMNS=str(width))

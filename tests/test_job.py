@@ -33,7 +33,7 @@ k = 3
 [[step]]
 do = "audit"
 quasi = ["age", "sex"]
-k = 3
+min_k = 3
 [[step]]
 do = "publish"
 into = "out"
@@ -53,7 +53,7 @@ def test_steps_run_in_order_and_are_recorded(folder):
 
 
 def test_a_gate_that_fails_stops_the_job(folder):
-    text = GOOD.replace('quasi = ["age", "sex"]\nk = 3', 'quasi = ["age", "sex", "income"]\nk = 3')
+    text = GOOD.replace('quasi = ["age", "sex"]\nmin_k = 3', 'quasi = ["age", "sex", "income"]\nmin_k = 3')
     with pytest.raises(sqlmicro.AuditFailed, match="step 3"):
         sqlmicro.run(job(folder, text))
     with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as con:
@@ -107,14 +107,14 @@ do = "profile"
 [[step]]
 do = "audit"
 quasi = ["a", "b"]
-k = 2
+min_k = 2
 """
     path.write_text(text, encoding="utf-8")
     report = sqlmicro.run(str(path))
     assert [result["do"] for result in report["results"]] == ["register", "profile", "audit"]
     assert report["results"][0]["rows"] == 4
-    assert report["results"][2]["violating_records"] == 1
+    assert report["results"][2]["audits"][0]["violating_records"] == 1
     assert report["passed"] is False
-    path.write_text(text.replace("k = 2", 'k = 2\n[[step]]\ndo = "profile"'), encoding="utf-8")
+    path.write_text(text.replace("min_k = 2", 'min_k = 2\n[[step]]\ndo = "profile"'), encoding="utf-8")
     with pytest.raises(sqlmicro.JobError, match="come first"):
         sqlmicro.run(str(path))

@@ -1,18 +1,17 @@
 -- title: The equivalence classes with fewer than k records, smallest first
 -- source: Samarati & Sweeney (1998); the values are only shown on request (--show-values)
--- reads: relation
+-- reads: cells
 -- returns: the columns as text, size
--- params: relation, columns, k, most
+-- params: cells, plain, as_bytes, k, most
 SELECT
-{% for column in columns %}
-  CAST(any_value({{ column.name | ident }}) AS VARCHAR) AS {{ column.name | ident }},
+{% for column in plain %}
+  CAST({{ column | ident }} AS VARCHAR) AS {{ column | ident }},
 {% endfor %}
-  count(*) AS size
-FROM {{ relation | ident }}
-GROUP BY
-{% for column in columns %}
-  encode(CAST({{ column.name | ident }} AS VARCHAR)){% if not loop.last %},{% endif +%}
+{% for column in as_bytes %}
+  decode({{ column | ident }}) AS {{ column | ident }},
 {% endfor %}
-HAVING count(*) < {{ k }}
-ORDER BY count(*){% for column in columns %}, min(encode(CAST({{ column.name | ident }} AS VARCHAR))){% endfor +%}
+  size
+FROM {{ cells | ident }}
+WHERE size < {{ k }}
+ORDER BY size{% for column in plain %}, encode(CAST({{ column | ident }} AS VARCHAR)){% endfor %}{% for column in as_bytes %}, {{ column | ident }}{% endfor +%}
 LIMIT {{ most }}

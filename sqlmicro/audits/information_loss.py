@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from sqlmicro.audits.comparison import comparison
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject
 from sqlmicro.columns import Column
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -59,3 +62,56 @@ def measure(
         "IL_by_column": by_column,
         "changed_by_column": changed,
     }
+
+
+@audit(
+    "information-loss",
+    needs=("original", "match"),
+    gate="max_il",
+    source="Domingo-Ferrer & Mateo-Sanz (2002)",
+    templates=("audit/values.sql", "audit/information_loss.sql", "audit/values_changed.sql"),
+)
+def information_loss(subject: Subject, limit: float | None) -> Found:
+    """IL: how far the released values are from the original ones, in percent of the variation.
+
+    Returns
+    -------
+    Found
+        The value is IL = 100 SSE/SST over the standardised numeric columns; `by_column`, and `changed`, the share of
+        records whose value differs in each nominal column.
+    """
+    found = comparison(subject, matched=True)
+    columns = [*found.numeric, *found.nominal]
+    losses = measure(subject.warehouse, found.original, found.released, columns, found.numeric)
+    detail = {"by_column": losses["IL_by_column"], "changed": losses["changed_by_column"]}
+    if losses["IL"] is None:
+        detail["reason"] = "no numeric column varies"
+    return Found(losses["IL"], tuple(column.name for column in found.numeric), detail)
+
+
+@audit(
+    "il1s",
+    needs=("original", "match"),
+    gate="max_il1s",
+    source="Mateo-Sanz, Sebe & Domingo-Ferrer (2004)",
+    templates=("audit/values.sql", "audit/distances_per_value.sql"),
+)
+def il1s(subject: Subject, limit: float | None) -> Found:
+    """IL1s: the mean distance of a released value from the original one, in sqrt(2) standard deviations.
+
+    Returns
+    -------
+    Found
+        The value is the mean of |x - y|/(sqrt(2) sd) over all values present in both; `by_column`, and `total`, the sum
+        that sdcMicro gives.
+    """
+    found = comparison(subject, matched=True)
+    if not found.numeric:
+        return Found(None, detail={"reason": "no numeric column is in both tables"})
+    rows = subject.warehouse.rows("audit/distances_per_value.sql", **found.of(found.numeric))
+    total, values = sum(total for _, total, _ in rows), sum(records for _, _, records in rows)
+    names = tuple(name for name, _, _ in rows)
+    if not values:
+        return Found(None, names, {"reason": "no record of the release matches one of the original"})
+    by_column = {name: part / records if records else None for name, part, records in rows}
+    return Found(total / values, names, {"total": total, "by_column": by_column})

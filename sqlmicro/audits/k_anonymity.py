@@ -1,4 +1,4 @@
-"""k-anonymity: how often the rarest combination of quasi-identifiers occurs."""
+"""k-anonymity and sample uniques: how often the rarest combination of quasi-identifiers occurs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject, has_no_plain_bytes
 from sqlmicro.columns import Column
 from sqlmicro.templates import Name, Sql, render
 from sqlmicro.warehouse import Warehouse
@@ -13,37 +15,60 @@ from sqlmicro.warehouse import Warehouse
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """How many equivalence classes of each size there are: {size: classes}."""
+    """How many equivalence classes of each size there are: {size: (classes, records)}.
 
-    histogram: dict[int, int]
+    Where NULL matches every value, the size of a class counts the records that match it, its records those that are it.
+    """
+
+    sizes: dict[int, tuple[int, int]]
 
     @property
     def k(self) -> int:
         """The size of the smallest class; 0 for a table without records."""
-        return min(self.histogram, default=0)
+        return min(self.sizes, default=0)
 
     @property
     def records(self) -> int:
         """The number of records."""
-        return sum(size * classes for size, classes in self.histogram.items())
+        return sum(records for _, records in self.sizes.values())
 
     @property
     def classes(self) -> int:
         """The number of classes."""
-        return sum(self.histogram.values())
+        return sum(classes for classes, _ in self.sizes.values())
 
-    def below(self, k: int) -> tuple[int, int]:
+    @property
+    def histogram(self) -> dict[int, int]:
+        """The number of classes by size."""
+        return {size: classes for size, (classes, _) in self.sizes.items()}
+
+    @property
+    def average_risk(self) -> float:
+        """The mean over the records of 1 / the size of their class; 0 for a table without records."""
+        return sum(records / size for size, (_, records) in self.sizes.items()) / max(self.records, 1)
+
+    def below(self, k: float) -> tuple[int, int]:
         """Return the number of classes and of records in classes smaller than k.
 
-        >>> ClassSizes({1: 4, 2: 1, 5: 2}).below(3)
+        >>> ClassSizes({1: (4, 4), 2: (1, 2), 5: (2, 10)}).below(3)
         (5, 6)
         """
-        small = {size: classes for size, classes in self.histogram.items() if size < k}
-        return sum(small.values()), sum(size * classes for size, classes in small.items())
+        small = [found for size, found in self.sizes.items() if size < k]
+        return sum(classes for classes, _ in small), sum(records for _, records in small)
+
+
+def sizes_of(subject: Subject) -> ClassSizes:
+    """Return the sizes of the classes of a subject, as it reads NULL. One GROUP BY."""
+
+    def count() -> ClassSizes:
+        rows = subject.warehouse.rows("audit/cell_sizes.sql", cells=subject.cells)
+        return ClassSizes({int(size): (int(classes), int(records)) for size, classes, records in rows if size})
+
+    return subject.once("class sizes", count)
 
 
 def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> ClassSizes:
-    """Return the sizes of the equivalence classes of `columns` in `relation`, on canonical bytes; NULL is a value.
+    """Return the sizes of the equivalence classes of `columns` in `relation`; NULL is a value.
 
     Parameters
     ----------
@@ -56,11 +81,20 @@ def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
 
     Notes
     -----
-    One GROUP BY. Source: Samarati & Sweeney (1998). GROUP BY merges values that are told apart in the output: text
-    under a collation, 0.0 and -0.0, 1 month and 30 days; here they are separate values.
+    One GROUP BY, and one SELECT that needs no staging: it also runs in the transaction that publishes. Source: Samarati
+    & Sweeney (1998).
     """
     rows = warehouse.rows("audit/class_sizes.sql", relation=relation, **_kinds(columns))
-    return ClassSizes({int(size): int(classes) for size, classes in rows})
+    return ClassSizes({int(size): (int(classes), int(size * classes)) for size, classes in rows})
+
+
+def smallest(subject: Subject, k: int, most: int) -> list[list[Any]]:
+    """Return the values of the smallest classes below k, as text in the order of the columns, and their sizes."""
+    shown: dict[str, Any] = dict(subject.shown())
+    names = [column.name for column in (*shown["plain"], *shown["as_bytes"])]
+    rows = subject.warehouse.rows("audit/violating_classes.sql", cells=subject.cells, k=k, most=most, **shown)
+    order = [names.index(column.name) for column in subject.quasi]
+    return [[*(row[place] for place in order), row[-1]] for row in rows]
 
 
 def statement(relation: Name, columns: Sequence[Column]) -> Sql:
@@ -80,19 +114,67 @@ def _canonical(column: Column) -> str:
         return "collated"
     if column.family == "float":
         return "floats"
-    return "others" if column.family == "other" and column.type not in ("UUID", "BLOB") else "plain"
+    return "others" if has_no_plain_bytes(column) else "plain"
 
 
-def check(sizes: ClassSizes, k: int) -> dict[str, Any]:
-    """Return the result of the k-anonymity audit as one object."""
-    classes, records = sizes.below(k)
-    return {
-        "check": "k-anonymity",
-        "value": sizes.k,
-        "threshold": k,
-        "passed": sizes.records > 0 and sizes.k >= k,
-        "records": sizes.records,
-        "classes": sizes.classes,
-        "violating_classes": classes,
-        "violating_records": records,
-    }
+@audit(
+    "k-anonymity",
+    needs=("quasi",),
+    gate="min_k",
+    at_least=True,
+    whole=True,
+    source="Samarati & Sweeney (1998)",
+    templates=("audit/records.sql", "audit/cells.sql", "audit/matching_cells.sql", "audit/cell_sizes.sql"),
+)
+def k_anonymity(subject: Subject, limit: float | None) -> Found:
+    """How many records the smallest equivalence class has, and what lies below a k.
+
+    Returns
+    -------
+    Found
+        The value is k, 0 for a release without records; with the number of records and classes, the histogram of class
+        sizes, and classes and records below the gate. Where NULL matches every value, a class has the records that
+        match it.
+
+    Notes
+    -----
+    One GROUP BY, O(n); where NULL matches every value also a join of the classes with each pattern of missing values.
+    """
+    sizes = sizes_of(subject)
+    classes, records = sizes.below(limit or 0)
+    return Found(
+        sizes.k,
+        detail={
+            "records": sizes.records,
+            "classes": sizes.classes,
+            "violating_classes": classes,
+            "violating_records": records,
+            "histogram": sizes.histogram,
+        },
+    )
+
+
+@audit(
+    "sample-uniques",
+    needs=("quasi",),
+    gate="max_uniques",
+    whole=True,
+    source="Bethlehem, Keller & Pannekoek (1990)",
+    templates=("audit/cell_sizes.sql",),
+)
+def sample_uniques(subject: Subject, limit: float | None) -> Found:
+    """How many records have a combination of quasi-identifiers that nobody else in the release has.
+
+    Returns
+    -------
+    Found
+        The value is the number of records; with the share of the records, and how many have one that occurs twice.
+
+    Notes
+    -----
+    One GROUP BY, O(n).
+    """
+    sizes = sizes_of(subject)
+    uniques = sizes.below(2)[1]
+    share = uniques / sizes.records if sizes.records else 0.0
+    return Found(uniques, detail={"share": share, "twice": sizes.below(3)[1] - uniques, "records": sizes.records})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method
+from sqlmicro.registry import Tick, method, silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,8 +51,14 @@ def mdav(
     Notes
     -----
     Ties go to the lowest row, everywhere; the R package sdcMicro gives them to the highest, which changes the loss of
-    rounded data by up to 1 %. The size is tested before a pair of groups is formed: where the source forms the pair
-    first, n in [2k, 3k) leaves fewer than k. O(n² p / k) time, O(n p) memory.
+    rounded data by up to 1 %. Distances are equal if they are in double precision, the squares added column after
+    column; the centroid is the exact sum of the records divided by their number, rounded, so that the groups do not
+    depend on the order in which sums are taken. The size is tested before a pair of groups is formed: where the source
+    forms the pair first, n in [2k, 3k) leaves fewer than k.
+
+    The groups are those of the plain algorithm, which takes O(n² p / k) time. A kd-tree that records are taken out of
+    finds the nearest ones, and a list sorted by distance from an earlier centroid the farthest ones: near O(n log n) in
+    few columns, and up to O(n² p / k) in many. O(n p) memory.
 
     Examples
     --------
@@ -61,54 +67,12 @@ def mdav(
     >>> mdav(X, np.random.default_rng(0), lambda done, total: None, k=3).tolist()
     [0, 0, 1, 1, 0, 1]
     """
-    import numpy as np
-
-    n = len(X)
-    labels = np.full(n, -1, dtype=np.int64)
-    rest, points = np.arange(n), X
-    group = 0
-
-    def farthest(point: np.ndarray) -> np.ndarray:
-        record: np.ndarray = points[int(np.argmax(_squared_distances(points, point)))]
-        return record
-
-    def close_group(point: np.ndarray) -> None:
-        nonlocal rest, points, group
-        members = _nearest(_squared_distances(points, point), k)
-        labels[rest[members]] = group
-        left = np.ones(len(rest), dtype=bool)
-        left[members] = False
-        rest, points = rest[left], points[left]
-        group += 1
-        tick(n - len(rest), n)
-
-    while len(rest) >= 3 * k:
-        first = farthest(points.mean(axis=0))
-        opposite = rest[int(np.argmax(_squared_distances(points, first)))]
-        close_group(first)
-        # Where all that remain lie at the same distance, the opposite record may just have been grouped.
-        close_group(X[opposite] if labels[opposite] < 0 else farthest(first))
-    if len(rest) >= 2 * k:
-        close_group(farthest(points.mean(axis=0)))
-    labels[rest] = group
-    return labels
+    return mdav_labels(X, k, tick)
 
 
-def _squared_distances(X: np.ndarray, point: np.ndarray) -> np.ndarray:
-    import numpy as np
+def mdav_labels(X: np.ndarray, k: int, tick: Tick = silent) -> np.ndarray:
+    """Return the groups of MDAV (n,) for records X (n, p): what `mdav` does, for other methods to call."""
+    from sqlmicro.group._mdav_kernels import form_all
+    from sqlmicro.group._tree_kernels import as_records
 
-    difference = X - point
-    distances: np.ndarray = np.einsum("ij,ij->i", difference, difference)
-    return distances
-
-
-def _nearest(distances: np.ndarray, k: int) -> np.ndarray:
-    """Return the positions of the k smallest distances; of equal ones the first."""
-    import numpy as np
-
-    if k >= len(distances):
-        return np.arange(len(distances))
-    limit = np.partition(distances, k - 1)[k - 1]
-    candidates = np.flatnonzero(distances <= limit)
-    order: np.ndarray = candidates[np.argsort(distances[candidates], kind="stable")[:k]]
-    return order
+    return form_all(as_records(X), k, tick)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MISSING = -1
 _WIDTH = 4_000
+_ENOUGH = 0.1
 _PRUNED_AT_MOST = 400_000_000
 _SLICE = 20_000_000
 
@@ -111,8 +112,9 @@ def _search_columns(
     """Offer the rare entries to suppress one column, two, and so on, until some cost less than larger sets could.
 
     `costs` returns what suppressing these columns costs per rescued record, for each rare entry, and how many groups
-    there are; `act` carries the cheapest out, and returns whether it did anything. Of the sets of each size those that
-    help most records are enlarged.
+    there are; `act` carries the cheapest out, and returns whether it did anything. It is called when that helps enough
+    of the entries, so that no round changes little. Of the sets of each size those that help most are enlarged: all of
+    them up to 8 columns, fewer the more columns there are.
     """
     import numpy as np
 
@@ -130,7 +132,7 @@ def _search_columns(
         widest = [chosen for *_, chosen in sorted(ranked)[: max(_WIDTH // columns**2, 2)]]
         limit = np.inf if level == columns else float(np.sort(weights)[: level + 1].sum())
         cheap = best < limit
-        if level < columns and cheap.sum() < 0.02 * len(rare):
+        if level < columns and cheap.sum() < _ENOUGH * len(rare):
             continue
         plans = [(tried[number], rare[cheap & (taken == number)]) for number in np.unique(taken[cheap])]
         if plans and act(plans, limit):

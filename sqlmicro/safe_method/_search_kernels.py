@@ -34,7 +34,7 @@ class Problem(NamedTuple):
     xx: np.ndarray  # (C, M') squares and products, in standard deviations
     k: int
     curve: float  # weight of the squared deviation
-    steep: float  # weight of the squared deviation above the bound
+    steep: np.ndarray  # (T,) weight of the squared deviation above the bound
     record_price: float  # of a record that is moved
     total_price: float  # of the squared deviation of the number of records
 
@@ -72,7 +72,8 @@ def _count_cost(cell, weight, bound, deviation, curve, steep, i, by):
     total = np.float32(0.0)
     for t in range(cell.shape[1]):
         before = np.float32(deviation[cell[i, t]])
-        total += weight[t] * (_penalty(before + by, bound[t], curve, steep) - _penalty(before, bound[t], curve, steep))
+        change = _penalty(before + by, bound[t], curve, steep[t]) - _penalty(before, bound[t], curve, steep[t])
+        total += weight[t] * change
     return total
 
 
@@ -83,8 +84,8 @@ def _count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, by):
     for t in range(cell.shape[1]):
         left, joined = cell[i, t], cell[j, t]
         a, b = np.float32(deviation[left]), np.float32(deviation[joined])
-        change = _penalty(a - by, bound[t], curve, steep) - _penalty(a, bound[t], curve, steep)
-        change += _penalty(b + by, bound[t], curve, steep) - _penalty(b, bound[t], curve, steep)
+        change = _penalty(a - by, bound[t], curve, steep[t]) - _penalty(a, bound[t], curve, steep[t])
+        change += _penalty(b + by, bound[t], curve, steep[t]) - _penalty(b, bound[t], curve, steep[t])
         total += weight[t] * (change if left != joined else np.float32(0.0))
     return total
 
@@ -118,7 +119,7 @@ def _sum_cost_pair(cell, weight, x, sums, i, j, by):
 @njit(cache=True, inline="always")
 def _cost_one(problem, state, i, by):
     cell, weight, bound, deviation = problem.cell, problem.weight, problem.bound, state.deviation
-    step, curve, steep = np.float32(by), np.float32(problem.curve), np.float32(problem.steep)
+    step, curve, steep = np.float32(by), np.float32(problem.curve), problem.steep
     cost = float(_count_cost(cell, weight, bound, deviation, curve, steep, i, step))
     cost += _sum_cost(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, step)
     return cost + _sum_cost(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, step)
@@ -127,7 +128,7 @@ def _cost_one(problem, state, i, by):
 @njit(cache=True, inline="always")
 def _cost_pair(problem, state, i, j, by):
     cell, weight, bound, deviation = problem.cell, problem.weight, problem.bound, state.deviation
-    step, curve, steep = np.float32(by), np.float32(problem.curve), np.float32(problem.steep)
+    step, curve, steep = np.float32(by), np.float32(problem.curve), problem.steep
     cost = float(_count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, step))
     cost += _sum_cost_pair(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, j, step)
     return cost + _sum_cost_pair(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, j, step)
@@ -165,12 +166,12 @@ def refresh(problem, state):
 @njit(cache=True)
 def objective(problem, state, table_of_cell):
     """Return what the search makes small, for deviations that are up to date."""
-    curve, steep = np.float32(problem.curve), np.float32(problem.steep)
+    curve = np.float32(problem.curve)
     total = problem.total_price * float(state.total[0]) ** 2
     for g in range(len(table_of_cell)):
         t = table_of_cell[g]
         deviation, bound = np.float32(state.deviation[g]), problem.bound[t]
-        total += problem.weight[t] * _penalty(deviation, bound, curve, steep)
+        total += problem.weight[t] * _penalty(deviation, bound, curve, problem.steep[t])
     total += _sum_total(problem.sum_cell, problem.sum_weight, state.sums)
     total += _sum_total(problem.moment_cell, problem.moment_weight, state.moments)
     for i in range(len(problem.n)):
@@ -391,68 +392,3 @@ def _open_or_close(problem, state, excess):
             if cost < least:
                 best, least = i, cost
     return best, (problem.k if excess < 0 else -state.n[best])
-
-
-@njit(cache=True)
-def distance(codes, ranks, i, j):
-    """Return how far combination i is from j: 1 per nominal value that differs, less for near numeric values."""
-    total = np.float32(0.0)
-    for v in range(codes.shape[1]):
-        total += codes[i, v] != codes[j, v]
-    for v in range(ranks.shape[1]):
-        gap = abs(ranks[i, v] - ranks[j, v])
-        if gap > 0:
-            total += np.float32(0.25) + min(np.float32(4.0) * gap, np.float32(1.25))
-    return total
-
-
-@njit(cache=True)
-def nearest(codes, ranks, orders, reach, near):
-    """Fill `near` (C, W) with the nearest of the combinations that are up to `reach` away in any of the orders."""
-    C, W = near.shape
-    place = np.empty(orders.shape, orders.dtype)
-    for o in range(orders.shape[0]):
-        for position in range(C):
-            place[o, orders[o, position]] = position
-    far = np.empty(W, np.float32)
-    for i in range(C):
-        found = 0
-        for o in range(orders.shape[0]):
-            for step in range(-reach, reach + 1):
-                j = orders[o, (place[o, i] + step) % C]
-                if j == i:
-                    continue
-                d = distance(codes, ranks, i, j)
-                if found == W and d >= far[W - 1]:
-                    continue
-                known = False
-                for z in range(found):
-                    known = known or near[i, z] == j
-                if known:
-                    continue
-                z = min(found, W - 1)
-                while z > 0 and far[z - 1] > d:
-                    far[z], near[i, z] = far[z - 1], near[i, z - 1]
-                    z -= 1
-                far[z], near[i, z] = d, j
-                found = min(found + 1, W)
-        for z in range(found, W):
-            near[i, z] = near[i, z - found] if found else i
-
-
-@njit(cache=True)
-def uncross(codes, ranks, cell, target, reach):
-    """Swap the targets of two moved records, at most `reach` apart, where that shortens their ways; count swaps."""
-    swaps = 0
-    for a in range(len(cell)):
-        for b in range(a + 1, min(a + 1 + reach, len(cell))):
-            if cell[a] == cell[b] or target[a] == target[b]:
-                continue
-            now = distance(codes, ranks, cell[a], target[a]) + distance(codes, ranks, cell[b], target[b])
-            if now <= 0:
-                continue
-            other = distance(codes, ranks, cell[a], target[b]) + distance(codes, ranks, cell[b], target[a])
-            if other < now - np.float32(1e-4):
-                target[a], target[b] = target[b], target[a]
-                swaps += 1
-    return swaps

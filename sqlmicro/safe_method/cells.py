@@ -22,8 +22,7 @@ class Cells:
     """The occurring combinations, in SQL as a relation and in NumPy as coordinates.
 
     `n` and `strata` have shape (cells,); `codes` are the numbers of the nominal values and `raw` the numeric values as
-    they are, NaN where missing; `numbers` are the standardised numeric columns, `dummies` a 0/1 column per value of
-    every nominal column.
+    they are, NaN where missing; `numbers` are the standardised numeric columns.
     """
 
     relation: Name
@@ -35,7 +34,6 @@ class Cells:
     codes: np.ndarray
     raw: np.ndarray
     numbers: np.ndarray
-    dummies: np.ndarray
 
     def passes(self) -> tuple[Pass, ...]:
         """Return the passes that these columns allow."""
@@ -44,12 +42,19 @@ class Cells:
         return ("numeric", "nominal", "both") if self.numeric else ("nominal",)
 
     def coordinates(self, which: Pass) -> np.ndarray:
-        """Return the coordinates (cells, p) of a pass."""
+        """Return the coordinates (cells, p) of a pass: standardised numbers, a 0/1 column per nominal value."""
         import numpy as np
 
-        if which == "both":
-            return np.hstack([self.numbers, self.dummies])
-        return self.numbers if which == "numeric" else self.dummies
+        if which == "numeric":
+            return self.numbers
+        parts = [self.numbers] if which == "both" else []
+        parts += [code[:, None] == np.arange(int(code.max()) + 1) for code in self.codes.T]
+        return np.hstack(parts, dtype=np.float64) if parts else np.zeros((len(self.n), 0))
+
+    @property
+    def width(self) -> int:
+        """The number of coordinates of the pass that has most."""
+        return int(self.numbers.shape[1]) + sum(int(code.max()) + 1 for code in self.codes.T)
 
 
 def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> Cells:
@@ -67,7 +72,6 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
-    dummies = [(code[:, None] == np.arange(int(code.max()) + 1)).astype(float) for code in codes.T]
     return Cells(
         relation,
         nominal_columns,
@@ -78,7 +82,6 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -
         codes,
         raw,
         standardise(raw, n),
-        np.hstack(dummies) if dummies else np.zeros((len(n), 0)),
     )
 
 

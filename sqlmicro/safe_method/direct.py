@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.columns import Column
-from sqlmicro.safe_method.candidates import Grouping, load_members
+from sqlmicro.columns import Column, pick
+from sqlmicro.errors import ParameterError
+from sqlmicro.safe_method.annealing import Effort
+from sqlmicro.safe_method.candidates import Grouping
 from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
@@ -22,6 +25,17 @@ OWN_VALUES_AT_MOST = 150
 
 
 @dataclass(frozen=True)
+class Settings:
+    """What the search is told beside k; `steps` are the columns that take part as multiples of a step."""
+
+    numeric_values: Literal["auto", "own", "means"]
+    steps: dict[Column, float]
+    effort: Effort
+    max_shift: int | None
+    time_limit: float | None
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where the records go: a grouping of the cells, and per label the cell whose own values the group takes."""
 
@@ -33,29 +47,22 @@ class Placement:
     stopped: bool
 
 
-def place(
-    work: Work,
-    cells: Cells,
-    k: int,
-    *,
-    numeric_values: Literal["auto", "own", "means"],
-    max_shift: int | None,
-    time_limit: float | None,
-) -> Placement:
+def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
     """Place the records of every stratum on combinations of the nominal columns and of numeric columns with own values.
 
     Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and get
-    the group means, so that the totals deviate only by the records that moved.
+    the group means, so that the totals deviate only by the records that moved. Columns with a step take part in both:
+    a combination holds their nearest multiple of the step, and the records of a group get the mean of their own values.
     """
     import numpy as np
 
-    own = own_columns(cells, numeric_values)
+    own = own_columns(cells, settings)
     averaged = [column for column in cells.numeric if column not in own]
-    positions = [cells.numeric.index(column) for column in own]
+    coordinates = _stepped(cells, own, settings.steps)
     X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
     rng = work.rng()
     strata = int(cells.strata.max()) + 1
-    limit = None if time_limit is None else time_limit / strata
+    limit = None if settings.time_limit is None else settings.time_limit / strata
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     combinations: list[np.ndarray] = []
     labels = moved = 0
@@ -66,11 +73,19 @@ def place(
         for stratum in range(strata):
             inside = np.flatnonzero(cells.strata == stratum)
             n = cells.n[inside]
-            codes, numbers = _coordinates(cells, inside, positions)
+            codes, numbers = _coordinates(cells.codes[inside], coordinates[inside])
             first, reduced = _distinct(codes, numbers)
             counts = np.bincount(reduced, n, len(first)).astype(np.int64)
             found = search(
-                codes[first], numbers[first], counts, k, rng, progress.tick, max_shift=max_shift, time_limit=limit
+                codes[first],
+                numbers[first],
+                counts,
+                k,
+                rng,
+                progress.tick,
+                max_shift=settings.max_shift,
+                effort=settings.effort,
+                time_limit=limit,
             )
             moved += int(found.count[found.cell != found.target].sum())
             stopped |= found.stopped
@@ -84,52 +99,80 @@ def place(
     return Placement(grouping, np.concatenate(combinations), own, averaged, moved, stopped)
 
 
-def placed_file(work: Work, cells: Cells, placement: Placement, number: int) -> tuple[Name, Name]:
-    """Write a placement to the warehouse; return the members and the file that results."""
+def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, number: int) -> Name:
+    """Write a placement to the warehouse; return the file that results, with `means` in the averaged columns."""
     import numpy as np
     import pyarrow as pa
 
-    members = load_members(work, placement.grouping, "the direct search", number)
     table = pa.table({"label": np.arange(len(placement.combination)), "cell": placement.combination})
     placed = work.load(table, f"placed_{number}", "filled with the combinations that the direct search found")
-    means = work.run(
-        "safe/means.sql", f"means_{number}", cells=cells.relation, members=members, columns=placement.averaged
-    )
-    released = work.run(
+    return work.run(
         "safe/placed_cells.sql",
-        f"released_cells_{number}",
+        f"placed_cells_{number}",
         cells=cells.relation,
         placed=placed,
         means=means,
         own=[*cells.nominal, *placement.own],
         averaged=placement.averaged,
     )
-    return members, released
 
 
-def own_columns(cells: Cells, numeric_values: str) -> list[Column]:
+def own_columns(cells: Cells, settings: Settings) -> list[Column]:
     """Return the numeric columns whose released values are values that occur."""
     import numpy as np
 
-    if numeric_values == "means":
+    if settings.numeric_values == "means":
         return []
     return [
         column
         for j, column in enumerate(cells.numeric)
-        if numeric_values == "own" or len(np.unique(cells.raw[:, j])) <= OWN_VALUES_AT_MOST
+        if column not in settings.steps
+        and (settings.numeric_values == "own" or len(np.unique(cells.raw[:, j])) <= OWN_VALUES_AT_MOST)
     ]
 
 
-def _coordinates(cells: Cells, inside: np.ndarray, positions: list[int]) -> tuple[np.ndarray, np.ndarray]:
+def parse_steps(cells: Cells, texts: Sequence[str], where: str) -> dict[Column, float]:
+    """Return the step of every column that is named as column=step.
+
+    Raises
+    ------
+    ParameterError
+        For a step that is no number above 0, or a column that is not there or not numeric.
+    """
+    steps: dict[Column, float] = {}
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        try:
+            step = float(number)
+        except ValueError:
+            step = 0.0
+        if not name or not 0 < step < float("inf"):
+            raise ParameterError(where, "must be column=step with a step above 0, as in income=100", repr(text))
+        steps[pick([*cells.numeric, *cells.nominal], [name], where)[0]] = step
+    nominal = [column.name for column in steps if column not in cells.numeric]
+    if nominal:
+        raise ParameterError(where, "must be numeric columns", ", ".join(nominal), "Name them in --numeric too")
+    return steps
+
+
+def _stepped(cells: Cells, own: Sequence[Column], steps: dict[Column, float]) -> np.ndarray:
+    """Return the numeric columns that take part in the search: those with own values, then multiples of the steps."""
+    import numpy as np
+
+    parts = [cells.raw[:, cells.numeric.index(column)] for column in own]
+    parts += [np.rint(cells.raw[:, cells.numeric.index(column)] / step) * step for column, step in steps.items()]
+    return np.array(parts, dtype=float).reshape(-1, len(cells.n)).T
+
+
+def _coordinates(codes: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes and numbers of the cells; a missing number is the mean, and a code of its own tells it."""
     import numpy as np
 
-    raw = cells.raw[inside][:, positions]
     missing = np.isnan(raw)
     present = np.maximum((~missing).sum(axis=0), 1)
     means = np.where(missing, 0.0, raw).sum(axis=0) / present
     flags = missing[:, missing.any(axis=0)].astype(np.int64)
-    return np.hstack([cells.codes[inside], flags]), np.where(missing, means, raw)
+    return np.hstack([codes, flags]), np.where(missing, means, raw)
 
 
 def _distinct(codes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from sqlmicro.work import Work
 
 _MUCH_LOST = 25.0
+COORDINATES_UP_TO = 200_000_000
+"""The default leaves the cluster method out above so many coordinates of all combinations, 8 bytes each."""
 DISCLOSURE = "a shown count near k may stand for an original 1 or 2; no released record is known to be true"
 
 
@@ -208,15 +210,15 @@ def safe(
     cells = make_cells(work, numeric, nominal)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
     trial = Trial(work, cells, order, weights)
+    steps = direct.parse_steps(cells, round, f"{work.where}, round")
+    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit)
     if method != "search":
-        chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells)
+        chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells, method)
         ways = [
             Unification(*pair) for pair in product(numbers if cells.numeric else [""], names if cells.nominal else [""])
         ]
         for one in chosen:
             _group(trial, one, ways, k, small_groups)
-    steps = direct.parse_steps(cells, round, f"{work.where}, round")
-    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit)
     if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
         _search(trial, numbers, k, settings)
     found = trial.found
@@ -301,7 +303,14 @@ def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
     return int(sizes.min()), int((sizes < k).sum())
 
 
-def _default(work: Work, cells: Cells) -> list[Algorithm]:
+def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
+    numbers = len(cells.n) * cells.width
+    if method == "best" and cells.nominal and numbers > COORDINATES_UP_TO:
+        work.note(
+            f"the cluster method was left out: {len(cells.n):,} combinations with a 0/1 column for every nominal value "
+            f"need {8e-9 * numbers:,.1f} GB (--method cluster tries it all the same)"
+        )
+        return []
     chosen = [parse(text, work.where) for text in DEFAULT]
     records = int(cells.n.sum())
     if records > MDAV_UP_TO:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sqlmicro
-from sqlmicro.audits.k_anonymity import ClassSizes, check
+from sqlmicro.audits.k_anonymity import ClassSizes
 
 # Every entry: a SQL type and values that are all told apart when they are written out.
 KINDS: dict[str, tuple[str, list[Any]]] = {
@@ -43,10 +43,19 @@ def _histogram(table: dict[str, tuple[str, list[Any]]], names: list[str]) -> dic
     return dict(Counter(sizes.values()))
 
 
+def k_anonymity(table: str, quasi: list[str], k: int = 2, **options: Any) -> dict[str, Any]:
+    """Return what the audit of k-anonymity says."""
+    report = sqlmicro.audit(table, quasi=quasi, min_k=k, measure="k-anonymity", **options)
+    (row,) = report["audits"]
+    assert report["passed"] == row["passed"]
+    found: dict[str, Any] = row
+    return found
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_values_that_are_told_apart_are_classes_of_their_own(workbench: Any, name: str) -> None:
     table = _random_table(np.random.default_rng(1), [name], 60)
-    report = sqlmicro.audit("records", db=workbench.make(table), quasi=[name], k=2)
+    report = k_anonymity("records", db=workbench.make(table), quasi=[name])
     assert report["histogram"] == _histogram(table, [name])
     assert report["classes"] == len(KINDS[name][1])
 
@@ -60,7 +69,7 @@ def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
         names = [str(name) for name in rng.choice(list(KINDS), columns, replace=False)]
         k = int(rng.integers(2, 6))
         expected = _histogram(table, names)
-        report = sqlmicro.audit("records", db=db, quasi=names, k=k)
+        report = k_anonymity("records", db=db, quasi=names, k=k)
         small = {size: classes for size, classes in expected.items() if size < k}
         assert report["histogram"] == expected
         assert (report["value"], report["passed"]) == (min(expected), min(expected) >= k)
@@ -71,32 +80,31 @@ def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
 @pytest.mark.parametrize("name", ["size", "classes", "count", "plain", "row_id", 'net "income"', "a,b", "select"])
 def test_a_quasi_identifier_may_have_any_name(workbench: Any, name: str) -> None:
     table = {name: ("BIGINT", [7, 7, 7, 8, 8]), "other": ("VARCHAR", list("xxyyy"))}
-    report = sqlmicro.audit("records", db=workbench.make(table), quasi=[name, "other"], k=2)
+    report = k_anonymity("records", db=workbench.make(table), quasi=[name, "other"])
     assert report["histogram"] == {1: 1, 2: 2}
     assert (report["violating_classes"], report["violating_records"]) == (1, 1)
 
 
 def test_values_are_shown_on_request_only(workbench: Any) -> None:
     db = workbench.make({"a": ("VARCHAR", ["secret", "common", "common", "common"])})
-    report = sqlmicro.audit("records", db=db, quasi=["a"], k=2)
+    report = sqlmicro.audit("records", db=db, quasi=["a"], min_k=2)
     assert "secret" not in repr(report)
-    shown = sqlmicro.audit("records", db=db, quasi=["a"], k=2, show_values=True)
+    shown = sqlmicro.audit("records", db=db, quasi=["a"], min_k=2, show_values=True)
     assert shown["classes_shown"] == [["secret", 1]]
 
 
 def test_a_table_without_records_does_not_pass(workbench: Any) -> None:
     db = workbench.make({"a": ("VARCHAR", [])})
-    report = sqlmicro.audit("records", db=db, quasi=["a"], k=2)
+    report = k_anonymity("records", db=db, quasi=["a"])
     assert (report["passed"], report["value"], report["records"], report["classes"]) == (False, 0, 0, 0)
 
 
-def test_check_counts_classes_and_records_below_k() -> None:
-    sizes = ClassSizes({1: 4, 2: 1, 5: 2})
-    assert (sizes.k, sizes.records, sizes.classes) == (1, 16, 7)
-    found = check(sizes, 5)
-    assert (found["violating_classes"], found["violating_records"], found["passed"]) == (5, 6, False)
-    assert check(ClassSizes({5: 2}), 5)["passed"]
-    assert not check(ClassSizes({5: 2}), 6)["passed"]
+def test_the_classes_below_k_are_counted() -> None:
+    sizes = ClassSizes({1: (4, 4), 2: (1, 2), 5: (2, 10)})
+    assert (sizes.k, sizes.records, sizes.classes, sizes.histogram) == (1, 16, 7, {1: 4, 2: 1, 5: 2})
+    assert sizes.below(5) == (5, 6)
+    assert sizes.below(6) == (7, 16)
+    assert sizes.average_risk == pytest.approx((4 + 1 + 2) / 16)
 
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
@@ -104,14 +112,14 @@ KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
 @pytest.mark.parametrize(("k", "records"), [(2, 157), (3, 281), (5, 458)])
 def test_known_figures(data_folder: Any, k: int, records: int) -> None:
-    report = sqlmicro.audit(str(data_folder / "testdata.csv"), quasi=KEYS, k=k)
+    report = k_anonymity(str(data_folder / "testdata.csv"), quasi=KEYS, k=k)
     assert (report["records"], report["classes"], report["histogram"][1]) == (4580, 412, 157)
     assert (report["violating_records"], report["value"], report["passed"]) == (records, 1, False)
 
 
-@pytest.mark.parametrize("quasi", [[], ["nowhere"], ["a", "a"]])
+@pytest.mark.parametrize("quasi", [["nowhere"], ["a", "a"], []])
 def test_wrong_quasi_identifiers_are_refused(workbench: Any, quasi: list[str]) -> None:
     db = workbench.make({"a": ("VARCHAR", ["x", "y"])})
     with pytest.raises(sqlmicro.ParameterError) as refused:
-        sqlmicro.audit("records", db=db, quasi=quasi, k=2)
+        sqlmicro.audit("records", db=db, quasi=quasi)
     assert refused.value.exit_code == 2

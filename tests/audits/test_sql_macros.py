@@ -90,7 +90,8 @@ def test_safe_distance_is_that_of_counts(shell: duckdb.DuckDBPyConnection) -> No
 
 def test_what_the_output_tells_apart_is_counted_apart(shell: duckdb.DuckDBPyConnection) -> None:
     shell.execute("""CREATE TABLE tricky AS SELECT * FROM (VALUES
-        ('Bob' COLLATE NOCASE, 0.0::DOUBLE, INTERVAL 1 MONTH), ('BOB', -0.0::DOUBLE, INTERVAL 30 DAY)) AS t(name, x, s)""")
+        ('Bob' COLLATE NOCASE, 0.0::DOUBLE, INTERVAL 1 MONTH), ('BOB', -0.0::DOUBLE, INTERVAL 30 DAY))
+        AS t(name, x, s)""")
     for column in ("name", "x", "s"):
         assert shell.execute("FROM sm_k_anonymity('tricky', $1)", [[column]]).fetchall()[0][:2] == (1, 2)
 

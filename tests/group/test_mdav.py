@@ -1,13 +1,17 @@
-"""MDAV against a naive implementation in exact arithmetic, and against published losses."""
+"""MDAV against naive implementations in exact and in double precision, and against published results."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import naive
 import numpy as np
 import pytest
 
-from sqlmicro.group.mdav import mdav
+from sqlmicro.group import _mdav_kernels as kernels
+from sqlmicro.group import _shell_kernels as shells
+from sqlmicro.group import _tree_kernels as trees
+from sqlmicro.group.mdav import mdav, mdav_labels
 from sqlmicro.standardise import standardise
 
 PUBLISHED = {
@@ -92,6 +96,69 @@ def test_group_sizes_are_k_but_for_the_last(k: int) -> None:
         assert k <= sizes[-1] < 2 * k
 
 
+@pytest.mark.parametrize("kind", naive.KINDS)
+def test_labels_equal_the_plain_ones(kind: str) -> None:
+    for X, k in naive.random_records(kind, trials=12, largest=700):
+        np.testing.assert_array_equal(mdav_labels(X, k), naive.mdav(X, k), err_msg=f"{kind}, {X.shape}, k = {k}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", naive.KINDS)
+def test_labels_equal_the_plain_ones_on_larger_sets(kind: str) -> None:
+    for X, k in naive.random_records(kind, trials=12, largest=6000, seed=1):
+        np.testing.assert_array_equal(mdav_labels(X, k), naive.mdav(X, k), err_msg=f"{kind}, {X.shape}, k = {k}")
+
+
+def test_tree_and_shell_find_the_farthest_record_also_when_most_are_gone() -> None:
+    X = np.round(np.random.default_rng(5).normal(size=(1500, 3)), 1)
+    rest = np.arange(len(X))
+    tree, shell = trees.plant(X, rest), shells.sort(X, rest)
+    rows, distances = np.empty(3, dtype=np.int64), np.empty(3)
+    gone = np.random.default_rng(6).permutation(len(X))[:1400]
+    for number, row in enumerate(gone):
+        shells.remove_all(tree, shell, np.array([row]))
+        if number % 50 == 0:
+            rest = np.setdiff1d(np.arange(len(X)), gone[: number + 1])
+            for point in (X[row], X.mean(axis=0), np.zeros(3)):
+                expected = naive.farthest(X, rest, point)
+                assert trees.farthest(tree, point)[0] == expected
+                assert shells.farthest_in_shell(tree, shell, point)[0] == expected
+                assert trees.nearest(tree, point, 3, rows, distances)[0] == 3
+                assert rows.tolist() == naive.nearest(X, rest, point, 3).tolist()
+
+
+def test_labels_do_not_depend_on_where_the_work_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.round(np.random.default_rng(5).normal(size=(500, 3)), 1)
+    expected = mdav_labels(X, 3)
+    monkeypatch.setattr(kernels, "WORK_PER_CALL", 1)
+    monkeypatch.setattr(shells, "SORT_AGAIN_AFTER", 0)
+    monkeypatch.setattr(trees, "RECORDS_PER_CALL", 1)
+    np.testing.assert_array_equal(mdav_labels(X, 3), expected)
+
+
+def test_ctrl_c_is_noticed_between_calls_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(done: int, total: int, best: str = "") -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(kernels, "WORK_PER_CALL", 1)
+    with pytest.raises(KeyboardInterrupt):
+        mdav_labels(np.random.default_rng(0).normal(size=(100, 2)), 3, interrupt)
+
+
+def test_records_may_be_of_any_layout_and_are_not_changed() -> None:
+    X = np.random.default_rng(7).normal(size=(3, 90)).T
+    X.setflags(write=False)
+    np.testing.assert_array_equal(mdav_labels(X, 4), naive.mdav(X, 4))
+    whole = (10 * X).astype(int)
+    np.testing.assert_array_equal(mdav_labels(whole, 4), naive.mdav(whole.astype(float), 4))
+
+
+@pytest.mark.parametrize("n", [300, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_records_that_are_all_alike_are_grouped_in_their_order_and_soon(n: int) -> None:
+    """In the larger case, looking at all records of equal distance would take many minutes."""
+    np.testing.assert_array_equal(mdav_labels(np.full((n, 4), 2.5), 4), np.arange(n) // 4)
+
+
 def test_progress_counts_up_to_the_records_that_get_a_group_of_their_own() -> None:
     seen: list[tuple[int, int]] = []
     mdav(np.random.default_rng(1).normal(size=(20, 2)), np.random.default_rng(1), lambda *now: seen.append(now), k=3)
@@ -99,25 +166,29 @@ def test_progress_counts_up_to_the_records_that_get_a_group_of_their_own() -> No
     assert all(0 < done <= total == 20 for done, total in seen)
 
 
-def read_numbers(path: Any) -> np.ndarray:
-    return np.genfromtxt(path, delimiter=",", skip_header=1)
-
-
-def information_loss(Z: np.ndarray, labels: np.ndarray) -> float:
-    """Return 100 SSE/SST of standardised columns, group by group."""
-    within = sum(((Z[labels == g] - Z[labels == g].mean(axis=0)) ** 2).sum() for g in range(labels.max() + 1))
-    return 100 * within / ((Z - Z.mean(axis=0)) ** 2).sum()
-
-
 @pytest.mark.parametrize("data", PUBLISHED)
 def test_losses_are_the_published_ones(data_folder: Any, data: str) -> None:
-    Z = standardise(read_numbers(data_folder / f"{data}.csv"))
+    Z = standardise(naive.read_numbers(data_folder / f"{data}.csv"))
     found = []
     for k in SIZES:
         labels = mdav(Z, np.random.default_rng(0), lambda done, total: None, k=k)
         assert np.bincount(labels).min() >= k
-        found.append(round(information_loss(Z, labels), 4))
+        found.append(round(naive.information_loss(Z, labels), 4))
     assert tuple(found) == PUBLISHED[data]
+
+
+@pytest.mark.parametrize(("data", "results"), [("census", "census"), ("tarragona", "tarragona"), ("eia", "eia11")])
+def test_released_values_are_those_of_sdcmicro_where_ties_go_to_the_highest_record(
+    data_folder: Any, reference_folder: Any, data: str, results: str
+) -> None:
+    """sdcMicro's rule for ties is ours with the rows in reverse; its groups with equal means bear the same number."""
+    Z = standardise(naive.read_numbers(data_folder / f"{data}.csv"))
+    groups = naive.read_numbers(reference_folder / f"mdav_groups_{results}.csv").astype(int)
+    for column, k in enumerate((3, 5, 10)):
+        found = mdav_labels(Z[::-1], k)[::-1]
+        np.testing.assert_allclose(
+            naive.group_means(Z, found), naive.group_means(Z, groups[:, column]), rtol=0, atol=1e-9
+        )
 
 
 def test_the_command_reports_the_published_loss(data_folder: Any, tmp_path: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import itertools
 import json
 import random
@@ -120,13 +121,17 @@ def test_sizes_and_matches_are_those_counted_naively(seed: int) -> None:
     assert class_sizes(entries).tolist() == count
 
 
+@functools.cache
+def _masks(values: int) -> np.ndarray:
+    """Return every set of values as a row of flags, small sets first."""
+    masks = (np.arange(2**values)[:, None] >> np.arange(values)) & 1
+    return masks[np.argsort(masks.sum(axis=1), kind="stable")].astype(bool)
+
+
 def _optimum(rows: np.ndarray, k: int, reading: str) -> int:
     """Return the least number of values that have to go, of all sets of values."""
-    full = rows.size
-    codes = rows.reshape(-1)
-    masks = (np.arange(2**full)[:, None] >> np.arange(full)) & 1
-    masks = masks[np.argsort(masks.sum(axis=1), kind="stable")].astype(bool)
-    for block in np.array_split(masks, max(len(masks) // 4096, 1)):
+    codes, masks = rows.reshape(-1), _masks(rows.size)
+    for block in np.array_split(masks, max(len(masks) // 512, 1)):
         X = np.where(block, -1, codes).reshape(-1, *rows.shape)
         one, other = X[:, :, None], X[:, None]
         same = one == other

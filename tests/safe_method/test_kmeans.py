@@ -113,3 +113,16 @@ def test_a_small_group_joins_the_group_with_the_nearest_centroid() -> None:
     assert merge_small(X, np.ones(7), np.array([0, 0, 0, 1, 1, 1, 2]), 3).tolist() == [0, 0, 0, 1, 1, 1, 1]
     heavy = np.array([1, 1, 1, 1, 1, 1, 3.0])
     assert merge_small(X, heavy, np.array([0, 0, 0, 1, 1, 1, 2]), 3).tolist() == [0, 0, 0, 1, 1, 1, 2]
+
+
+def test_many_rows_are_clustered_by_a_sample_of_their_records() -> None:
+    """24 clusters of all rows fit better than the six they were drawn around, and a heavy row is drawn more often."""
+    X, weights = _rows(7, n=40_000)
+    labels = kmeans(X, weights, 24, np.random.default_rng(0), _quiet)
+    assert labels.shape == (40_000,)
+    assert sorted(set(labels.tolist())) == list(range(24))
+    assert _sse(X, weights, labels) < weights.sum() * X.shape[1]
+    np.testing.assert_array_equal(labels, kmeans(X, weights, 24, np.random.default_rng(0), _quiet))
+    heavy = np.where(np.arange(40_000) < 20, 1e6, 1.0)
+    X[:20] = np.linspace(1000, 1019, 20)[:, None]
+    assert len(set(kmeans(X, heavy, 20, np.random.default_rng(0), _quiet)[:20].tolist())) >= 15

@@ -2,10 +2,49 @@
 
 from __future__ import annotations
 
+from math import log
+
 from .case import Case, col, rel, values
 
 X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER")
 SIZE = col("size", "INTEGER", "size_")
+
+
+A, B, V = col("a", "INTEGER"), col("b", "VARCHAR"), col("v", "VARCHAR")
+MEASURED = ["a", "records", "measure"]
+SUMMARY = ["classes", "records", "lowest", "highest", "mean"] + [
+    f"{what}_{side}" for side in ("below", "above") for what in ("classes", "records")
+]
+MEMBERS = values(
+    "a, v, records, size", "(1, 'c', 2, 2)", "(1, 'd', 1, 1)", "(1, 'e', 1, 1)", "(2, 'c', 3, 3)", "(2, NULL, 1, 1)"
+)
+"""Two classes divided by a sensitive column."""
+SHARES = values(
+    "a, v, records, probability, share",
+    *("(1, 'c', 2, 0.5e0, 0.625e0)", "(1, 'd', 1, 0.25e0, 0.125e0)", "(1, 'e', 1, 0.25e0, 0.125e0)"),
+    *("(2, 'c', 3, 0.75e0, 0.625e0)", "(2, NULL, 1, 0.25e0, 0.125e0)"),
+)
+"""The same as shares of the classes and of the release."""
+
+
+def of_members(name, expect, **params):
+    return Case(
+        f"audit/{name}.sql",
+        given={"members": MEMBERS},
+        params={"members": rel("members"), "columns": [A], **params},
+        returns=MEASURED,
+        expect=expect,
+    )
+
+
+def of_shares(name, expect):
+    return Case(
+        f"audit/{name}.sql",
+        given={"shares": SHARES},
+        params={"shares": rel("shares"), "columns": [A]},
+        returns=MEASURED,
+        expect=expect,
+    )
 
 
 def classes(relation, expect, **kinds):
@@ -75,52 +114,6 @@ CASES = [
     # A user's own column "size" is a quasi-identifier like any other: two classes, of 1 and of 2 records.
     classes(values("size", "(100)", "(200)", "(200)"), [(1, 1), (2, 1)], plain=[SIZE]),
     classes("SELECT 1 AS x LIMIT 0", [], plain=[col("x", "INTEGER")]),
-    # x: SSE = 4 · 0.5², SST = 1.5² + 0.5² + 0.5² + 1.5². Income: (30 - 20)², 10² + 0 + 10², the missing value left out.
-    # A constant column has SST 0, and a column without values neither.
-    Case(
-        "audit/information_loss.sql",
-        given={
-            "typed": values(
-                'row_id, x, "net ""income""", size_, empty',
-                "(3, 4e0, 30, 5, NULL::DOUBLE)",
-                "(2, 3e0, 20, 5, NULL)",
-                "(1, 2e0, NULL, 5, NULL)",
-                "(0, 1e0, 10, 5, NULL)",
-            ),
-            "released": values(
-                'row_id, x, "net ""income""", size_, empty',
-                "(0, 1.5e0, 10, 5, NULL::DOUBLE)",
-                "(1, 1.5e0, NULL, 5, NULL)",
-                "(2, 3.5e0, 20, 5, NULL)",
-                "(3, 3.5e0, 20, 5, NULL)",
-            ),
-        },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [X, INCOME, SIZE, col("empty")]},
-        returns=["column_name", "sse", "sst"],
-        expect=[("x", 1.0, 5.0), ('net "income"', 100.0, 200.0), ("size", 0.0, 0.0), ("empty", 0.0, 0.0)],
-    ),
-    # What is missing in the release is lost: 1 and 6, as if they were the mean 3 (4 + 9); 2 became 2.5; NULL was none.
-    Case(
-        "audit/information_loss.sql",
-        given={
-            "typed": values("row_id, x", "(0, 1e0)", "(1, 6e0)", "(2, 2e0)", "(3, NULL)"),
-            "released": values("row_id, x", "(1, NULL::DOUBLE)", "(0, NULL)", "(2, 2.5e0)", "(3, 2.5e0)"),
-        },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
-        returns=["column_name", "sse", "sst"],
-        expect=[("x", 13.25, 14.0)],
-    ),
-    # Suppressed records count in neither sum: of 0, 2, 100 only 0 and 2 were released, both as 1.
-    Case(
-        "audit/information_loss.sql",
-        given={
-            "typed": values("row_id, x", "(0, 0e0)", "(1, 2e0)", "(2, 100e0)"),
-            "released": values("row_id, x", "(1, 1e0)", "(0, 1e0)"),
-        },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
-        returns=["column_name", "sse", "sst"],
-        expect=[("x", 2.0, 2.0)],
-    ),
     # Income: 7 three times, NULL, which counts as a value, twice.
     Case(
         "audit/value_counts.sql",
@@ -153,67 +146,281 @@ CASES = [
         returns=["column_name", "rarest"],
         expect=[("x", 1)],
     ),
-    # From and to NULL is a change, NULL to NULL is none, case is.
-    Case(
-        "audit/values_changed.sql",
-        given={
-            "typed": values(
-                "row_id, name, size_", "(0, 'a', 1)", "(1, 'b', NULL)", "(2, NULL, NULL)", "(3, 'A', 2)", "(4, NULL, 3)"
-            ),
-            "released": values(
-                "row_id, name, size_", "(4, NULL, 3)", "(3, 'a', 2)", "(2, 'b', NULL)", "(1, NULL, 4)", "(0, 'a', 1)"
-            ),
-        },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [NAME, SIZE]},
-        returns=["column_name", "changed", "records"],
-        expect=[("name", 3, 5), ("size", 1, 5)],
-    ),
-    # Smallest first, equal ones in the order of their text ('10' before '9'), NULL last; (a, 9) has three records.
+    # Smallest first, equal ones in the order of their text ('10' before '9'), NULL last; three are no violation.
     Case(
         "audit/violating_classes.sql",
         given={
-            "released": values(
-                'name, "net ""income"""',
-                *("('a', 9)", "('a', 9)", "('a', 9)", "('b', 9)", "('b', 9)", "('b', 10)"),
-                *("(NULL, 9)", "('a', NULL)", "('a', 10)"),
+            "cells": values(
+                'name, "net ""income""", size',
+                *("('a', 9, 3)", "('b', 9, 2)", "('b', 10, 1)", "(NULL, 9, 1)", "('a', NULL, 1)", "('a', 10, 1)"),
             )
         },
-        params={"relation": rel("released"), "columns": [NAME, INCOME], "k": 3, "most": 10},
+        params={"cells": rel("cells"), "plain": [NAME, INCOME], "as_bytes": [], "k": 3, "most": 10},
         returns=["name", 'net "income"', "size"],
         expect=[("a", "10", 1), ("a", None, 1), ("b", "10", 1), (None, "9", 1), ("b", "9", 2)],
         ordered=True,
     ),
-    # Smallest first, and no more than asked for.
-    Case(
-        "audit/violating_classes.sql",
-        given={"released": values("size", "(5)", "(5)", "(5)", "(6)", "(7)", "(7)", "(8)", "(8)")},
-        params={"relation": rel("released"), "columns": [SIZE], "k": 3, "most": 2},
-        returns=["size", "size"],
-        expect=[("6", 1), ("7", 2)],
-        ordered=True,
-    ),
-    # -0.0, 1 month and a collation are told apart; classes of k are no violation.
+    # No more than asked for; what was compared as bytes is shown as text again.
     Case(
         "audit/violating_classes.sql",
         given={
-            "released": "SELECT name COLLATE NOCASE AS name, x, span FROM ("
+            "cells": "SELECT encode(a) AS a, size FROM (" + values("a, size", "('ö', 2)", "('y', 1)", "('z', 2)") + ")"
+        },
+        params={"cells": rel("cells"), "plain": [], "as_bytes": [col("a", "VARCHAR")], "k": 3, "most": 2},
+        returns=["a", "size"],
+        expect=[("y", 1), ("z", 2)],
+        ordered=True,
+    ),
+    # A collation and a length of time become bytes; a record without a value in a column of `complete` is left out.
+    Case(
+        "audit/records.sql",
+        given={
+            "released": "SELECT name COLLATE NOCASE AS name, size, span FROM ("
             + values(
-                "name, x, span",
-                "('bob', 0e0, INTERVAL '1 month')",
-                "('bob', 0e0, INTERVAL '1 month')",
-                "('BOB', 0e0, INTERVAL '1 month')",
-                "('bob', '-0.0', INTERVAL '1 month')",
-                "('bob', 0e0, INTERVAL '30 days')",
+                "name, size, span",
+                "('Bob', 1, INTERVAL '1 month')",
+                "('BOB', NULL, INTERVAL '30 days')",
+                "(NULL, 2, NULL)",
             )
             + ")"
         },
         params={
             "relation": rel("released"),
-            "columns": [col("name", "VARCHAR", collated=True), X, col("span", "INTERVAL")],
-            "k": 2,
-            "most": 10,
+            "plain": [SIZE],
+            "as_bytes": [col("name", "VARCHAR", collated=True), col("span", "INTERVAL")],
+            "complete": [SIZE],
         },
-        returns=["name", "x", "span", "size"],
-        expect=[("BOB", "0.0", "1 month", 1), ("bob", "-0.0", "1 month", 1), ("bob", "0.0", "30 days", 1)],
+        returns=["size_", "name", "span", "n"],
+        expect=[(1, b"Bob", b"1 month", 1), (2, None, None, 1)],
+    ),
+    Case(
+        "audit/records.sql",
+        given={"released": values("a", "(1)", "(NULL)")},
+        params={"relation": rel("released"), "plain": [A], "as_bytes": [], "complete": []},
+        returns=["a", "n"],
+        expect=[(1, 1), (None, 1)],
+    ),
+    Case(
+        "audit/negative_zeros.sql",
+        given={
+            "released": values("x, y", "(0e0, -1e0)", "('-0.0'::DOUBLE, 0e0)", "('-0.0'::DOUBLE, NULL)", "(-1e0, 1e0)")
+        },
+        params={"relation": rel("released"), "columns": [X, col("y")]},
+        returns=["column_name", "zeros"],
+        expect=[("x", 2), ("y", 0)],
+    ),
+    # NULL is a value; the weights of a class are added up.
+    Case(
+        "audit/cells.sql",
+        given={
+            "records": values(
+                "a, b, w", "(1, 'x', 2)", "(1, 'x', 3)", "(1, NULL, 5)", "(NULL, NULL, 1)", "(NULL, NULL, 1)"
+            )
+        },
+        params={"relation": rel("records"), "columns": [A, B], "summed": [col("w", "INTEGER")]},
+        returns=["a", "b", "total", "records", "size"],
+        expect=[(1, "x", 5, 2, 2), (1, None, 5, 1, 1), (None, None, 2, 2, 2)],
+    ),
+    Case(
+        "audit/cells.sql",
+        given={"records": values("a", "(1)", "(2)", "(2)")},
+        params={"relation": rel("records"), "columns": [], "summed": []},
+        returns=["records", "size"],
+        expect=[(3, 3)],
+    ),
+    Case(
+        "audit/merged_cells.sql",
+        given={"cells": values("a, b, records, size", "(1, 'x', 2, 2)", "(1, NULL, 1, 1)", "(NULL, 'x', 4, 4)")},
+        params={"relation": rel("cells"), "columns": [A]},
+        returns=["a", "records", "size"],
+        expect=[(1, 3, 3), (None, 4, 4)],
+    ),
+    # Person 7 has three records, two of them alike; two records say of nobody whose they are.
+    Case(
+        "audit/entity_cells.sql",
+        given={"records": values("a, p", "(1, 7)", "(1, 7)", "(2, 7)", "(1, 8)", "(1, NULL)", "(1, NULL)")},
+        params={"relation": rel("records"), "columns": [A], "entity": col("p", "INTEGER")},
+        returns=["a", "records", "size"],
+        expect=[(1, 4, 4), (2, 1, 1)],
+    ),
+    # (1, x) twice, (1, NULL), (NULL, y): NULL matches every value, so that (1, NULL) matches all of them, and (NULL, y)
+    # itself and (1, NULL), but not (1, x).
+    Case(
+        "audit/matching_cells.sql",
+        given={"cells": values("a, b, records", "(1, 'x', 2)", "(1, NULL, 1)", "(NULL, 'y', 1)", "(2, 'z', 3)")},
+        params={"relation": rel("cells"), "among": rel("cells"), "columns": [(A, 1), (B, 2)], "kept": [], "summed": []},
+        returns=["a", "b", "records", "size"],
+        expect=[(1, "x", 2, 3), (1, None, 1, 4), (None, "y", 1, 2), (2, "z", 3, 3)],
+    ),
+    # Divided by a column, with weights: (NULL) has neither of its own as d, but matches it.
+    Case(
+        "audit/matching_cells.sql",
+        given={
+            "cells": values(
+                "a, v, total, records", "(1, 'c', 10, 1)", "(1, 'd', 40, 2)", "(NULL, 'c', 5, 1)", "(2, 'd', 7, 1)"
+            )
+        },
+        params={"relation": rel("cells"), "among": rel("cells"), "columns": [(A, 1)], "kept": [V], "summed": ["total"]},
+        returns=["a", "v", "total", "records", "size"],
+        expect=[
+            (1, "c", 15, 1, 2),
+            (1, "d", 40, 2, 2),
+            (None, "c", 15, 1, 2),
+            (None, "d", 47, 0, 3),
+            (2, "c", 5, 0, 1),
+            (2, "d", 7, 1, 1),
+        ],
+    ),
+    Case(
+        "audit/cell_sizes.sql",
+        given={"cells": values("records, size", "(2, 2)", "(1, 2)", "(1, 1)", "(5, 7)")},
+        params={"cells": rel("cells")},
+        returns=["size", "classes", "records"],
+        expect=[(1, 1, 1), (2, 2, 3), (7, 1, 5)],
+        ordered=True,
+    ),
+    # Mean over the records: (2 · 0.5 + 1 · 0.25 + 1 · 1) / 4; 0.5 is neither below nor above 0.5.
+    Case(
+        "audit/class_summary.sql",
+        given={"classes": values("records, measure", "(2, 0.5e0)", "(1, 0.25e0)", "(1, 1e0)")},
+        params={"classes": rel("classes"), "threshold": 0.5},
+        returns=SUMMARY,
+        expect=[(3, 4, 0.25, 1.0, 0.5625, 1, 1, 1, 1)],
+    ),
+    Case(
+        "audit/class_summary.sql",
+        given={"classes": values("records, measure", "(2, 3)", "(1, 4)")},
+        params={"classes": rel("classes"), "threshold": None},
+        returns=SUMMARY,
+        expect=[(2, 3, 3, 4, 10 / 3, 0, 0, 0, 0)],
+    ),
+    # Class 1: c twice, d, e. Class 2: c three times, NULL once.
+    of_members("distinct_values", [(1, 4, 3), (2, 4, 2)]),
+    # exp of the entropy of 1/2, 1/4, 1/4 and of 3/4, 1/4.
+    of_members("entropy", [(1, 4, 2**1.5), (2, 4, 4 / 3**0.75)]),
+    # Class 1: 2 < 2 · 4 and 2 < 2 · 2, not 2 < 2 · 1. Class 2: 3 < 2 · 4, not 3 < 2 · 1.
+    of_members("recursive_diversity", [(1, 4, 2), (2, 4, 1)], c=2.0),
+    # With c = 0.7 the most frequent value of class 2 is not even rarer than 0.7 times all of it: 3 < 2.8 fails.
+    of_members("recursive_diversity", [(1, 4, 1), (2, 4, 0)], c=0.7),
+    Case(
+        "audit/shares.sql",
+        given={"members": MEMBERS},
+        params={"members": rel("members"), "columns": [A], "value": V},
+        returns=["a", "v", "records", "probability", "share"],
+        expect=[
+            (1, "c", 2, 0.5, 0.625),
+            (1, "d", 1, 0.25, 0.125),
+            (1, "e", 1, 0.25, 0.125),
+            (2, "c", 3, 0.75, 0.625),
+            (2, None, 1, 0.25, 0.125),
+        ],
+    ),
+    of_shares("closeness_nominal", [(1, 4, 0.25), (2, 4, 0.25)]),
+    of_shares("highest_share", [(1, 4, 0.5), (2, 4, 0.75)]),
+    of_shares("highest_gain", [(1, 4, 1.0), (2, 4, 1.0)]),
+    # The salaries 3k, …, 11k of Li et al., section 4: {3k, 4k, 5k} is 0.375 from all nine, {6k, 8k, 11k} 0.167.
+    Case(
+        "audit/closeness_numeric.sql",
+        given={
+            "shares": "SELECT a, v, records, 1e0 / 3 AS probability, 1e0 / 9 AS share FROM ("
+            + values(
+                "a, v, records", *(f"({1 if v < 6 else 2 if v in (6, 8, 11) else 3}, {v}000, 1)" for v in range(3, 12))
+            )
+            + ")"
+        },
+        params={"shares": rel("shares"), "columns": [A], "value": V},
+        returns=MEASURED,
+        expect=[(1, 3, 0.375), (2, 3, 1 / 6), (3, 3, 17 / 72)],
+    ),
+    # 1 and NULL, which is the largest of three values: all in the first, half each in the second; 2 is in neither.
+    Case(
+        "audit/closeness_numeric.sql",
+        given={
+            "shares": values(
+                "a, v, records, probability, share",
+                *("(1, 1, 2, 1e0, 0.375e0)", "(2, 1, 1, 0.5e0, 0.375e0)", "(2, NULL, 1, 0.5e0, 0.125e0)"),
+                "(3, 2, 4, 1e0, 0.5e0)",
+            )
+        },
+        params={"shares": rel("shares"), "columns": [A], "value": V},
+        returns=MEASURED,
+        expect=[(1, 2, (0.625 + 0.125) / 2), (2, 2, (0.125 + 0.375) / 2), (3, 4, (0.375 + 0.125) / 2)],
+    ),
+    # A column without variation is as far from itself as can be: not at all.
+    Case(
+        "audit/closeness_numeric.sql",
+        given={"shares": values("a, v, records, probability, share", "(1, 5, 2, 1e0, 1e0)")},
+        params={"shares": rel("shares"), "columns": [A], "value": V},
+        returns=MEASURED,
+        expect=[(1, 2, 0.0)],
+    ),
+    # p = 1/4: f = 1 p/q log(1/p) = log(4)/3; f = 2 p/q - (p/q)^2 log(1/p); f = 3 p/(2 + p). Nobody else: 1/f.
+    Case(
+        "audit/individual_risk.sql",
+        given={
+            "cells": values(
+                "a, records, size, total",
+                "(1, 1, 1, 4)",
+                "(2, 2, 2, 8)",
+                "(3, 3, 3, 12)",
+                "(4, 2, 2, 2)",
+                "(5, 1, 1, 0.5)",
+            )
+        },
+        params={"weighted_cells": rel("cells"), "columns": [A]},
+        returns=MEASURED,
+        expect=[(1, 1, log(4) / 3), (2, 2, 1 / 3 - log(4) / 9), (3, 3, 0.25 / 2.25), (4, 2, 0.5), (5, 1, 1.0)],
+    ),
+    # Whom the population lacks counts 0; NULL equals NULL.
+    Case(
+        "audit/population_sizes.sql",
+        given={
+            "cells": values("a, b, records, size", "(1, 'x', 2, 2)", "(1, NULL, 1, 1)", "(2, 'x', 1, 1)"),
+            "population": values("a, b, records, size", "(1, 'x', 9, 9)", "(1, NULL, 4, 4)", "(3, 'x', 5, 5)"),
+        },
+        params={"cells": rel("cells"), "population": rel("population"), "columns": [A, B]},
+        returns=["a", "b", "records", "size", "total"],
+        expect=[(1, "x", 2, 2, 9), (1, None, 1, 1, 4), (2, "x", 1, 1, 0)],
+    ),
+    Case(
+        "audit/population_members.sql",
+        given={"sizes": values("a, records, size, total", "(1, 2, 2, 8)", "(2, 3, 3, 0)")},
+        params={"sizes": rel("sizes"), "columns": [A]},
+        returns=MEASURED,
+        expect=[(1, 2, 8), (2, 3, 0)],
+    ),
+    Case(
+        "audit/journalist_risk.sql",
+        given={"sizes": values("a, records, size, total", "(1, 2, 2, 8)", "(2, 3, 3, 0)")},
+        params={"sizes": rel("sizes"), "columns": [A]},
+        returns=MEASURED,
+        expect=[(1, 2, 0.125), (2, 3, 1 / 3)],
+    ),
+    Case(
+        "audit/presence.sql",
+        given={
+            "cells": values("a, size", "(1, 2)", "(NULL, 1)"),
+            "population": values("a, size", "(1, 8)", "(NULL, 1)", "(3, 5)"),
+        },
+        params={"cells": rel("cells"), "population": rel("population"), "columns": [A]},
+        returns=MEASURED,
+        expect=[(1, 8, 0.25), (None, 1, 1.0), (3, 5, 0.0)],
+    ),
+    # (1, x) twice, (1, y), (2, y): y makes nobody unique, 2 does (and so 2 with y is not minimal), 1 with y does.
+    Case(
+        "audit/minimal_uniques.sql",
+        given={"cells": values("a, b, records", "(1, 'x', 2)", "(1, 'y', 1)", "(2, 'y', 1)")},
+        params={"cells": rel("cells"), "columns": [A, B], "subsets": [(1, 1, [A]), (2, 1, [B]), (3, 2, [A, B])]},
+        returns=["cell", "bits", "n"],
+        show="bits, n",
+        expect=[(1, 1), (3, 2)],
+    ),
+    # Of two columns, a unique in one counts (2 - 1)/2, in two (1 - 1)/1.
+    Case(
+        "audit/suda_scores.sql",
+        given={"uniques": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)", "(9, 3, 2)")},
+        params={"minimal_uniques": rel("uniques"), "weights": [(1, 0.5), (2, 0.0)], "columns": [(A, 1), (B, 2)]},
+        returns=["column_name", "highest", "total", "records"],
+        expect=[(None, 1.0, 1.5, 2), ("a", 0.5, 1.0, 2), ("b", 0.5, 0.5, 1)],
     ),
 ]

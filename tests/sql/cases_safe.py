@@ -147,7 +147,7 @@ CASES = [
         returns=["label", "sex"],
         expect=[(0, "m"), (1, "f"), (2, "m"), (3, None), (4, "f")],
     ),
-    # 0: 1, 1, 4, 10, the two in the middle 1 and 4. 1: 1, 1, 4. 2: half of its records have a value, -5. 3: one of three.
+    # 0: 1, 1, 4, 10, the two in the middle 1 and 4. 1: 1, 1, 4. 2: half of its records have a value. 3: one of three.
     # 4: -5, 1, 4, 4, though the cells come in another order.
     Case(
         "safe/medians.sql",
@@ -200,7 +200,7 @@ CASES = [
         returns=["label", "sex", "land", 'net "income"', "n"],
         expect=[(0, "m", "A", 1.5, 3), (1, None, "B", None, 4)],
     ),
-    # Half to even, as the type of the column can hold it; 2^63 is just beyond BIGINT, 2^63 - 2^11 the next DOUBLE below.
+    # Half to even, as the type of the column can hold it; 2^63 is beyond BIGINT, 2^63 - 2^11 the next DOUBLE below.
     Case(
         "safe/rounded_cells.sql",
         given={

@@ -1,16 +1,13 @@
 -- title: The equivalence classes with fewer than k records, smallest first
 -- source: Samarati & Sweeney (1998); the values are only shown on request (--show-values)
--- reads: relation
+-- reads: cells
 -- returns: the columns as text, size
--- params: relation, columns, k, most
+-- params: cells, plain, as_bytes, k, most
 SELECT
-  CAST(any_value("name") AS VARCHAR) AS "name",
-  CAST(any_value("net ""income""") AS VARCHAR) AS "net ""income""",
-  count(*) AS size
-FROM "staging"."released"
-GROUP BY
-  encode(CAST("name" AS VARCHAR)),
-  encode(CAST("net ""income""" AS VARCHAR))
-HAVING count(*) < 3
-ORDER BY count(*), min(encode(CAST("name" AS VARCHAR))), min(encode(CAST("net ""income""" AS VARCHAR)))
+  CAST("name" AS VARCHAR) AS "name",
+  CAST("net ""income""" AS VARCHAR) AS "net ""income""",
+  size
+FROM "staging"."cells"
+WHERE size < 3
+ORDER BY size, encode(CAST("name" AS VARCHAR)), encode(CAST("net ""income""" AS VARCHAR))
 LIMIT 10

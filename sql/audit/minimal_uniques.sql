@@ -1,0 +1,23 @@
+-- title: The smallest combinations of columns in which a record of the release is unique
+-- source: Elliot, Manning & Ford (2002): minimal sample uniques: unique in these columns, not in fewer of them; NULL is a
+--   value of its own
+-- reads: cells
+-- returns: cell (number of a combination), bits (one for each column), n (how many columns)
+-- params: cells, columns, subsets (the bits, the number and the columns of each)
+WITH numbered AS MATERIALIZED (
+  SELECT row_number() OVER () AS cell, {{ columns | idents }}, records
+  FROM {{ cells | ident }}),
+uniques AS (
+{% for bits, number, subset in subsets %}
+  SELECT min(cell) AS cell, {{ bits | lit }} AS bits, {{ number | lit }} AS n
+  FROM numbered
+  GROUP BY {{ subset | idents }}
+  HAVING sum(records) = 1
+{% if not loop.last %}
+  UNION ALL
+{% endif %}
+{% endfor %}
+)
+SELECT cell, bits, n
+FROM uniques AS u
+WHERE NOT EXISTS (FROM uniques AS v WHERE v.cell = u.cell AND v.n < u.n AND v.bits & u.bits = v.bits)

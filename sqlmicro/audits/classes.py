@@ -1,0 +1,67 @@
+"""What the audits of a class share: a measure of every class, its extremes, and the classes beyond a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlmicro.audits.registry import Found
+from sqlmicro.audits.subject import Subject
+from sqlmicro.columns import Column
+from sqlmicro.templates import Name
+
+
+def worst(
+    subject: Subject,
+    template: str,
+    limit: float | None,
+    *,
+    at_least: bool = False,
+    columns: Sequence[Column] = (),
+    **params: Any,
+) -> Found:
+    """Return the worst value that a template finds for a class, with the classes and records beyond the limit.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is audited.
+    template : str
+        A SELECT of the quasi-identifiers, `records` and `measure` of every class.
+    limit : float or None
+        The threshold of the gate.
+    at_least : bool
+        Whether small values are bad.
+    columns : sequence of Column
+        What the audit is about besides the quasi-identifiers.
+    **params
+        What the template takes besides its columns.
+    """
+    found = summary(subject, template, limit, **params)
+    side = "below" if at_least else "above"
+    detail = {"records": found["records"], "classes": found["classes"]}
+    if limit is not None:
+        detail |= {"violating_classes": found[f"classes_{side}"], "violating_records": found[f"records_{side}"]}
+    names = tuple(column.name for column in (*subject.quasi, *columns))
+    value = found["lowest" if at_least else "highest"]
+    if value is None:
+        detail["reason"] = "there are no records"
+    return Found(value, names, detail)
+
+
+def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> dict[str, Any]:
+    """Return number, records, extremes and mean of a measure of the classes, and what lies beyond the limit."""
+    into = "_".join(("measured", template.removeprefix("audit/").removesuffix(".sql")))
+    classes = subject.stage(template, into, columns=subject.quasi, **params)
+    return subject.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+
+
+def shares(subject: Subject, sensitive: Column) -> Name:
+    """Return the share every value of a sensitive column has in its class and in the release."""
+    into = f"shares_{subject.sensitive.index(sensitive) + 1}"
+
+    def stage() -> Name:
+        members = subject.members(sensitive)
+        return subject.stage("audit/shares.sql", into, members=members, columns=subject.quasi, value=sensitive)
+
+    return subject.once(into, stage)

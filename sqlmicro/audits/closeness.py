@@ -1,0 +1,93 @@
+"""t-closeness, (alpha, k)-anonymity, beta-likeness: what a class tells beyond what the whole release tells."""
+
+from __future__ import annotations
+
+from sqlmicro.audits.classes import shares, worst
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject
+
+
+@audit(
+    "t-closeness",
+    needs=("quasi", "sensitive"),
+    gate="max_t",
+    source="Li, Li & Venkatasubramanian (2007)",
+    templates=("audit/shares.sql", "audit/closeness_nominal.sql", "audit/closeness_numeric.sql"),
+)
+def t_closeness(subject: Subject, limit: float | None) -> list[Found]:
+    """How far the distribution of a sensitive column in a class is from that in the release, at most.
+
+    Returns
+    -------
+    list of Found
+        One per sensitive column: the largest Earth Mover's Distance of a class, from 0 to 1, with `distance`: "equal"
+        for a nominal column, where any two values are 1 apart, "ordered" for a numeric one, where the values of rank i
+        and j of m distinct ones are |i - j|/(m - 1) apart.
+
+    Notes
+    -----
+    A missing value counts as a value, in a numeric column as the largest. O(d log d) for d pairs of class and value
+    that occur: values that a class does not have are not enumerated.
+    """
+    numeric, _ = subject.split(subject.sensitive)
+    found = []
+    for column in subject.sensitive:
+        of = shares(subject, column)
+        if column in numeric:
+            template = "audit/closeness_numeric.sql"
+            ordered = worst(subject, template, limit, columns=[column], shares=of, value=column)
+            found.append(ordered | {"distance": "ordered"})
+        else:
+            equal = worst(subject, "audit/closeness_nominal.sql", limit, columns=[column], shares=of)
+            found.append(equal | {"distance": "equal"})
+    return found
+
+
+@audit(
+    "alpha-k-anonymity",
+    needs=("quasi", "sensitive"),
+    gate="max_alpha",
+    source="Wong, Li, Fu & Wang (2006)",
+    templates=("audit/shares.sql", "audit/highest_share.sql"),
+)
+def alpha_k(subject: Subject, limit: float | None) -> list[Found]:
+    """The largest share that one sensitive value has of a class.
+
+    Returns
+    -------
+    list of Found
+        One per sensitive column: alpha, from 0 to 1; the k of (alpha, k) is that of k-anonymity.
+
+    Notes
+    -----
+    Every value is taken for sensitive. 1 is a class that is alike in the column (homogeneity).
+    """
+    return [
+        worst(subject, "audit/highest_share.sql", limit, columns=[column], shares=shares(subject, column))
+        for column in subject.sensitive
+    ]
+
+
+@audit(
+    "beta-likeness",
+    needs=("quasi", "sensitive"),
+    gate="max_beta",
+    source="Cao & Karras (2012)",
+    templates=("audit/shares.sql", "audit/highest_gain.sql"),
+)
+def beta_likeness(subject: Subject, limit: float | None) -> list[Found]:
+    """By how much a sensitive value is more frequent in a class than in the release, relative to the release, at most.
+
+    Returns
+    -------
+    list of Found
+        One per sensitive column: the largest (q - p)/p of a share q in a class and p in the release; 0 and more.
+
+    Notes
+    -----
+    Basic beta-likeness: positive gain only.
+    """
+    return [
+        worst(subject, "audit/highest_gain.sql", limit, columns=[column], shares=shares(subject, column))
+        for column in subject.sensitive
+    ]

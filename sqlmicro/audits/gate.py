@@ -1,0 +1,63 @@
+"""The gates of a job: audits of the records as they stand between two steps, before anything is published."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.audits import inputs, runner
+from sqlmicro.audits.subject import Subject, Table
+from sqlmicro.columns import Column
+from sqlmicro.errors import JobError
+from sqlmicro.source import find_source
+from sqlmicro.templates import Name
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
+
+
+def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    """Audit a staging relation of a run, as an audit step of a job says; the original is what the run has loaded.
+
+    Raises
+    ------
+    JobError
+        When the step names an original of its own, or nothing to audit.
+    """
+    given = [name for name in ("original", "match") if values[name]]
+    if given:
+        raise JobError(f"{where}, key {given[0]!r}", "a job compares with its own table, record by record", given[0])
+    roles = inputs.roles(run.roles.released, values, f"{where}, ")
+    types = dict(run.warehouse.describe(relation))
+
+    def staged(column: Column) -> Column:
+        return Column(column.staged, types[column.staged], column.staged)
+
+    own = {column.name: staged(column) for column in run.roles.released}
+    columns = tuple(own.values())
+    roles |= {name: tuple(own[c.name] for c in roles[name]) for name in ("quasi", "sensitive")}
+    roles |= {name: roles[name] and own[roles[name].name] for name in ("weight", "entity")}
+    still_numeric = {column.name for column in run.numeric - run.text}
+    roles["numeric"] = tuple(own[name].name for name in {*roles["numeric"], *still_numeric} if name in own)
+    roles["nominal"] = tuple(own[name].name for name in roles["nominal"])
+    before = dict(run.warehouse.describe(run.original))
+    original = Table(run.original, tuple(replace(c, type=before[c.name]) for c in columns if c.name in before))
+    population = None
+    if values["population"]:
+        population = inputs.table(find_source(run.warehouse, values["population"], {}, name="population_source"))
+    number = (Column("row_id", "BIGINT", "row_id"),)
+    subject = Subject(
+        run.warehouse,
+        Table(relation, (*columns, *number)),
+        original=replace(original, columns=(*original.columns, *number)),
+        match=number,
+        population=population,
+        **{name: found for name, found in roles.items() if name != "match"},
+    )
+    found = runner.run(subject, values["measure"], inputs.thresholds(values), values)
+    if not any(row["asked"] for row in found):
+        raise JobError(where, "must name a gate, such as min_k, or a measure", "none")
+    shown = {column.name: name for name, column in own.items()}
+    asked = [row for row in found if row["asked"]]
+    return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in asked]

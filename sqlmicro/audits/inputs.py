@@ -1,0 +1,77 @@
+"""From the options of `sqlmicro audit` to the subject of its audits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlmicro import options
+from sqlmicro.audits.registry import gates, settings
+from sqlmicro.audits.subject import Subject, Table
+from sqlmicro.columns import Column, pick
+from sqlmicro.errors import ParameterError
+from sqlmicro.params import Parameter
+from sqlmicro.source import Source, file_format, find_source
+from sqlmicro.warehouse import Warehouse
+
+
+def audit_options() -> tuple[Parameter, ...]:
+    """Return the options of `sqlmicro audit` and of an audit step: inputs, gates, and settings of the audits."""
+    return (*options.AUDIT, *gates(), *settings())
+
+
+def thresholds(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the gates that were given."""
+    return {gate.name: values[gate.name] for gate in gates() if values.get(gate.name) is not None}
+
+
+def table(source: Source) -> Table:
+    """Return a source as a table of a subject."""
+    is_text = source.is_file and file_format(source.label) in ("csv", "json")
+    return Table(source.relation, source.columns, is_text)
+
+
+def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
+    """Return the subject that the options name.
+
+    Raises
+    ------
+    ParameterError
+        For a column that the release does not have, or that has two roles.
+    InputError
+        For a table that cannot be found or read.
+    """
+    reader = options.reader_options(dict(values))
+    release = table(find_source(warehouse, values["table"], reader))
+    others: dict[str, Any] = {}
+    for name in ("original", "population"):
+        if values[name]:
+            theirs = reader if file_format(values[name]) == "csv" else {}
+            others[name] = table(find_source(warehouse, values[name], theirs, name=f"{name}_source"))
+    return Subject(warehouse, release, **roles(release.columns, values, "audit, --"), **others)
+
+
+def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the columns of every role and how they are read, as a subject takes them."""
+    found = {name: tuple(pick(columns, values[name] or (), where + name)) for name in ("quasi", "sensitive", "match")}
+    both = [column.name for column in found["quasi"] if column in found["sensitive"]]
+    if both:
+        raise ParameterError(
+            f"{where}sensitive", "a column is either a quasi-identifier or sensitive", f"both for {', '.join(both)}"
+        )
+    single = {
+        name: pick(columns, [values[name]] if values[name] else [], where + name) for name in ("weight", "entity")
+    }
+    scales = {
+        name: tuple(column.name for column in pick(columns, values[name], where + name))
+        for name in ("numeric", "nominal")
+    }
+    wrong = [column.name for column in single["weight"] if not column.numeric]
+    if wrong:
+        raise ParameterError(f"{where}weight", "must be a column of numbers", wrong[0])
+    return {
+        **found,
+        **{name: one[0] if one else None for name, one in single.items()},
+        **scales,
+        "nulls": values["nulls"],
+    }

@@ -1,0 +1,102 @@
+"""l-diversity: how many values of a sensitive column the members of a class may have."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sqlmicro.audits.classes import worst
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject
+from sqlmicro.params import Param
+
+_SOURCE = "Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007)"
+
+
+@audit(
+    "l-diversity",
+    needs=("quasi", "sensitive"),
+    gate="min_l",
+    at_least=True,
+    whole=True,
+    source=_SOURCE,
+    templates=("audit/cells.sql", "audit/distinct_values.sql", "audit/class_summary.sql"),
+)
+def distinct(subject: Subject, limit: float | None) -> list[Found]:
+    """How many distinct values of a sensitive column the least diverse class has.
+
+    Returns
+    -------
+    list of Found
+        One per sensitive column: the smallest number of values, classes and records below the gate.
+
+    Notes
+    -----
+    A missing sensitive value counts as a value, unless records with one are left out. One GROUP BY over the
+    quasi-identifiers and the column, one over its result.
+    """
+    return [
+        worst(subject, "audit/distinct_values.sql", limit, at_least=True, columns=[c], members=subject.members(c))
+        for c in subject.sensitive
+    ]
+
+
+@audit(
+    "entropy-l-diversity",
+    needs=("quasi", "sensitive"),
+    gate="min_entropy_l",
+    at_least=True,
+    source=_SOURCE,
+    templates=("audit/cells.sql", "audit/entropy.sql", "audit/class_summary.sql"),
+)
+def entropy(subject: Subject, limit: float | None) -> list[Found]:
+    """The entropy of a sensitive column in its most uniform class, as a number of equally frequent values.
+
+    Returns
+    -------
+    list of Found
+        One per sensitive column: the smallest exp(H), where H = -sum p log p over the shares p of the values in a
+        class. The release is entropy l-diverse for every l up to that.
+
+    Notes
+    -----
+    O(n), as distinct l-diversity.
+    """
+    return [
+        worst(subject, "audit/entropy.sql", limit, at_least=True, columns=[c], members=subject.members(c))
+        for c in subject.sensitive
+    ]
+
+
+@audit(
+    "recursive-l-diversity",
+    needs=("quasi", "sensitive"),
+    gate="min_recursive_l",
+    at_least=True,
+    whole=True,
+    source=_SOURCE,
+    templates=("audit/cells.sql", "audit/recursive_diversity.sql", "audit/class_summary.sql"),
+)
+def recursive(
+    subject: Subject,
+    limit: float | None,
+    *,
+    c: Annotated[float, Param("Recursive (c, l)-diversity: the c in r1 < c (rl + ... + rm).", min=0)] = 2.0,
+) -> list[Found]:
+    """The largest l for which every class is recursively (c, l)-diverse.
+
+    Returns
+    -------
+    list of Found
+        One per sensitive column: the smallest l of a class, where r1 >= ... >= rm are the frequencies of the values
+        and l is the largest with r1 < c (rl + ... + rm); 0 if it holds for none.
+
+    Notes
+    -----
+    A window over the values of every class: O(d log d) for d pairs of class and value that occur.
+    """
+    template = "audit/recursive_diversity.sql"
+    return [
+        worst(subject, template, limit, at_least=True, columns=[column], members=subject.members(column), c=c)
+        | {"c": c}
+        for column in subject.sensitive
+    ]

@@ -1,0 +1,153 @@
+"""Differences of means, variances, covariances, correlations and quantiles between a release and its original."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import sqrt
+from typing import Any
+
+from sqlmicro.audits.comparison import comparison, largest
+from sqlmicro.audits.registry import Found, NothingToMeasure, audit
+from sqlmicro.audits.subject import Subject
+
+_SOURCE = "Hundepool et al. (2012)"
+_LEVELS = ("5 %", "25 %", "50 %", "75 %", "95 %")
+_SUMMARIES = ("audit/values.sql", "audit/numeric_summaries.sql")
+_PAIRS = ("audit/values.sql", "audit/comoments.sql")
+Summaries = dict[str, dict[str, Any]]
+
+
+def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
+    """Return mean, variance and quantiles of the numeric columns, before and after."""
+
+    def measure() -> tuple[Summaries, Summaries]:
+        found = comparison(subject)
+        if not found.numeric:
+            raise NothingToMeasure(
+                "audit", "needs a numeric column that both tables have", "none", "Name it with --numeric"
+            )
+        before, after = (
+            {
+                name: {"records": records, "mean": mean, "variance": variance, "quantiles": quantiles}
+                for name, records, mean, variance, quantiles in subject.warehouse.rows(
+                    "audit/numeric_summaries.sql", relation=relation, columns=found.numeric
+                )
+            }
+            for relation in (found.original, found.released)
+        )
+        return before, after
+
+    return subject.once("summaries", measure)
+
+
+def _pairs(subject: Subject) -> tuple[list[tuple[str, str]], dict[str, Any], dict[str, Any]]:
+    """Return the pairs of numeric columns, and their covariances and correlations before and after."""
+
+    def measure() -> tuple[list[tuple[str, str]], dict[str, Any], dict[str, Any]]:
+        found = comparison(subject)
+        pairs = list(combinations(found.numeric, 2))
+        if not pairs:
+            raise NothingToMeasure("audit", "needs two numeric columns that both tables have", "fewer")
+        before, after = (
+            subject.warehouse.record("audit/comoments.sql", relation=relation, pairs=pairs)
+            for relation in (found.original, found.released)
+        )
+        return [(first.name, second.name) for first, second in pairs], before, after
+
+    return subject.once("pairs", measure)
+
+
+def _apart(before: float | None, after: float | None, unit: float | None) -> float | None:
+    """Return |after - before| in a unit: 0 where they are alike, None where one is missing or the unit is nothing."""
+    if before is None or after is None:
+        return None if before is not after else 0.0
+    if before == after:
+        return 0.0
+    return abs(after - before) / unit if unit else None
+
+
+@audit("means", needs=("original",), gate="max_mean_difference", source=_SOURCE, templates=_SUMMARIES)
+def means(subject: Subject, limit: float | None) -> Found:
+    """The largest difference between the means of a column before and after, in standard deviations of the original.
+
+    Returns
+    -------
+    Found
+        The value over the numeric columns both tables have, and `by_column`.
+    """
+    before, after = _summaries(subject)
+    return largest({n: _apart(b["mean"], after[n]["mean"], sqrt(b["variance"] or 0)) for n, b in before.items()})
+
+
+@audit("variances", needs=("original",), gate="max_variance_change", source=_SOURCE, templates=_SUMMARIES)
+def variances(subject: Subject, limit: float | None) -> Found:
+    """The largest change of the variance of a column, relative to the original.
+
+    Returns
+    -------
+    Found
+        The largest |after/before - 1|, and `by_column`; microaggregation makes variances smaller.
+    """
+    before, after = _summaries(subject)
+    return largest({n: _apart(b["variance"], after[n]["variance"], b["variance"]) for n, b in before.items()})
+
+
+@audit("quantiles", needs=("original",), gate="max_quantile_difference", source=_SOURCE, templates=_SUMMARIES)
+def quantiles(subject: Subject, limit: float | None) -> Found:
+    """The largest difference of a quantile of a column before and after, in standard deviations of the original.
+
+    Returns
+    -------
+    Found
+        The value over the quantiles 5, 25, 50, 75 and 95 % of all numeric columns, and `by_column` the largest of each
+        with its `level`.
+    """
+    before, after = _summaries(subject)
+    by_column: dict[str, float | None] = {}
+    levels: dict[str, str] = {}
+    for name, b in before.items():
+        old, new = b["quantiles"] or [None] * len(_LEVELS), after[name]["quantiles"] or [None] * len(_LEVELS)
+        gaps = [_apart(x, y, sqrt(b["variance"] or 0)) for x, y in zip(old, new, strict=True)]
+        known = [(gap, level) for gap, level in zip(gaps, _LEVELS, strict=True) if gap is not None]
+        by_column[name], levels[name] = max(known, key=lambda pair: pair[0]) if known else (None, "")
+    return largest(by_column, level=levels)
+
+
+@audit("covariances", needs=("original",), gate="max_covariance_difference", source=_SOURCE, templates=_PAIRS)
+def covariances(subject: Subject, limit: float | None) -> Found:
+    """The largest difference of a covariance before and after, in products of the standard deviations of the original.
+
+    Returns
+    -------
+    Found
+        The value over all pairs of numeric columns, and `by_column` under the names "a, b".
+    """
+    pairs, before, after = _pairs(subject)
+    summaries, _ = _summaries(subject)
+    by_pair: dict[str, float | None] = {}
+    for number, (first, second) in enumerate(pairs, 1):
+        unit = sqrt((summaries[first]["variance"] or 0) * (summaries[second]["variance"] or 0))
+        key = f"covariance_{number}"
+        by_pair[f"{first}, {second}"] = _apart(before[key], after[key], unit)
+    return largest(by_pair)
+
+
+@audit("correlations", needs=("original",), gate="max_correlation_difference", source=_SOURCE, templates=_PAIRS)
+def correlations(subject: Subject, limit: float | None) -> Found:
+    """The largest difference of a correlation before and after.
+
+    Returns
+    -------
+    Found
+        The value over all pairs of numeric columns that vary in both tables, from 0 to 2, `by_column` under the names
+        "a, b", and `before_and_after`.
+    """
+    pairs, before, after = _pairs(subject)
+    by_pair: dict[str, float | None] = {}
+    both: dict[str, list[float | None]] = {}
+    for number, (first, second) in enumerate(pairs, 1):
+        old, new = before[f"correlation_{number}"], after[f"correlation_{number}"]
+        known = old is not None and new is not None and old == old and new == new
+        by_pair[f"{first}, {second}"] = abs(new - old) if known else None
+        both[f"{first}, {second}"] = [old, new] if known else [None, None]
+    return largest(by_pair, before_and_after=both)

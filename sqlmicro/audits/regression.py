@@ -1,0 +1,113 @@
+"""What a release does to a regression: least squares coefficients before and after."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+from math import sqrt
+from typing import Annotated
+
+from sqlmicro.audits.comparison import comparison
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject
+from sqlmicro.columns import Column, pick
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import Param
+from sqlmicro.templates import Name
+
+_WHERE = "audit, --regress"
+_SINGULAR = 1e-12
+
+
+@audit(
+    "regression",
+    needs=("original",),
+    gate="max_coefficient_change",
+    source="Schmid, Schneeweiss & Kuechenhoff (2007)",
+    templates=("audit/values.sql", "audit/least_squares.sql"),
+)
+def regression(
+    subject: Subject,
+    limit: float | None,
+    *,
+    regress: Annotated[
+        str | None, Param("Linear regression to compare before and after.", metavar='"Y ~ X1 + X2"')
+    ] = None,
+) -> Found:
+    """The largest change of a coefficient of a linear regression, in standard errors of the original.
+
+    Returns
+    -------
+    Found
+        The value over the coefficients but the intercept; `coefficients` has for each term the one before, its standard
+        error, and the one after.
+
+    Raises
+    ------
+    InputError
+        When a variable is not numeric, or the terms determine each other.
+
+    Notes
+    -----
+    Microaggregation of y and x changes what least squares estimates: the attenuation is not noise that more records
+    average out. From means and covariances of the records that have all values: one pass, then O(p^3).
+    """
+    if not regress:
+        return Found(None, detail={"reason": "needs --regress"})
+    found = comparison(subject)
+    y, terms = formula(regress)
+    columns = pick(found.numeric, [y, *terms], _WHERE)
+    before, errors = _fit(subject, found.original, columns)
+    after, _ = _fit(subject, found.released, columns)
+    names = ["intercept", *(column.name for column in columns[1:])]
+    coefficients = {
+        name: {"before": b, "standard_error": e, "after": a}
+        for name, b, e, a in zip(names, before, [None, *errors], after, strict=True)
+    }
+    changes = [abs(a - b) / e if e else None for a, b, e in zip(after[1:], before[1:], errors, strict=True)]
+    known = [change for change in changes if change is not None]
+    detail = {"formula": regress, "coefficients": coefficients}
+    if not known:
+        detail["reason"] = "the original leaves no residual, so that there is no standard error"
+    return Found(max(known, default=None), tuple(column.name for column in columns), detail)
+
+
+def formula(text: str) -> tuple[str, list[str]]:
+    """Return the dependent variable and the terms of a formula.
+
+    >>> formula('income ~ age + "years of school"')
+    ('income', ['age', 'years of school'])
+    """
+    left, tilde, right = text.partition("~")
+    terms = [part.strip().strip('"') for part in right.split("+")]
+    if not tilde or not left.strip() or not all(terms):
+        raise ParameterError(_WHERE, 'must read like "y ~ x1 + x2"', repr(text))
+    return left.strip().strip('"'), terms
+
+
+def _fit(subject: Subject, relation: Name, columns: list[Column]) -> tuple[list[float], list[float]]:
+    """Return the coefficients, intercept first, and the standard errors of the others."""
+    import numpy as np
+
+    p = len(columns)
+    pairs = list(combinations_with_replacement(range(p), 2))
+    row = subject.warehouse.record(
+        "audit/least_squares.sql",
+        relation=relation,
+        columns=columns,
+        pairs=[(columns[i], columns[j]) for i, j in pairs],
+    )
+    n = row["records"]
+    if n <= p:
+        raise InputError(_WHERE, f"needs more than {p} records that have all values", f"{n}")
+    S = np.empty((p, p))
+    for number, (i, j) in enumerate(pairs, 1):
+        S[i, j] = S[j, i] = row[f"covariance_{number}"]
+    mean = np.array([row[f"mean_{number}"] for number in range(1, p + 1)])
+    scale = np.sqrt(np.diag(S))
+    if not scale.all() or np.linalg.eigvalsh(S[1:, 1:] / np.outer(scale[1:], scale[1:]))[0] < _SINGULAR:
+        raise InputError(_WHERE, "the variables must vary, and no term follow from the others", "some that do not")
+    slopes = np.linalg.solve(S[1:, 1:], S[1:, 0])
+    residual = max(float(S[0, 0] - slopes @ S[1:, 0]), 0.0) * (n - 1) / (n - p)
+    inverse = np.linalg.inv(S[1:, 1:]) / (n - 1)
+    errors = [sqrt(residual * float(v)) for v in np.diag(inverse)]
+    return [float(mean[0] - slopes @ mean[1:]), *map(float, slopes)], errors

@@ -1,0 +1,195 @@
+"""Re-identification risk: prosecutor, journalist and marketer, and the individual and global risk of a sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlmicro.audits.classes import summary, worst
+from sqlmicro.audits.k_anonymity import sizes_of
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject
+from sqlmicro.templates import Name
+
+
+def _in_population(subject: Subject) -> Name:
+    """Return the classes with `total`: how many of the population have the combination, counted or by weights."""
+    if subject.population is None:
+        return subject.weighted_cells
+
+    def stage() -> Name:
+        return subject.stage(
+            "audit/population_sizes.sql",
+            "population_sizes",
+            cells=subject.cells,
+            population=subject.population_cells,
+            columns=subject.quasi,
+        )
+
+    return subject.once("population_sizes", stage)
+
+
+@audit(
+    "prosecutor-risk",
+    needs=("quasi",),
+    gate="max_prosecutor",
+    source="El Emam & Dankar (2008)",
+    templates=("audit/cell_sizes.sql",),
+)
+def prosecutor(subject: Subject, limit: float | None) -> Found:
+    """The largest risk that somebody known to be in the release is found: 1/f of the smallest class.
+
+    Returns
+    -------
+    Found
+        The value is 1/f; `average` over the records, and `share_above`, the share of records above the gate.
+    """
+    sizes = sizes_of(subject)
+    if not sizes.records:
+        return Found(None, detail={"reason": "there are no records"})
+    detail = {"average": sizes.average_risk}
+    if limit is not None:
+        above = sum(records for size, (_, records) in sizes.sizes.items() if 1 / size > limit)
+        detail["share_above"] = above / sizes.records
+    return Found(1 / sizes.k, detail=detail)
+
+
+@audit(
+    "journalist-risk",
+    needs=("quasi", "frame"),
+    gate="max_journalist",
+    source="El Emam & Dankar (2008)",
+    templates=("audit/population_sizes.sql", "audit/journalist_risk.sql"),
+)
+def journalist(subject: Subject, limit: float | None) -> Found:
+    """The largest risk that a record is found by somebody who does not know who is in the release: 1/F.
+
+    Returns
+    -------
+    Found
+        The value is the largest 1/F, where F is the number of members of the population with the combination of a
+        class, counted in --population or the sum of the weights, and never taken to be below the size of the class.
+    """
+    return worst(subject, "audit/journalist_risk.sql", limit, sizes=_in_population(subject))
+
+
+@audit(
+    "marketer-risk",
+    needs=("quasi",),
+    gate="max_marketer",
+    source="El Emam & Dankar (2008); Dankar & El Emam (2010)",
+    templates=("audit/cell_sizes.sql", "audit/population_sizes.sql", "audit/journalist_risk.sql"),
+)
+def marketer(subject: Subject, limit: float | None) -> Found:
+    """The share of records that is expected to be found by somebody who takes a guess at each.
+
+    Returns
+    -------
+    Found
+        The value is the mean of 1/F over the records; without --population and --weight of 1/f, the number of classes
+        over that of records.
+    """
+    if subject.frame:
+        found = summary(subject, "audit/journalist_risk.sql", limit, sizes=_in_population(subject))
+        return Found(found["mean"], detail={"records": found["records"], "in": "population"})
+    sizes = sizes_of(subject)
+    if not sizes.records:
+        return Found(None, detail={"reason": "there are no records"})
+    return Found(sizes.average_risk, detail={"records": sizes.records, "in": "release"})
+
+
+@audit(
+    "individual-risk",
+    needs=("quasi", "weight"),
+    gate="max_risk",
+    source="Benedetti & Franconi (1998); Hundepool et al. (2012)",
+    templates=("audit/cells.sql", "audit/individual_risk.sql", "audit/class_summary.sql"),
+)
+def individual(subject: Subject, limit: float | None) -> Found:
+    """The largest estimated risk that a record of a sample is re-identified in its population.
+
+    Returns
+    -------
+    Found
+        The value is the largest risk of a record, from 0 to 1.
+
+    Notes
+    -----
+    A class has f records in the release and F in the population, which is not known; given f, F - f is taken as
+    negative binomial with p = f / (sum of the weights), and the risk is the mean of 1/F given f::
+
+        f = 1   p/(1 - p) log(1/p)
+        f = 2   p/(1 - p) - (p/(1 - p))^2 log(1/p)
+        f > 2   p / (f - (1 - p))
+
+    The last is an approximation, never below the exact p^f/f 2F1(f, f; f + 1; 1 - p) and at most 5 % above it; at
+    p = 0 and p = 1 it is exact, and the larger f, the nearer.
+    """
+    return worst(subject, "audit/individual_risk.sql", limit, weighted_cells=subject.weighted_cells)
+
+
+@audit(
+    "global-risk",
+    needs=("quasi", "weight"),
+    gate="max_global_risk",
+    source="Benedetti & Franconi (1998); Hundepool et al. (2012)",
+    templates=("audit/cells.sql", "audit/individual_risk.sql", "audit/class_summary.sql"),
+)
+def overall(subject: Subject, limit: float | None) -> Found:
+    """The share of the records of a sample that is expected to be re-identified in its population.
+
+    Returns
+    -------
+    Found
+        The value is the mean of the individual risks, `expected` their sum: a number of records.
+    """
+    found = summary(subject, "audit/individual_risk.sql", limit, weighted_cells=subject.weighted_cells)
+    if not found["records"]:
+        return Found(None, detail={"reason": "there are no records"})
+    return Found(found["mean"], detail={"expected": found["mean"] * found["records"], "records": found["records"]})
+
+
+@audit(
+    "k-map",
+    needs=("quasi", "population"),
+    gate="min_k_map",
+    at_least=True,
+    whole=True,
+    source="Sweeney (2002)",
+    templates=("audit/cells.sql", "audit/population_sizes.sql", "audit/class_summary.sql"),
+)
+def k_map(subject: Subject, limit: float | None) -> Found:
+    """How many members of the population at least have the combination of a record of the release.
+
+    Returns
+    -------
+    Found
+        The value is the smallest number; 0 where the population lacks a combination, which then is not coded as in the
+        release or is no part of it.
+    """
+    sizes = _in_population(subject)
+    return worst(subject, "audit/population_members.sql", limit, at_least=True, sizes=sizes)
+
+
+@audit(
+    "delta-presence",
+    needs=("quasi", "population"),
+    gate="max_delta",
+    source="Nergiz, Atzori & Clifton (2007)",
+    templates=("audit/cells.sql", "audit/presence.sql", "audit/class_summary.sql"),
+)
+def delta_presence(subject: Subject, limit: float | None) -> Found:
+    """The largest probability that a member of the population is seen to be in the release.
+
+    Returns
+    -------
+    Found
+        The value is the largest share of the members with one combination that is in the release, `least` the
+        smallest: the release is (least, value)-present. Above 1 the population does not contain the release.
+    """
+    if subject.nulls == "wildcard":
+        reason = "a member of the population is in one class only, which a NULL that matches every value does not leave"
+        return Found(None, detail={"reason": reason})
+    params: dict[str, Any] = {"cells": subject.cells, "population": subject.population_cells}
+    found = worst(subject, "audit/presence.sql", limit, **params)
+    least = summary(subject, "audit/presence.sql", limit, **params)["lowest"]
+    return found | {"least": least}

@@ -1,0 +1,49 @@
+"""The SAFE distance: by how much the contingency tables of a release differ from those of the original."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from sqlmicro.audits.comparison import comparison
+from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.subject import Subject
+from sqlmicro.params import Param
+from sqlmicro.safe_method.compare import compare
+from sqlmicro.source import Source
+
+
+@audit(
+    "safe-distance",
+    needs=("original",),
+    gate="max_safe_distance",
+    on_request=True,
+    source="Höhne (2003); see sqlmicro safe-distance",
+    templates=("safe/cells.sql", "safe/deviations.sql", "safe/moments.sql"),
+)
+def safe_distance(
+    subject: Subject,
+    limit: float | None,
+    *,
+    order: Annotated[int, Param("SAFE distance: tables of up to so many nominal columns.", min=1, max=10)] = 3,
+) -> Found:
+    """The SAFE distance of release and original over their contingency tables.
+
+    Returns
+    -------
+    Found
+        The value is the distance, `orders` the deviations by the number of columns of a table.
+    """
+    found = comparison(subject)
+    original, release = subject.original, subject.release
+    assert original is not None
+    result = compare(
+        subject.warehouse,
+        Source(original.relation, "original", original.columns, is_table=False),
+        Source(release.relation, "release", release.columns, is_table=False),
+        columns=tuple(column.name for column in (*found.numeric, *found.nominal)),
+        numeric=tuple(column.name for column in found.numeric),
+        nominal=tuple(column.name for column in found.nominal),
+        order=order,
+    )
+    names = tuple(column.name for column in subject.shared)
+    return Found(result["distance"], names, {"orders": result["orders"], "order": order})

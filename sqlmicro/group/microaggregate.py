@@ -1,0 +1,206 @@
+"""Microaggregation with little loss: several starts, local search, annealing; the method most users should call."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.group._search import Search
+from sqlmicro.group.certify import annealed, ready
+from sqlmicro.group.certify import certify as certified
+from sqlmicro.group.optimal_univariate import optimal_groups
+from sqlmicro.params import Param
+from sqlmicro.registry import Grouping, Tick, method
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_WHERE = "microaggregate"
+_MDAV_MOST = 50_000  # records for which exact MDAV is a start
+_PATH_MOST = 20_000  # records for which the nearest-point path is one
+_BALANCED = (10_000, 8_000_000, 200)  # proposals: per record, at most; but at least per record
+_BEST = (250_000, 200_000_000, 2000)
+_RUNS = 4  # annealings that share the budget of best
+_HOT = 10.0  # temperature at the start, in SSE/n of the start
+_SEARCH_SHARE = 0.25  # of the time limit, where the groups are certified after the search
+_LEAST = "The loss is the least possible"  # one group, or one column: then the shortest path is exact
+_RATE = 10_000_000  # proposals in a second, about; it only plans a search with a time limit
+
+
+@method(
+    "microaggregate",
+    stage="group",
+    engine="numpy",
+    promise="record",
+    source="Domingo-Ferrer & Torra (2005) for the start; Kirkpatrick, Gelatt & Vecchi (1983), Science 220",
+    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
+)
+def microaggregate(
+    X: np.ndarray,
+    rng: np.random.Generator,
+    tick: Tick,
+    *,
+    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    quality: Annotated[
+        Literal["fast", "balanced", "best"], Param("How long to search for groups with little loss.")
+    ] = "balanced",
+    time_limit: Annotated[
+        float | None, Param("Seconds that --quality best searches; releases then differ from run to run.", min=0)
+    ] = None,
+    certify: Annotated[
+        bool, Param("With quality best, say how far the loss may be above the least possible; needs sqlmicro[optimal].")
+    ] = False,
+) -> Grouping:
+    """Group records with less loss than any single heuristic: start groups, local search, annealing.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+        Standardised records. Not changed.
+    rng : Generator
+        Seeds the annealing; the same seed gives the same groups unless a time limit is given.
+    tick : callable
+        Told (thousandths of the search done, 1000, least IL so far).
+    k : int
+        Smallest number of records in a group.
+    quality : {"fast", "balanced", "best"}
+        fast: MDAV inside blocks of near records, local search across their borders, 20 random moves per record
+        (10p for p above 4).
+        balanced: starts from that without the moves, from exact MDAV (n up to 50 000) and from MHM (n up to 20 000),
+        whichever has the least loss after local search, then anneals 8 million moves (fewer below 800 records: 10 000
+        for each), or 200 per record from 40 000 records on. 0.1 µs or so per move, several times that in far memory.
+        best: four annealings that share 200 million moves, or 2000 per record from 100 000 records on.
+    time_limit : float, optional
+        Seconds that best may take instead, the starts included.
+    certify : bool
+        With best: prove a lower bound on the loss afterwards; see `sqlmicro.group.certify`.
+
+    Returns
+    -------
+    Grouping
+        Labels (n,), 0..G-1, of groups of k to 2k-1 records, and a note where the search was stopped by Ctrl-C: then
+        they are the best groups found until then.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than k records.
+    ParameterError
+        When time_limit or certify is given without quality best.
+
+    Notes
+    -----
+    One column is grouped by the exact shortest path of `optimal-univariate`, whatever the quality.
+
+    Local search makes the best relocation or exchange of each record with the 12 groups whose means are nearest to that
+    of its own. Annealing proposes relocations, exchanges, chains and cycles over three groups, each with the group of a
+    record from the list of near records, and in 5 % of proposals dissolves a group or forms one. The temperature falls
+    from 10 to 0.001 SSE/n of the start; where there are fewer than 2000 moves per record it starts lower, so that the
+    start is not undone. Five of six proposals are about records for which they matter now: the mean squared distance to
+    their near records lies between 4 and 120 temperatures. Records in sparser places have settled, those in denser ones
+    would be shuffled for nothing.
+
+    The records are searched in the order of their values, so the groups do not depend on the order of the rows, and
+    rows at equal distances are told apart by their values first, then by their order. Near records are the 3k nearest,
+    at least 16 and at most 48, so that no groups are formed anew for k above 48; 6 for fast, 8 for p above 4. They are
+    nearly the nearest where more than 64 leaves of a tree (6 or 16 for fast) would have to be looked into.
+
+    O(n (p + k) log n) time for fast, times the number of moves per record for the others; O(n p) memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 0], [1, 0], [10, 1], [11, 0], [0.5, 1], [10.5, 0]])
+    >>> microaggregate(X, np.random.default_rng(0), lambda done, total, best="": None, k=3).labels.tolist()
+    [0, 0, 1, 1, 0, 1]
+    """
+    import numpy as np
+
+    n, p = X.shape
+    if n < k:
+        raise InputError(_WHERE, f"there must be at least k = {k} records", f"{n}", "Use a smaller k")
+    if time_limit is not None and quality != "best":
+        raise ParameterError(f"{_WHERE}, time_limit", "goes with quality best only", f"quality {quality}")
+    if certify and quality != "best":
+        raise ParameterError(f"{_WHERE}, certify", "goes with quality best only", f"quality {quality}")
+    notes = [_LEAST] if certify else []
+    if n < 2 * k:
+        return Grouping(np.zeros(n, dtype=np.int64), tuple(notes))
+    if p == 1:
+        order = np.argsort(X[:, 0], kind="stable")
+        labels = np.empty(n, dtype=np.int64)
+        labels[order] = optimal_groups(X[order, 0], k, tick)
+        return Grouping(labels, tuple(notes))
+    if certify:
+        ready(n)
+    began = time.monotonic()
+    end = None if time_limit is None else began + time_limit
+    deadline = None if time_limit is None else began + (_SEARCH_SHARE if certify else 1.0) * time_limit
+    reach, leaves = ((6, 6) if p <= 4 else (8, 16)) if quality == "fast" else (min(48, max(16, 3 * k)), 64)
+    search = Search(X, k, rng, tick, reach=reach, leaves=leaves, deadline=deadline)
+    notes = []
+    try:
+        _run(search, n, p, quality, deadline)
+    except KeyboardInterrupt:
+        if not search.found:
+            raise
+        notes.append("The search was stopped: these are the best groups it had found")
+        _last_descent(search)
+    if not certify or notes:
+        return Grouping(search.best, tuple(notes))
+    return _certified(X, search.best, k, rng, tick, end)
+
+
+def _certified(
+    X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, end: float | None
+) -> Grouping:
+    """Return groups at least as good, and a note that says how far they may be from the optimum."""
+    left = None if end is None else end - time.monotonic()
+    found = certified(X, labels, k, rng, tick, pool=annealed(X, k, rng, end), time_limit=left)
+    return Grouping(found.labels, (found.note,))
+
+
+def _run(search: Search, n: int, p: int, quality: str, deadline: float | None) -> None:
+    """Search from the starts that n allows, with the budget of the quality."""
+    if quality == "fast":
+        search.start(search.blocks())
+        search.descend()
+        search.span(0.5, 1.0)
+        each = 20 if p <= 4 else 10 * p
+        search.anneal(each * n, _hot(each))
+        return
+    starts = [search.blocks]
+    starts += [search.mdav] if n <= _MDAV_MOST else []
+    starts += [search.path] if n <= _PATH_MOST else []
+    for start in starts:
+        if not search.over:
+            search.start(start())
+            search.descend()
+    each, most, least = _BALANCED if quality == "balanced" else _BEST
+    proposals = max(min(each * n, most), least * n)
+    if deadline is not None:
+        proposals = max(1, int(_RATE * (deadline - time.monotonic())))
+    if quality == "balanced":
+        search.span(0.0, 1.0)
+        search.start(search.best)
+        search.anneal(proposals, _hot(proposals / n))
+        return
+    began = time.monotonic()
+    for run in range(_RUNS):
+        search.span(run / _RUNS, (run + 1) / _RUNS)
+        search.start(search.best)
+        until = None if deadline is None else began + (run + 1) / _RUNS * (deadline - began)
+        search.anneal(proposals // _RUNS, _hot(proposals / _RUNS / n), until=until)
+
+
+def _hot(each: float) -> float:
+    """Return the temperature to start from with so many proposals per record: the fewer, the less is undone."""
+    return min(_HOT, each / 200)
+
+
+def _last_descent(search: Search) -> None:
+    try:
+        search.quench()
+    except KeyboardInterrupt:
+        return

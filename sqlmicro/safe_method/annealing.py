@@ -1,0 +1,154 @@
+"""SAFE, the direct search: from a systematic rounding, by simulated annealing, to the placement that is taken."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlmicro.registry import Tick
+from sqlmicro.safe_method.coordinates import Coordinates, numbered
+from sqlmicro.safe_method.problem import Limits, Objective
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.safe_method._search_kernels import Problem, Proposal, State
+
+Effort = Literal["fast", "full"]
+
+_CHUNK = 100_000
+_CHUNKS = 64
+# Proposals per combination, and at most, for the 121 tables and 44 sums of 6 nominal and 2 numeric columns.
+_PROPOSALS_PER_COMBINATION: dict[Effort, int] = {"fast": 400, "full": 2_000}
+_PROPOSALS: dict[Effort, int] = {"fast": 1_300_000, "full": 6_500_000}
+_TERMS_OF_PROPOSALS = 165
+# Above so many bytes of cell numbers a proposal takes twice as long.
+_CACHE = 16_000_000
+_LEAST_PROPOSALS = 5_000
+# Cumulated shares of compound moves, toggles, pairs of toggles, single records; the rest are transfers of a record.
+_SHARES = (0.2, 0.4, 0.6, 0.76)
+# After that share of the proposals; by what the price of large deviations is multiplied, and at most in all.
+_REPRICED_FROM = 0.3
+_DEARER, _CHEAPER, _DEAREST = 1.2, 0.95, 50.0
+
+
+def proposals_for(problem: Problem, effort: Effort) -> int:
+    """Return how many proposals are made: in proportion to the combinations, but no more than fit into the time."""
+    terms = problem.cell.shape[1] + problem.sum_cell.shape[1] * problem.x.shape[1]
+    most = _PROPOSALS[effort] * min(2.0, _TERMS_OF_PROPOSALS / max(1, terms))
+    if problem.cell.nbytes > _CACHE:
+        most /= 2
+    return int(min(most, max(_LEAST_PROPOSALS, _PROPOSALS_PER_COMBINATION[effort] * len(problem.n))))
+
+
+def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndarray, rng: np.random.Generator) -> State:
+    """Round systematically: along the combinations below k, open one whenever k more records were passed."""
+    import numpy as np
+
+    from sqlmicro.safe_method._search_kernels import State, refresh
+
+    order = np.argsort(numbered(columns.all), kind="stable")
+    order = order[problem.n[order] < problem.k]
+    passed = (np.cumsum(problem.n[order]) + rng.integers(problem.k)) // problem.k
+    placed = problem.n.copy()
+    placed[order] = np.where(np.diff(passed, prepend=0) > 0, problem.k, 0)
+    state = State(
+        n=placed,
+        deviation=np.zeros(len(table_of_cell), dtype=np.int32),
+        sums=_zeros(problem.sum_cell, problem.x),
+        moments=_zeros(problem.moment_cell, problem.xx),
+        total=np.zeros(1, dtype=np.int64),
+    )
+    refresh(problem, state)
+    return state
+
+
+def _zeros(cell: np.ndarray, x: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.zeros((x.shape[1], int(cell.max(initial=0)) + 1), dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How many proposals one of the restarts makes, at which temperatures, and when it has to end."""
+
+    proposals: int
+    k: int
+    prices: Objective
+    restart: int
+    restarts: int
+    started: float
+    time_limit: float | None
+
+    def temperature(self, done: int) -> float:
+        """Return the temperature after so many proposals; it falls geometrically."""
+        hot, cold = self.prices.hot, self.prices.cold
+        return self.k**2 * hot * math.pow(cold / hot, done / self.proposals)
+
+    def share_of_whole(self, temperature: float) -> float:
+        """Return by what the prices of the sums of the whole file are multiplied."""
+        # Low while it is hot: else rare extreme values freeze before the rest can make up for them.
+        return self.temperature(self.proposals) / temperature
+
+    def is_over(self) -> bool:
+        """Tell whether the time limit is reached."""
+        return self.time_limit is not None and time.monotonic() - self.started >= self.time_limit
+
+
+def anneal(
+    problem: Problem, state: State, limits: Limits, schedule: Schedule, rng: np.random.Generator, tick: Tick
+) -> tuple[int, bool]:
+    """Anneal in chunks; return the proposals made and whether it ended early.
+
+    Between chunks, after the first third, the price of large deviations rises in the tables that have a cell above its
+    limit and falls back in the others. One fixed price leaves single cells above it, and a price high enough for them
+    from the start keeps all others from moving.
+    """
+    import numpy as np
+
+    from sqlmicro.safe_method._search_kernels import anneal, refresh
+
+    def run(proposals: int, hot: float, cold: float) -> None:
+        for weight, price in zip(whole, prices, strict=True):
+            weight[:] = price * schedule.share_of_whole(cold)
+        refresh(problem, state)  # the sums are added in single precision and would drift
+        anneal(problem, state, proposal, np.array(_SHARES), proposals, hot, cold, rng)
+
+    def reprice() -> None:
+        change = np.where(limits.exceeded(state.deviation), _DEARER, _CHEAPER)
+        problem.steep[:] = np.clip(problem.steep * change, steep, steep * _DEAREST)
+
+    proposal, steep = _proposal(problem.k), problem.steep.copy()
+    whole = (problem.sum_weight[:1], problem.moment_weight[:1])
+    prices = [weight.copy() for weight in whole]
+    chunk = min(_CHUNK, -(-schedule.proposals // _CHUNKS))
+    done, stopped = 0, False
+    try:
+        while done < schedule.proposals and not stopped:
+            size = min(chunk, schedule.proposals - done)
+            if done >= _REPRICED_FROM * schedule.proposals:
+                reprice()
+            run(size, schedule.temperature(done), schedule.temperature(done + size))
+            done += size
+            tick(schedule.restart * schedule.proposals + done, schedule.restarts * schedule.proposals)
+            stopped = done < schedule.proposals and schedule.is_over()
+    except KeyboardInterrupt:
+        stopped = True
+    if stopped:
+        # What was found while it was hot is worth little before it is cooled.
+        cold = schedule.temperature(schedule.proposals)
+        run(min(_CHUNK, schedule.proposals), cold, cold)
+    problem.steep[:] = steep
+    return done, stopped
+
+
+def _proposal(k: int) -> Proposal:
+    import numpy as np
+
+    from sqlmicro.safe_method._search_kernels import Proposal
+
+    # A compound move is the combination that leads, and up to k others.
+    return Proposal(np.zeros(k + 2, np.int64), np.zeros(k + 2, np.int64), np.zeros(1, np.int64))

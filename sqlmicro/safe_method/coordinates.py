@@ -1,0 +1,88 @@
+"""SAFE, the direct search: the occurring combinations as numbered columns, and which of them are near."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlmicro.standardise import standardise
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_NEAR = 12
+_BANDS = 20
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The combinations as coordinates: every column numbered 0, 1, …; numeric ones by value and by band."""
+
+    nominal: list[np.ndarray]
+    values: list[np.ndarray]
+    coordinates: list[tuple[int, bool, np.ndarray]]  # (column it belongs to, nominal?, number per combination)
+    standardised: np.ndarray
+    codes: np.ndarray  # (cells, q) and
+    ranks: np.ndarray  # (cells, p): what near combinations and short ways are measured by
+
+    @classmethod
+    def of(cls, codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int) -> Coordinates:
+        """Number the values of all columns; n has the records per combination."""
+        import numpy as np
+
+        nominal = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in codes.T]
+        values = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in numbers.T]
+        coordinates = [(j, True, column) for j, column in enumerate(nominal)]
+        ranks = np.zeros(numbers.shape, dtype=np.float32)
+        for j, value in enumerate(values):
+            records = np.bincount(value, n)
+            rank = (np.cumsum(records) - records / 2) / records.sum()
+            ranks[:, j] = rank[value]
+            if len(records) * k <= n.sum():
+                coordinates.append((len(nominal) + j, False, value))
+            if len(records) > _BANDS:
+                bands = np.unique((rank * _BANDS).astype(np.int64), return_inverse=True)[1].reshape(-1)
+                coordinates.append((len(nominal) + j, False, bands[value]))
+        as_codes = np.stack(nominal, axis=1) if nominal else np.zeros((len(n), 0))
+        return cls(nominal, values, coordinates, standardise(numbers, n), as_codes.astype(np.int32), ranks)
+
+    @property
+    def all(self) -> list[np.ndarray]:
+        """The columns that tell combinations apart."""
+        return [*self.nominal, *self.values]
+
+
+def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Return 0..G-1 for the distinct rows of some numbered columns, in their lexicographic order."""
+    import numpy as np
+
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    size = 1
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        if size > 2**62 // width:
+            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+            size = int(key.max()) + 1
+        key, size = key * width + column, size * width
+    if size > 4 * len(key) + 100_000:
+        return np.unique(key, return_inverse=True)[1].reshape(-1)
+    occurs = np.zeros(size, dtype=np.int64)
+    occurs[key] = 1
+    numbered: np.ndarray = (np.cumsum(occurs) - 1)[key]
+    return numbered
+
+
+def near_ones(columns: Coordinates) -> np.ndarray:
+    """Return the combinations near to each: the nearest of its neighbours in orders that start with each column."""
+    import numpy as np
+
+    from sqlmicro.safe_method._way_kernels import nearest
+
+    every = columns.all
+    turned = [every[j:] + every[:j] for j in range(min(len(every), _NEAR))]
+    orders = np.array([np.argsort(numbered(order), kind="stable") for order in turned], dtype=np.int32)
+    near = np.zeros((len(columns.codes), min(_NEAR, len(columns.codes) - 1)), dtype=np.int32)
+    if near.size:
+        nearest(columns.codes, columns.ranks, orders, 3, near)
+    return near

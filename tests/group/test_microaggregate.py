@@ -1,0 +1,284 @@
+"""microaggregate: losses on the reference sets, the optimum of small sets, and the search behind it."""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from brute_force import best_grouping, sse
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.group._search import Search
+from sqlmicro.group.mdav import mdav
+from sqlmicro.group.microaggregate import microaggregate
+from sqlmicro.registry import Grouping, silent
+from sqlmicro.standardise import standardise
+
+MDAV = {
+    "census": {3: 5.6922, 5: 9.0884, 10: 14.1559},
+    "tarragona": {3: 16.9326, 5: 22.4619, 10: 33.1929},
+    "eia": {3: 0.4829, 5: 1.6667, 10: 3.8397},
+}
+BALANCED = {
+    "census": {3: 4.90, 5: 7.50, 10: 11.60},
+    "tarragona": {3: 14.68, 5: 20.30, 10: 30.65},
+    "eia": {3: 0.358, 5: 0.745, 10: 1.96},
+}
+BEST = {
+    "census": {3: 4.75, 5: 7.32, 10: 11.42},
+    "tarragona": {3: 14.57, 5: 20.23, 10: 30.14},
+    "eia": {3: 0.355, 5: 0.735, 10: 1.94},
+}
+BOUND = {"census": 4.646, "tarragona": 13.857}
+SETS = [(data, k) for data in MDAV for k in (3, 5, 10)]
+every_set = pytest.mark.parametrize(("data", "k"), SETS)
+
+
+def group(X: np.ndarray, k: int, quality: Any = "fast", seed: int = 1, **settings: Any) -> Grouping:
+    found = microaggregate(X, np.random.default_rng(seed), silent, k=k, quality=quality, **settings)
+    sizes = np.bincount(found.labels)
+    assert k <= sizes.min()
+    assert sizes.max() <= 2 * k - 1
+    return found
+
+
+def read(folder: Path, data: str) -> np.ndarray:
+    return standardise(np.genfromtxt(folder / f"{data}.csv", delimiter=",", skip_header=1))
+
+
+def loss(X: np.ndarray, labels: np.ndarray) -> float:
+    return 100 * sse(X, labels) / float(((X - X.mean(axis=0)) ** 2).sum())
+
+
+def partition(labels: np.ndarray, names: np.ndarray) -> set[frozenset[int]]:
+    return {frozenset(names[labels == label].tolist()) for label in np.unique(labels)}
+
+
+# Losses
+
+
+@every_set
+def test_fast_loses_less_than_mdav(data_folder: Path, data: str, k: int) -> None:
+    X = read(data_folder, data)
+    found = loss(X, group(X, k).labels)
+    assert found <= MDAV[data][k]
+    assert data not in BOUND or k > 3 or found >= BOUND[data]
+
+
+@pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 10), ("eia", 5)])
+def test_balanced_reaches_the_loss_it_promises(data_folder: Path, data: str, k: int) -> None:
+    X = read(data_folder, data)
+    assert loss(X, group(X, k, "balanced").labels) <= BALANCED[data][k]
+
+
+@pytest.mark.slow
+@every_set
+def test_balanced_reaches_the_losses_it_promises_with_other_seeds(data_folder: Path, data: str, k: int) -> None:
+    X = read(data_folder, data)
+    found = [loss(X, group(X, k, "balanced", seed).labels) for seed in (2, 3)]
+    assert max(found) <= BALANCED[data][k]
+    assert data not in BOUND or k > 3 or min(found) >= BOUND[data]
+
+
+@pytest.mark.slow
+@every_set
+def test_best_reaches_the_losses_it_promises(data_folder: Path, data: str, k: int) -> None:
+    X = read(data_folder, data)
+    found = loss(X, group(X, k, "best").labels)
+    assert found <= BEST[data][k]
+    assert data not in BOUND or k > 3 or found >= BOUND[data]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("p", "k"), [(2, 3), (4, 3), (4, 5), (8, 3), (8, 10), (13, 3), (13, 10)])
+def test_fast_loses_less_than_mdav_where_there_are_many_blocks(p: int, k: int) -> None:
+    X = np.random.default_rng(p).normal(size=(20_000, p))
+    labels = mdav(X, np.random.default_rng(0), silent, k=k)
+    assert loss_of_many(X, group(X, k).labels) <= loss_of_many(X, labels)
+
+
+def loss_of_many(X: np.ndarray, labels: np.ndarray) -> float:
+    sizes = np.bincount(labels)
+    means = np.column_stack([np.bincount(labels, column) / sizes for column in X.T])
+    return 100 * float(((X - means[labels]) ** 2).sum() / ((X - X.mean(axis=0)) ** 2).sum())
+
+
+def small_sets() -> list[np.ndarray]:
+    rng = np.random.default_rng(8)
+    return [
+        rng.normal(size=(9, 2)),
+        rng.normal(size=(11, 3)),
+        rng.normal(size=(12, 2)),
+        np.exp(2 * rng.normal(size=(10, 4))),
+        rng.integers(0, 3, (11, 2)).astype(float),
+        rng.normal(size=(4, 2))[rng.integers(0, 4, 12)],
+        rng.normal(size=(10, 2)) + 1e6,
+    ]
+
+
+@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_small_sets_get_their_optimum(number: int, k: int) -> None:
+    X = small_sets()[number]
+    least, _ = best_grouping(X, k)
+    for quality in ("fast", "balanced"):
+        assert sse(X, group(X, k, quality).labels) >= least * (1 - 1e-9) - 1e-18
+    assert sse(X, group(X, k, "balanced").labels) == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+def test_one_column_gets_its_optimum() -> None:
+    X = np.random.default_rng(9).normal(size=(12, 1))
+    assert sse(X, group(X, 3).labels) == pytest.approx(best_grouping(X, 3)[0], rel=1e-12)
+
+
+# Groups
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 60])
+def test_groups_have_k_to_2k_minus_1_records(k: int) -> None:
+    rng = np.random.default_rng(k)
+    for n in (k, 2 * k - 1, 2 * k, 3 * k + 1, 500):
+        group(rng.normal(size=(n, 3)), k)
+        group(rng.integers(0, 2, (n, 3)).astype(float), k)
+        group(np.zeros((n, 2)), k)
+
+
+def test_row_order_does_not_matter() -> None:
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.integers(0, 9, 9000), rng.normal(size=(9000, 2))])
+    order = rng.permutation(len(X))
+    assert partition(group(X, 4).labels, np.arange(9000)) == partition(group(X[order], 4).labels, order)
+
+
+def test_an_offset_does_not_matter() -> None:
+    X = np.random.default_rng(6).integers(0, 1000, (400, 3)).astype(float)
+    near, far = group(X, 3).labels, group(X + 1e9, 3).labels
+    assert sse(X, far) == pytest.approx(sse(X, near), rel=0.02)
+
+
+def test_same_seed_same_groups_and_another_seed_others() -> None:
+    X = np.random.default_rng(7).normal(size=(90, 4))
+    first, second, other = (group(X, 3, "balanced", seed).labels for seed in (1, 1, 2))
+    assert (first == second).all()
+    assert (first != other).any()
+
+
+# The search
+
+
+def test_what_moves_cost_adds_up_to_the_change_of_the_loss() -> None:
+    from sqlmicro.group import _move_kernels, _search_kernels
+
+    X = np.random.default_rng(10).normal(size=(200, 3))
+    near = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:17].astype(np.int32)
+    exponential = -np.log((np.arange(4096) + 0.5) / 4096)
+    state = np.array([12345], dtype=np.uint64)
+    for k in (2, 4):
+        groups = _move_kernels.fill(X, np.arange(200) // (k + 1), 200 // k + 1, 2 * k - 1)
+        for temperature in (1.0, 0.1, 0.0):
+            before = sse(X, groups.label)
+            cost = _search_kernels.anneal(X, groups, k, near, np.arange(200), state, 20_000, temperature, exponential)
+            assert sse(X, groups.label) - before == pytest.approx(cost, rel=1e-6)
+            sizes = groups.size[groups.size > 0]
+            assert sizes.min() >= k
+            assert sizes.max() <= 2 * k - 1
+            assert (np.bincount(groups.label, minlength=len(groups.size)) == groups.size).all()
+            for g in np.flatnonzero(groups.size):
+                members = groups.members[g, : groups.size[g]]
+                assert (groups.label[members] == g).all()
+                assert (groups.place[members] == np.arange(len(members))).all()
+        assert len(np.unique(groups.label)) == len(groups.size) - groups.spare[0]
+
+
+def test_local_search_ends_where_no_relocation_or_exchange_is_a_gain() -> None:
+    X = np.random.default_rng(11).normal(size=(24, 2))
+    search = Search(X, 3, np.random.default_rng(0))
+    search.start(mdav(X, np.random.default_rng(0), silent, k=3))
+    before = search.sse
+    search.descend(rounds=100)
+    assert search.sse < before
+    labels = search.best
+    for i in range(24):
+        for j in range(24):
+            swapped = labels.copy()
+            swapped[[i, j]] = labels[[j, i]]
+            assert sse(X, swapped) >= search.sse - 1e-9
+
+
+def test_near_records_are_the_nearest() -> None:
+    from sqlmicro.group import _block_kernels
+
+    X = np.random.default_rng(12).normal(size=(300, 3))
+    tree = _block_kernels.plant(300, 3, 8)
+    while _block_kernels.halve(X, tree, 1, 50):
+        pass
+    near = np.empty((300, 7), dtype=np.int32)
+    _block_kernels.nearest(X, tree, near, 0, 300, 1000)
+    assert (near == np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:8]).all()
+
+
+def test_annealings_of_one_search_differ_and_the_best_is_kept() -> None:
+    X = np.random.default_rng(13).normal(size=(120, 3))
+    search = Search(X, 3, np.random.default_rng(0))
+    start = mdav(X, np.random.default_rng(0), silent, k=3)
+    found = []
+    for _ in range(3):
+        search.start(start)
+        found.append(search.anneal(100_000))
+    assert len({sse(X, labels) for labels in found}) > 1
+    assert search.sse == pytest.approx(min(sse(X, labels) for labels in [start, *found]))
+    assert sse(X, search.best) == pytest.approx(search.sse)
+
+
+# Stopping, time, refusals
+
+
+def interrupted_at(X: np.ndarray, number: int) -> tuple[Grouping, list[str]]:
+    ticks, seen = count(), []
+
+    def tick(done: int, total: int, best: str = "") -> None:
+        assert 0 <= done <= total
+        seen.append(best)
+        if next(ticks) == number:
+            raise KeyboardInterrupt
+
+    return microaggregate(X, np.random.default_rng(1), tick, k=3), seen
+
+
+def test_ctrl_c_gives_the_best_groups_so_far_and_says_so() -> None:
+    X = np.random.default_rng(14).normal(size=(400, 3))
+    found, seen = interrupted_at(X, 300)
+    assert found.notes == ("The search was stopped: these are the best groups it had found",)
+    assert np.bincount(found.labels).min() >= 3
+    assert seen[300].startswith("IL ")
+    assert loss(X, found.labels) <= float(seen[300].split()[1]) + 5e-4
+    assert loss(X, found.labels) < loss(X, mdav(X, np.random.default_rng(0), silent, k=3))
+
+
+def test_ctrl_c_before_there_are_groups_ends_the_run() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interrupted_at(np.random.default_rng(15).normal(size=(400, 3)), 0)
+
+
+def test_the_time_limit_ends_the_search() -> None:
+    X = np.random.default_rng(16).normal(size=(2000, 4))
+    group(X[:100], 3, "best", time_limit=0.1)
+    began = time.monotonic()
+    found = group(X, 3, "best", time_limit=1.0)
+    assert time.monotonic() - began < 4.0, "some ticks later at most"
+    assert loss(X, found.labels) < loss(X, group(X, 3).labels)
+
+
+@pytest.mark.parametrize("quality", ["fast", "balanced"])
+def test_only_the_best_quality_has_a_time_limit(quality: Any) -> None:
+    with pytest.raises(ParameterError, match="goes with quality best only"):
+        group(np.zeros((9, 2)), 3, quality, time_limit=1.0)
+
+
+def test_fewer_records_than_k_are_refused() -> None:
+    with pytest.raises(InputError, match="at least k = 5"):
+        group(np.zeros((4, 2)), 5)

@@ -1,0 +1,134 @@
+"""The direct search through the public API: steps of numeric columns, effort; and its parts by hand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from sqlmicro import ParameterError
+from sqlmicro.safe_method import direct, method
+from sqlmicro.safe_method.cells import Cells
+from sqlmicro.safe_method.search import search
+
+USED = ["region", "income"]
+
+
+def _incomes(n: int, seed: int) -> dict[str, tuple[str, list[Any]]]:
+    """Return persons whose incomes are all different, most of them near a multiple of 100."""
+    rng = np.random.default_rng(seed)
+    return {
+        "region": ("VARCHAR", rng.choice(["a", "b", "c"], n).tolist()),
+        "income": ("DOUBLE", (100.0 * rng.integers(5, 40, n) + rng.uniform(-40, 40, n)).tolist()),
+    }
+
+
+def _release(workbench: Any, table: dict[str, tuple[str, list[Any]]], **options: Any) -> Any:
+    settings = {"columns": USED, "numeric": ["income"], "k": 3, "seed": "1", "method": "search"} | options
+    return workbench.release("safe", workbench.make(table), **settings)
+
+
+def _cells(codes: np.ndarray, raw: np.ndarray) -> Cells:
+    ones = np.ones(len(codes), dtype=np.int64)
+    return Cells(
+        "cells",
+        [],
+        [],
+        [],
+        ones,
+        ones * 0,
+        codes,
+        raw,
+        raw,
+    )  # type: ignore[arg-type]
+
+
+def test_steps_keep_totals_and_bring_released_incomes_near_to_the_original_ones(workbench: Any) -> None:
+    """Without steps, incomes of one region are all the search knows; with them it tells 500 from 3 900."""
+    table = _incomes(600, 1)
+    release = _release(workbench, table, round=["income=100"])
+    records = release.records(USED)
+    assert len(records) == 600
+    assert min(Counter(records).values()) >= 3
+    assert sum(income for _, income in records) == pytest.approx(sum(table["income"][1]), rel=1e-12)
+    assert any("and income in steps" in note for note in release.report["notes"])
+
+    def by_step(incomes: list[float]) -> Counter[float]:
+        return Counter(round(income / 100) for income in incomes)
+
+    before, after = by_step(table["income"][1]), by_step([income for _, income in records])
+    changed = sum(abs(before[step] - after[step]) for step in before | after) / (2 * 600)
+    assert changed < 0.25
+
+
+def test_a_file_with_nothing_but_an_income_can_be_searched_in_steps(workbench: Any) -> None:
+    table = _incomes(200, 2)
+    for steps in ([], ["income=100"]):
+        candidates = _release(workbench, table, columns=["income"], rest="drop", method="best", round=steps).report[
+            "candidates"
+        ]
+        assert (candidates[-1]["algorithm"] == "search") is bool(steps)
+
+
+def test_steps_are_nearest_multiples_and_leave_missing_values_missing() -> None:
+    from sqlmicro.columns import Column
+
+    age, income = Column("age", "INTEGER", "age"), Column("income", "DOUBLE", "income")
+    raw = np.array([[30.0, 149.0], [31.0, -151.0], [32.0, np.nan]])
+    cells = Cells("cells", [], [age, income], [], *[np.ones(3)] * 2, np.zeros((3, 0)), raw, raw)  # type: ignore[arg-type]
+    stepped = direct._stepped(cells, [age], {income: 100.0})
+    np.testing.assert_array_equal(stepped, [[30, 100], [31, -200], [32, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        (["income"], "column=step"),
+        (["income=0"], "column=step"),
+        (["income=-5"], "column=step"),
+        (["income=inf"], "column=step"),
+        (["income=nan"], "column=step"),
+        (["=5"], "column=step"),
+        (["incme=5"], "Did you mean 'income'"),
+        (["region=5"], "must be numeric columns. Got region"),
+    ],
+)
+def test_wrong_steps_are_refused(workbench: Any, steps: list[str], text: str) -> None:
+    with pytest.raises(ParameterError, match=text):
+        _release(workbench, _incomes(20, 3), round=steps)
+
+
+@pytest.mark.parametrize("effort", ["fast", "full"])
+def test_effort_is_handed_on(workbench: Any, monkeypatch: pytest.MonkeyPatch, effort: str) -> None:
+    seen = []
+
+    def spy(*arguments: Any, **settings: Any) -> Any:
+        seen.append(settings["effort"])
+        return search(*arguments, **settings)
+
+    monkeypatch.setattr(direct, "search", spy)
+    _release(workbench, _incomes(30, 4), effort=effort)
+    assert seen == [effort]
+
+
+def test_coordinates_are_numbers_and_a_column_per_value() -> None:
+    codes, raw = np.array([[0, 1], [2, 0]]), np.array([[0.5], [-0.5]])
+    cells = _cells(codes, raw)
+    np.testing.assert_array_equal(cells.coordinates("nominal"), [[1, 0, 0, 0, 1], [0, 0, 1, 1, 0]])
+    np.testing.assert_array_equal(cells.coordinates("both"), np.hstack([raw, cells.coordinates("nominal")]))
+    assert cells.coordinates("numeric") is cells.numbers
+    assert cells.width == 6
+
+
+def test_the_cluster_method_is_left_out_where_its_coordinates_would_fill_the_memory(
+    workbench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(method, "COORDINATES_UP_TO", 10)
+    report = _release(workbench, _incomes(30, 5), method="best").report
+    assert [one["algorithm"] for one in report["candidates"]] == ["search"]
+    assert any("the cluster method was left out" in note for note in report["notes"])
+    assert len(_release(workbench, _incomes(30, 5), method="cluster").report["candidates"]) > 1

@@ -1,0 +1,198 @@
+"""Row tests of sql/audit/: what a release is still good for."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from .case import Case, col, rel, values
+
+X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER")
+SIZE = col("size", "INTEGER", "size_")
+Y, G = col("y"), col("g", "VARCHAR")
+BOTH = {"original": rel("original"), "released": rel("released")}
+
+CASES = [
+    # x: SSE = 4 · 0.5², SST = 1.5² + 0.5² + 0.5² + 1.5². Income: (30 - 20)², 10² + 0 + 10², the missing value left out.
+    # A constant column has SST 0, and a column without values neither.
+    Case(
+        "audit/information_loss.sql",
+        given={
+            "typed": values(
+                'row_id, x, "net ""income""", size_, empty',
+                "(3, 4e0, 30, 5, NULL::DOUBLE)",
+                "(2, 3e0, 20, 5, NULL)",
+                "(1, 2e0, NULL, 5, NULL)",
+                "(0, 1e0, 10, 5, NULL)",
+            ),
+            "released": values(
+                'row_id, x, "net ""income""", size_, empty',
+                "(0, 1.5e0, 10, 5, NULL::DOUBLE)",
+                "(1, 1.5e0, NULL, 5, NULL)",
+                "(2, 3.5e0, 20, 5, NULL)",
+                "(3, 3.5e0, 20, 5, NULL)",
+            ),
+        },
+        params={"original": rel("typed"), "released": rel("released"), "columns": [X, INCOME, SIZE, col("empty")]},
+        returns=["column_name", "sse", "sst"],
+        expect=[("x", 1.0, 5.0), ('net "income"', 100.0, 200.0), ("size", 0.0, 0.0), ("empty", 0.0, 0.0)],
+    ),
+    # What is missing in the release is lost: 1 and 6, as if they were the mean 3 (4 + 9); 2 became 2.5; NULL was none.
+    Case(
+        "audit/information_loss.sql",
+        given={
+            "typed": values("row_id, x", "(0, 1e0)", "(1, 6e0)", "(2, 2e0)", "(3, NULL)"),
+            "released": values("row_id, x", "(1, NULL::DOUBLE)", "(0, NULL)", "(2, 2.5e0)", "(3, 2.5e0)"),
+        },
+        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
+        returns=["column_name", "sse", "sst"],
+        expect=[("x", 13.25, 14.0)],
+    ),
+    # Suppressed records count in neither sum: of 0, 2, 100 only 0 and 2 were released, both as 1.
+    Case(
+        "audit/information_loss.sql",
+        given={
+            "typed": values("row_id, x", "(0, 0e0)", "(1, 2e0)", "(2, 100e0)"),
+            "released": values("row_id, x", "(1, 1e0)", "(0, 1e0)"),
+        },
+        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
+        returns=["column_name", "sse", "sst"],
+        expect=[("x", 2.0, 2.0)],
+    ),
+    # From and to NULL is a change, NULL to NULL is none, case is.
+    Case(
+        "audit/values_changed.sql",
+        given={
+            "typed": values(
+                "row_id, name, size_", "(0, 'a', 1)", "(1, 'b', NULL)", "(2, NULL, NULL)", "(3, 'A', 2)", "(4, NULL, 3)"
+            ),
+            "released": values(
+                "row_id, name, size_", "(4, NULL, 3)", "(3, 'a', 2)", "(2, 'b', NULL)", "(1, NULL, 4)", "(0, 'a', 1)"
+            ),
+        },
+        params={"original": rel("typed"), "released": rel("released"), "columns": [NAME, SIZE]},
+        returns=["column_name", "changed", "records"],
+        expect=[("name", 3, 5), ("size", 1, 5)],
+    ),
+    # A day and a microsecond after the beginning of 1970; NaN and infinity are no values; records are found by (id, g).
+    Case(
+        "audit/values.sql",
+        given={
+            "released": values(
+                "id, g, x, day, moment",
+                "(1, 'a', 2e0, DATE '1970-01-02', TIMESTAMP '1970-01-01 00:00:00.000001')",
+                "(2, NULL, 'nan', DATE 'infinity', NULL)",
+            )
+        },
+        params={
+            "relation": rel("released"),
+            "numeric": [X],
+            "dates": [col("day", "DATE")],
+            "timestamps": [col("moment", "TIMESTAMP")],
+            "nominal": [G],
+            "keys": [(col("id", "INTEGER"), G)],
+        },
+        returns=["x", "day", "moment", "g", "row_id", "n"],
+        show="x, day, moment, decode(g), row_id::VARCHAR, n",
+        expect=[(2.0, 1.0, 1.0, "a", "(1, a)", 1), (None, None, None, None, "(2, NULL)", 1)],
+    ),
+    Case(
+        "audit/repeated_keys.sql",
+        given={"released": values("row_id", "(1)", "(2)", "(2)", "(3)", "(3)", "(3)")},
+        params={"relation": rel("released")},
+        returns=["repeated"],
+        expect=[(3,)],
+    ),
+    # 0, 1, 2, 3, 4: the 5 % quantile is 0.2 on.
+    Case(
+        "audit/numeric_summaries.sql",
+        given={"released": values("x, y", "(0e0, 1e0)", "(4e0, NULL)", "(2e0, NULL)", "(3e0, NULL)", "(1e0, NULL)")},
+        params={"relation": rel("released"), "columns": [X, Y]},
+        returns=["column_name", "records", "mean", "variance", "quantiles"],
+        show="column_name, records, mean, variance, quantiles[1], quantiles[3], quantiles[5]",
+        expect=[("x", 5, 2.0, 2.5, 0.2, 2.0, 3.8), ("y", 1, 1.0, None, 1.0, 1.0, 1.0)],
+    ),
+    # x = 1, 2, 3 and y = 2, 4, 9: products of deviations 3 + 0 + 4; a record without y takes no part.
+    Case(
+        "audit/comoments.sql",
+        given={"released": values("x, y", "(1e0, 2e0)", "(2e0, 4e0)", "(3e0, 9e0)", "(50e0, NULL)")},
+        params={"relation": rel("released"), "pairs": [(X, Y), (X, X)]},
+        returns=["covariance_1", "correlation_1", "covariance_2", "correlation_2"],
+        show="covariance_1, correlation_1, correlation_2",
+        expect=[(3.5, 3.5 / sqrt(13), 1.0)],
+    ),
+    # sd of 1, 3, 5 is 2: |1 - 2| + |3 - 3| + |5 - 8| = 4 over 2 sqrt(2). y does not vary.
+    Case(
+        "audit/distances_per_value.sql",
+        given={
+            "original": values("row_id, x, y", "(1, 1e0, 7e0)", "(2, 3e0, 7e0)", "(3, 5e0, NULL)"),
+            "released": values("row_id, x, y", "(3, 8e0, 7e0)", "(2, 3e0, 7e0)", "(1, 2e0, 9e0)"),
+        },
+        params={**BOTH, "columns": [X, Y]},
+        returns=["column_name", "total", "records"],
+        expect=[("x", sqrt(2), 3), ("y", 0.0, 2)],
+    ),
+    # sd of the released x, 2, 4, 6, is 2, so that half of it is 1; of y, 1, 1, 4, it is sqrt 3.
+    Case(
+        "audit/within_sd.sql",
+        given={
+            "original": values("row_id, x, y", "(1, 1e0, 1e0)", "(2, 5.5e0, 1e0)", "(3, 7e0, 9e0)"),
+            "released": values("row_id, x, y", "(3, 6e0, 4e0)", "(2, 4e0, 1e0)", "(1, 2e0, 1e0)"),
+        },
+        params={**BOTH, "columns": [X, Y], "sd": 0.5},
+        returns=["column_name", "within", "records"],
+        expect=[("x", 2, 3), ("y", 2, 3), (None, 1, 3)],
+    ),
+    # Original 10, 20, 20, 40, 50: the middle of their ranks is 0.5, 2, 2, 3.5, 4.5; 25 is at 3, 5 at 0.
+    Case(
+        "audit/within_ranks.sql",
+        given={
+            "original": values(
+                "row_id, x", "(1, 10e0)", "(2, 20e0)", "(3, 20e0)", "(4, 40e0)", "(5, 50e0)", "(6, NULL)"
+            ),
+            "released": values("row_id, x", "(1, 5e0)", "(2, 25e0)", "(3, 10e0)", "(4, 20e0)", "(5, 50e0)", "(6, 1e0)"),
+        },
+        params={**BOTH, "columns": [X], "ranks": 1},
+        returns=["column_name", "within", "records"],
+        expect=[("x", 3, 5)],
+    ),
+    # 1/4, 3/4 against 1: sqrt(((1/2)^2 + (sqrt(3)/2 - 1)^2)/2) = sqrt(1 - sqrt(3)/2); a and NULL have nothing alike.
+    Case(
+        "audit/hellinger.sql",
+        given={
+            "original": values("g, name", "('a', 'a')", "('b', 'a')", "('b', 'a')", "('b', 'a')"),
+            "released": values("g, name", "('b', NULL::VARCHAR)", "('b', NULL)"),
+        },
+        params={**BOTH, "columns": [G, NAME]},
+        returns=["column_name", "distance"],
+        expect=[("g", sqrt(1 - sqrt(3) / 2)), ("name", 1.0)],
+    ),
+    # 0, 2 against 1, 1: one half between 0 and 1 and one half between 1 and 2, over sd sqrt(2). y does not vary.
+    Case(
+        "audit/earth_movers.sql",
+        given={
+            "original": values("x, y", "(0e0, 3e0)", "(2e0, 3e0)", "(NULL, 3e0)"),
+            "released": values("x, y", "(1e0, 4e0)", "(1e0, 4e0)"),
+        },
+        params={**BOTH, "columns": [X, Y]},
+        returns=["column_name", "distance"],
+        expect=[("x", 1 / sqrt(2)), ("y", 0.0)],
+    ),
+    # Only the records with both: x = 1, 3 and y = 2, 8.
+    Case(
+        "audit/least_squares.sql",
+        given={"released": values("x, y", "(1e0, 2e0)", "(3e0, 8e0)", "(9e0, NULL)", "(NULL, 9e0)")},
+        params={"relation": rel("released"), "columns": [Y, X], "pairs": [(Y, Y), (Y, X), (X, X)]},
+        returns=["mean_1", "mean_2", "covariance_1", "covariance_2", "covariance_3", "records"],
+        expect=[(5.0, 2.0, 18.0, 6.0, 2.0, 2)],
+    ),
+    Case(
+        "audit/propensity_features.sql",
+        given={
+            "original": values("x, g", "(1e0, 'b')", "(2e0, NULL)"),
+            "released": values("x, g", "(1.5e0, 'a')", "(NULL, 'b')"),
+        },
+        params={**BOTH, "numeric": [X], "nominal": [G]},
+        returns=["x", "g", "target"],
+        expect=[(1.0, 2, 0), (2.0, 3, 0), (1.5, 1, 1), (None, 2, 1)],
+    ),
+]

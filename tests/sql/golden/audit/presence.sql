@@ -1,0 +1,11 @@
+-- title: The probability that a member of the population is in the release, by combination of values
+-- source: Nergiz, Atzori & Clifton (2007): delta-presence
+-- reads: cells, population (cells)
+-- returns: the columns, records (members of the population), measure (the share of them that is in the release)
+-- params: cells, population, columns
+SELECT
+  p."a",
+  p.size AS records,
+  coalesce(c.size, 0) / p.size AS measure
+FROM "staging"."population" AS p
+LEFT JOIN "staging"."cells" AS c ON c."a" IS NOT DISTINCT FROM p."a"
