@@ -13,6 +13,7 @@ import shutil
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Warehouse:
             finally:
                 with contextlib.suppress(Exception):
                     connection.rollback()
-                connection.close()
+                _close(connection)
         except BaseException:
             for path in made:  # what failed leaves no new file behind
                 path.unlink(missing_ok=True)
@@ -319,17 +320,29 @@ class Warehouse:
             finally:
                 done.set()
 
-        threading.Thread(target=work, daemon=True).start()
+        thread = threading.Thread(target=work, daemon=True)
         try:
+            thread.start()
             done.wait()
         except KeyboardInterrupt:
-            while not done.is_set():
+            while thread.is_alive() and not done.is_set():
                 self._connection.interrupt()
                 done.wait(0.05)
             raise
         if failure:
             raise _wrapped(title, failure[0], self.reading) from None
         return result[0]
+
+
+def _close(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection; a statement that Ctrl-C left behind between two lines of ours is interrupted first."""
+    for _ in range(100):
+        try:
+            connection.close()
+            return
+        except Exception:
+            connection.interrupt()
+            time.sleep(0.05)
 
 
 def _connect(

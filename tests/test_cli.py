@@ -64,7 +64,7 @@ def test_the_main_job(db):
         (["mdav", "--table", "persons", "--columns", "age"], 2, ["every column needs a role", "--rest drop"]),
         (["mdav", "--table", "persons", "--columns", "age", "--rest", "drop", "--k", "1"], 2, ["at least 2"]),
         (["mdav", "--table", "persons", "--columns", "age", "--rest", "drop", "--k", "301"], 2, ["at least k = 301"]),
-        (["mdav", "--table", "persons", "--columns", "sex", "--rest", "drop"], 2, ["numbers", "sqlmicro safe"]),
+        (["single-axis", "--table", "persons", "--columns", "sex", "--rest", "drop"], 2, ["numbers", "sqlmicro safe"]),
         (["mdav", "--table", "person", "--columns", "age"], 2, ["Did you mean 'persons'"]),
         (["mdav", "--table", "persons", "--columns", "aeg", "--rest", "drop"], 2, ["Did you mean 'age'"]),
         (["mdav", "--table", "persons", "--columns", "age", "--by", "id", "--rest", "drop"], 2, ["300 strata"]),
@@ -192,7 +192,9 @@ def test_help_is_quick():
 
 
 @pytest.mark.parametrize(
-    ("method", "rows"), [("mdav", 60_000), ("individual-ranking", 4_000_000)], ids=["in a kernel", "in a statement"]
+    ("method", "rows"),
+    [("max-distance", 60_000), ("individual-ranking", 4_000_000)],
+    ids=["in a kernel", "in a statement"],
 )
 def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
     db = tmp_path / "big.duckdb"

@@ -14,7 +14,8 @@ from numba import njit
 
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group._shell_kernels import CENTROID, RECORD, farthest, remove_all
-from sqlmicro.group._tree_kernels import WORK_PER_CALL, add, add_up, nearest, plant
+from sqlmicro.group._sum_kernels import add, add_up
+from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant
 
 LEFT, GROUPS = range(2)
 

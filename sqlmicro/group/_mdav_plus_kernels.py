@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 
 from sqlmicro.group._shell_kernels import measure_from_centroid
-from sqlmicro.group._tree_kernels import WORK_PER_CALL, add, add_up, nearest, plant, remove_all, squared_distance
+from sqlmicro.group._sum_kernels import add, add_up
+from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant, remove_all, squared_distance
 
 LEFT, GROUPS, NEXT, SIZE = range(4)
 

@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit
 
 from sqlmicro.group import _tree_kernels as trees
-from sqlmicro.group._tree_kernels import add_up, measure, squared_distance
+from sqlmicro.group._sum_kernels import add_up
+from sqlmicro.group._tree_kernels import measure, squared_distance
 
 BLOCK = 128
 SORT_AGAIN_AFTER = 40

@@ -386,22 +386,3 @@ def farthest(tree, q):
             node[size], bound[size] = left, to_left
             size += 1
     return best_row, looked
-
-
-@njit(cache=True, inline="always")
-def add(total, j, x):
-    """Add x to the j-th column of a sum (2, p) and what rounding took from it: as if exact, whatever the order."""
-    a = total[0, j]
-    s = a + x
-    b = s - a
-    lost = total[1, j] + ((a - (s - b)) + (x - b))
-    total[0, j] = s + lost
-    total[1, j] = lost - (total[0, j] - s)
-
-
-@njit(cache=True)
-def add_up(X, rows, total):
-    """Add some rows of X to a sum."""
-    for row in rows:
-        for j in range(X.shape[1]):
-            add(total, j, X[row, j])

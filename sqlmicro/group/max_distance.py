@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 RECORDS_AT_MOST = 100_000
-"""More are refused: the method compares all pairs, which takes hours where nothing can be left out."""
+"""More are refused: time grows with the square of n; 100 000 normal records in 13 columns take 14 s."""
 
 
 @method(

@@ -153,7 +153,7 @@ def relieve(
                 found += 1
             label[m] = seats[place, 1]
             before = sums[label[m], 1]
-            taken[m] = min(count[i], max(0, need[m]))
+            taken[m] = min(count[i], max(0, need[m] - before))
             sums[label[m], 0] += count[i]
             sums[label[m], 1] += count[i]
             sums[label[m], 2] += taken[m]

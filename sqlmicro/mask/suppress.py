@@ -81,8 +81,13 @@ def suppress(
     -----
     Greedy, on the combinations that occur: for every set of one column, then two, and so on, the rare records are
     grouped by the other columns; what costs least per rescued record is done first. Rare records join each other, a
-    combination that lacks these values already, or records borrowed from frequent combinations. O(rounds · subsets · c
-    log c) time for c combinations; not the optimum, which is NP-hard (Meyerson & Williams 2004).
+    combination that lacks these values already, or records borrowed from frequent combinations, or else a whole one.
+    O(rounds · sets of columns · c p) time for c combinations of p columns; of the sets of more than 8 columns only the
+    most helpful are looked at. Not the optimum, which is NP-hard (Meyerson & Williams 2004).
+
+    With `wildcard`, k - 1 records of a group without the values in which it differs are company for all the others,
+    which stay as they are: k - 1 records without any value would do for a whole table. Values are given back in the
+    end where every record keeps its k.
     """
     import numpy as np
 

@@ -233,21 +233,28 @@ def _audits(audits: Sequence[dict[str, Any]]) -> list[str]:
     return lines
 
 
+_CANDIDATES_IN_FULL = 100
+
+
 def candidates(report: dict[str, Any]) -> str:
     """Return the candidates of SAFE and their distances, the released one marked."""
+    narrow = width() < _CANDIDATES_IN_FULL
     rows = [
         [
             f"{'*' if c['candidate'] == report['chosen'] else ''}{c['candidate']}",
             f"{c['distance']:.6f}",
-            f"{c['groups']:,}",
             f"{c['seconds']:.2f}",
-            "" if c["memory"] is None else f"{c['memory'] / 1e6:.1f}",
+            *([] if narrow else [f"{c['groups']:,}", "" if c["memory"] is None else f"{c['memory'] / 1e6:.1f}"]),
             c["pass"],
-            f"{c['algorithm']}; {c['unification']}",
+            c["algorithm"] + ("" if narrow else f"; {c['unification']}"),
         ]
         for c in report["candidates"]
     ]
-    header = ["", "distance", "groups", "seconds", "+MB", "columns", "candidate; unification (* released)"]
+    if narrow:
+        header = ["", "distance", "seconds", "columns", "candidate"]
+        meaning = "* released. A candidate is better only if its distance is smaller."
+        return f"{table(rows, header, right=[0, 1, 2])}\n{textwrap.fill(meaning, width())}"
+    header = ["", "distance", "seconds", "groups", "+MB", "columns", "candidate; unification (* released)"]
     meaning = (
         "A candidate is better only if its distance is smaller. +MB is by how much it raised the peak of the memory; "
         "one that needs no more than an earlier one shows 0."

@@ -78,10 +78,10 @@ def test_steps_are_nearest_multiples_and_leave_missing_values_missing() -> None:
     from sqlmicro.columns import Column
 
     age, income = Column("age", "INTEGER", "age"), Column("income", "DOUBLE", "income")
-    raw = np.array([[30.0, 149.0], [31.0, -151.0], [32.0, np.nan]])
+    raw = np.array([[30.0, 151.0], [31.0, -151.0], [32.0, np.nan]])
     cells = Cells("cells", [], [age, income], [], *[np.ones(3)] * 2, np.zeros((3, 0)), raw, raw)  # type: ignore[arg-type]
     stepped = direct._stepped(cells, [age], {income: 100.0})
-    np.testing.assert_array_equal(stepped, [[30, 100], [31, -200], [32, np.nan]])
+    np.testing.assert_array_equal(stepped, [[30, 200], [31, -200], [32, np.nan]])
 
 
 @pytest.mark.parametrize(

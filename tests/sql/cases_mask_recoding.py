@@ -239,6 +239,7 @@ CASES = [
         params={"cells": rel("cells"), "columns": [INCOME, col("land")]},
         returns=["n", 'net "income"', "land"],
         expect=[(3, 1, 1), (2, 0, -1), (1, -1, 1), (4, 1, 0)],
+        ordered=True,
     ),
     # Cell 0 is released whole and without its income, cell 1 without both; a value that was missing stays so.
     Case(
