@@ -118,7 +118,7 @@ def test_one_audit_of_random_tables(
 
 
 @pytest.mark.slow
-@examples(10_000)
+@examples(400)
 @given(measure=st.sampled_from(MEASURES), **RANDOM)
 def test_one_audit_of_many_random_tables(
     audit: Audit, measure: str, rows: list[tuple[Any, ...]], nulls: str, c: float, size: int

@@ -318,14 +318,12 @@ def test_microaggregate_refuses_to_certify_without_highspy_before_it_searches(mo
 
 
 @pytest.mark.slow
-def test_tarragona_is_bounded_far_above_its_linear_programme(data_folder: Path) -> None:
-    """TARRAGONA, k = 3: the linear programme without triples has an IL of 13.857, which says little about 14.5."""
-    X = standardise(np.genfromtxt(data_folder / "tarragona.csv", delimiter=",", skip_header=1))
+def test_part_of_tarragona_is_bounded_close_to_its_loss(data_folder: Path) -> None:
+    """The first 200 records of TARRAGONA, k = 3; all 834 take minutes."""
+    X = standardise(np.genfromtxt(data_folder / "tarragona.csv", delimiter=",", skip_header=1)[:200])
     labels = microaggregate(X, np.random.default_rng(0), silent, k=3).labels
     found = certify(X, labels, 3, np.random.default_rng(0), silent)
-    total = float(((X - X.mean(axis=0)) ** 2).sum())
     assert found.lower_bound is not None
-    assert 14.4 < 100 * found.lower_bound / total <= 100 * found.sse / total
-    assert found.sse <= sse(X, labels)
+    assert 0.97 * found.sse < found.lower_bound <= found.sse <= sse(X, labels)
     assert found.sse == pytest.approx(sse(X, found.labels))
     _assert_note_is_right(found)

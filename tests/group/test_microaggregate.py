@@ -85,7 +85,7 @@ def test_balanced_reaches_the_losses_it_promises_with_other_seeds(data_folder: P
 
 
 @pytest.mark.slow
-@every_set
+@pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 3), ("eia", 3)])
 def test_best_reaches_the_losses_it_promises(data_folder: Path, data: str, k: int) -> None:
     X = read(data_folder, data)
     found = loss(X, group(X, k, "best").labels)
