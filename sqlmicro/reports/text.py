@@ -239,6 +239,7 @@ _CANDIDATES_IN_FULL = 100
 def candidates(report: dict[str, Any]) -> str:
     """Return the candidates of SAFE and their distances, the released one marked."""
     narrow = width() < _CANDIDATES_IN_FULL
+    several = len({c["unification"] for c in report["candidates"] if c["algorithm"] != "search"}) > 1
     rows = [
         [
             f"{'*' if c['candidate'] == report['chosen'] else ''}{c['candidate']}",
@@ -246,7 +247,7 @@ def candidates(report: dict[str, Any]) -> str:
             f"{c['seconds']:.2f}",
             *([] if narrow else [f"{c['groups']:,}", "" if c["memory"] is None else f"{c['memory'] / 1e6:.1f}"]),
             c["pass"],
-            c["algorithm"] + ("" if narrow else f"; {c['unification']}"),
+            c["algorithm"] + ("" if narrow and not several else f"; {c['unification']}"),
         ]
         for c in report["candidates"]
     ]

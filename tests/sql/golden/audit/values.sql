@@ -12,6 +12,6 @@ SELECT
   CASE WHEN isfinite("moment")
     THEN CAST(epoch_us("moment") AS DOUBLE) END AS "moment",
   encode(CAST("g" AS VARCHAR)) AS "g",
-  row("id", "g") AS row_id,
+  { 'key_1': "id", 'key_2': "g"} AS row_id,
   1 AS n
 FROM "staging"."released"
