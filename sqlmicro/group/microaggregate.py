@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WHERE = "microaggregate"
 _MDAV_MOST = 50_000  # records for which exact MDAV is a start
 _PATH_MOST = 20_000  # records for which the nearest-point path is one
-_BALANCED = (10_000, 8_000_000, 200)  # proposals: per record, at most; but at least per record
+_BALANCED = (12_000, 9_600_000, 200)  # proposals: per record, at most; but at least per record
 _BEST = (250_000, 200_000_000, 2000)
 _RUNS = 4  # annealings that share the budget of best
 _HOT = 10.0  # temperature at the start, in SSE/n of the start
