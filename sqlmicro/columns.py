@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -125,6 +126,50 @@ def pick(columns: Sequence[Column], names: Iterable[str], where: str) -> list[Co
             raise ParameterError(where, f"column {found.name!r} is named twice")
         picked.append(found)
     return picked
+
+
+def settings_by_column(
+    columns: Sequence[Column], given: Iterable[str], where: str, must: str
+) -> Iterator[tuple[Column, str]]:
+    """Yield column and text of every COLUMN=TEXT; either may have an = in it.
+
+    Raises
+    ------
+    ParameterError
+        For text without an =, or a column that is not there.
+    """
+    known = {column.name.lower() for column in columns}
+    for item in given:
+        name, equals, _ = item.partition("=")
+        if not (name and equals):
+            raise ParameterError(where, must, "one without a column or without =")
+        cuts = [i for i, char in enumerate(item) if char == "=" and item[:i].lower() in known]
+        cut = cuts[-1] if cuts else len(name)
+        yield pick(columns, [item[:cut]], where)[0], item[cut + 1 :]
+
+
+def numbers_by_column(
+    columns: Sequence[Column], given: Iterable[str], where: str, must: str, *, zero: bool = False
+) -> dict[Column, float]:
+    """Return the number of every column that is named as COLUMN=NUMBER, each once.
+
+    Raises
+    ------
+    ParameterError
+        For text that is no finite number above 0 (or 0, where `zero` is allowed), or a column given twice.
+    """
+    found: dict[Column, float] = {}
+    for column, text in settings_by_column(columns, given, where, must):
+        if column in found:
+            raise ParameterError(where, f"column {column.name!r} is named twice")
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not (0 < number < math.inf or (zero and number == 0)):
+            raise ParameterError(where, must, f"something else for {column.name!r}")
+        found[column] = number
+    return found
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss
@@ -24,9 +24,6 @@ from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 from sqlmicro.work import Claim, Outcome, Work
-
-if TYPE_CHECKING:
-    pass
 
 NULLS = ("error", "keep", "suppress", "pattern")
 

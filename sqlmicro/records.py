@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import Column, pick, split_names
+from sqlmicro.columns import Column, numbers_by_column, pick, split_names
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Grouping, Method, Tick
 from sqlmicro.standardise import standardise
@@ -132,22 +132,9 @@ def split_blocks(text: str) -> list[str]:
 
 def _importance(work: Work, given: tuple[str, ...]) -> dict[Column, float]:
     """Return how much each column counts in the distance, 1 where nothing is given."""
-    where = f"{work.where}, importance"
-    found = dict.fromkeys(work.columns, 1.0)
-    pairs = [item.rpartition("=") for item in given]
     must = "is written COLUMN=WEIGHT, with a weight of at least 0"
-    if not all(name for name, _, _ in pairs):
-        raise ParameterError(where, must, "no = in one of them")
-    columns = pick(work.columns, [name for name, _, _ in pairs], where)
-    for column, (_, _, text) in zip(columns, pairs, strict=True):
-        try:
-            weight = float(text)
-        except ValueError:
-            weight = -1.0
-        if not (math.isfinite(weight) and weight >= 0):
-            raise ParameterError(where, must, f"something else for {column.name!r}")
-        found[column] = weight
-    return found
+    found = numbers_by_column(work.columns, given, f"{work.where}, importance", must, zero=True)
+    return {column: found.get(column, 1.0) for column in work.columns}
 
 
 def _features(

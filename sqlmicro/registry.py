@@ -89,6 +89,17 @@ class Method:
         return self.function.__module__
 
 
+_KERNEL_TEMPLATES = (
+    "load/features.sql",
+    "load/stratum_numbers.sql",
+    "replace/grouped.sql",
+    "replace/group_means.sql",
+    "replace/group_ordinal_medians.sql",
+    "replace/group_modes.sql",
+    "replace/representatives.sql",
+    "replace/by_label.sql",
+)
+"""What runs around every kernel, see `records.py`."""
 _METHODS: dict[str, Method] = {}
 
 
@@ -120,7 +131,7 @@ def method(
             engine,
             promise,
             source,
-            templates,
+            templates or (_KERNEL_TEMPLATES if engine == "numpy" else ()),
             takes_every_column,
             takes_columns,
             takes_strata,

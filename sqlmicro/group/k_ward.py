@@ -24,7 +24,6 @@ _DISTANCES_PER_CALL = 20_000_000
     engine="numpy",
     promise="record",
     source="Domingo-Ferrer & Mateo-Sanz (2002), IEEE Transactions on Knowledge and Data Engineering 14(1)",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def k_ward(
     X: np.ndarray,

@@ -39,7 +39,6 @@ class _Clock:
     engine="numpy",
     promise="record",
     source="Stoldt (2019), kAnonyMeans*",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def kanonymeans_star(
     X: np.ndarray,

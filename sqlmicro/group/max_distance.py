@@ -21,7 +21,6 @@ RECORDS_AT_MOST = 100_000
     engine="numpy",
     promise="record",
     source="Domingo-Ferrer & Mateo-Sanz (2002), IEEE TKDE 14(1); Fink (2009)",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def max_distance(
     X: np.ndarray,

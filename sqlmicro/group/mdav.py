@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     engine="numpy",
     promise="record",
     source="Domingo-Ferrer & Torra (2005), Data Mining and Knowledge Discovery 11(2)",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def mdav(
     X: np.ndarray,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     engine="numpy",
     promise="record",
     source="Stoldt (2019), after Domingo-Ferrer & Torra (2005)",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def mdav_plus(
     X: np.ndarray,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     engine="numpy",
     promise="record",
     source="Thaeter & Reischuk (2018); the rule for extending a group is our reading",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def mdav_star(
     X: np.ndarray,

@@ -21,7 +21,6 @@ _RECORDS_PER_CALL = 5_000_000
     engine="numpy",
     promise="record",
     source="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé (2006), The VLDB Journal 15(4): NPN-MHM",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def mhm(
     X: np.ndarray,

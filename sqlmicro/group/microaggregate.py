@@ -25,6 +25,7 @@ _RUNS = 4  # annealings that share the budget of best
 _HOT = 10.0  # temperature at the start, in SSE/n of the start
 _SEARCH_SHARE = 0.25  # of the time limit, where the groups are certified after the search
 _LEAST = "The loss is the least possible"  # one group, or one column: then the shortest path is exact
+_LIMITED = "The search took the time it was given, so that the run cannot be repeated exactly"
 _RATE = 10_000_000  # proposals in a second, about; it only plans a search with a time limit
 
 
@@ -34,7 +35,6 @@ _RATE = 10_000_000  # proposals in a second, about; it only plans a search with 
     engine="numpy",
     promise="record",
     source="Domingo-Ferrer & Torra (2005) for the start; Kirkpatrick, Gelatt & Vecchi (1983), Science 220",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def microaggregate(
     X: np.ndarray,
@@ -140,6 +140,7 @@ def microaggregate(
     reach, leaves = ((6, 6) if p <= 4 else (8, 16)) if quality == "fast" else (min(48, max(16, 3 * k)), 64)
     search = Search(X, k, rng, tick, reach=reach, leaves=leaves, deadline=deadline)
     notes = []
+    limited = () if time_limit is None else (_LIMITED,)
     try:
         _run(search, n, p, quality, deadline)
     except KeyboardInterrupt:
@@ -148,7 +149,7 @@ def microaggregate(
         notes.append("The search was stopped: these are the best groups it had found")
         _last_descent(search)
     if not certify or notes:
-        return Grouping(search.best, tuple(notes))
+        return Grouping(search.best, (*notes, *limited))
     return _certified(X, search.best, k, rng, tick, end)
 
 
@@ -158,7 +159,7 @@ def _certified(
     """Return groups at least as good, and a note that says how far they may be from the optimum."""
     left = None if end is None else end - time.monotonic()
     found = certified(X, labels, k, rng, tick, pool=annealed(X, k, rng, end), time_limit=left)
-    return Grouping(found.labels, (found.note,))
+    return Grouping(found.labels, (found.note,) if end is None else (found.note, _LIMITED))
 
 
 def _run(search: Search, n: int, p: int, quality: str, deadline: float | None) -> None:

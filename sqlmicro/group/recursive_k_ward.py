@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     engine="numpy",
     promise="record",
     source="Fayyoumi & Oommen (2006), ACISP, Lecture Notes in Computer Science 4058",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def recursive_k_ward(
     X: np.ndarray,

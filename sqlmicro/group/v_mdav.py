@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     engine="numpy",
     promise="record",
     source="Solanas & Martínez-Ballesté (2006), COMPSTAT",
-    templates=("replace/grouped.sql", "replace/group_means.sql", "replace/group_medians.sql", "replace/by_label.sql"),
 )
 def v_mdav(
     X: np.ndarray,

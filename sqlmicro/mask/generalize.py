@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.columns import Column
+from sqlmicro.columns import Column, settings_by_column
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import lattice
-from sqlmicro.mask.ladders import Kind, Ladder, Rule, build, pairs, rules
+from sqlmicro.mask.ladders import WRITTEN, Kind, Ladder, Rule, build, rules
 from sqlmicro.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Claim
@@ -148,7 +148,8 @@ def _to_levels(work: Work, found: dict[Column, list[Rule]], level: tuple[str, ..
         )
     chosen = dict.fromkeys(work.columns, 1)
     ladders = {column: build(work, column, found[column], midpoint=midpoint, top=False) for column in work.columns}
-    for column, text, where in pairs(work, level, "level"):
+    where = f"{work.where}, level"
+    for column, text in settings_by_column(work.columns, level, where, WRITTEN):
         if not text.isdecimal() or int(text) > ladders[column].height:
             raise ParameterError(
                 where, f"must be a level from 0 to {ladders[column].height}", f"something else for {column.name!r}"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlmicro.columns import Column
-from sqlmicro.errors import InputError, ParameterError, did_you_mean
+from sqlmicro.columns import Column, settings_by_column
+from sqlmicro.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from sqlmicro.templates import Name
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy"]
 UNITS = {"date": ("week", "month", "quarter", "year"), "timestamp": ("hour", "day", "week", "month", "quarter", "year")}
+WRITTEN = "is written COLUMN=…"
 _RANGES = ("width", "breaks", "quantiles")
 
 
@@ -42,26 +42,12 @@ class Ladder:
     numeric: bool
 
 
-def pairs(work: Work, given: tuple[str, ...], option: str) -> Iterator[tuple[Column, str, str]]:
-    """Yield column, argument and place of every COLUMN=ARGUMENT; either may have an = in it."""
-    where = f"{work.where}, {option}"
-    by_name = {column.name.lower(): column for column in work.columns}
-    for item in given:
-        cuts = [i for i, char in enumerate(item) if char == "=" and item[:i].lower() in by_name]
-        if not cuts:
-            names = [column.name for column in work.columns]
-            name = item.partition("=")[0]
-            raise ParameterError(
-                where, f"is written COLUMN=…, there is no column {name!r}", do=did_you_mean(name, names)
-            )
-        yield by_name[item[: cuts[0]].lower()], item[cuts[0] + 1 :], where
-
-
 def rules(work: Work, given: dict[Kind, tuple[str, ...]]) -> dict[Column, list[Rule]]:
     """Return the rules of every column, checked; a column has rules of one kind, in the order of their levels."""
     found: dict[Column, list[Rule]] = {}
     for kind, items in given.items():
-        for column, text, where in pairs(work, items, kind):
+        where = f"{work.where}, {kind}"
+        for column, text in settings_by_column(work.columns, items, where, WRITTEN):
             rule = Rule(column, kind, _argument(column, kind, text, where), where)
             others = found.setdefault(column, [])
             if any(other.kind != kind for other in others) or (others and kind == "hierarchy"):

@@ -5,9 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.columns import Column
-from sqlmicro.errors import ParameterError
-from sqlmicro.mask.ladders import pairs
+from sqlmicro.columns import Column, numbers_by_column
 from sqlmicro.params import Param
 from sqlmicro.registry import Tick, method
 from sqlmicro.work import Claim
@@ -101,7 +99,7 @@ def suppress(
     n = read["n"].astype(np.int64)
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
     entries = Entries(np.arange(len(n)), codes.copy(), n.copy())
-    with work.warehouse.progress.stage("suppress", int(n.sum())) as progress:
+    with work.warehouse.progress.kernel("suppress", int(n.sum())) as progress:
         _search(entries, len(work.columns), k, _weights(work, importance), subsets, nulls_match, progress.tick)
     everything = np.arange(len(entries.count))
     both = int(class_sizes(entries).min()), int(matches(entries, everything).min())
@@ -121,16 +119,9 @@ def suppress(
 def _weights(work: Work, importance: tuple[str, ...]) -> np.ndarray:
     import numpy as np
 
-    weights = np.ones(len(work.columns))
-    for column, text, where in pairs(work, importance, "importance"):
-        try:
-            cost = float(text)
-        except ValueError:
-            cost = 0.0
-        if not 0 < cost < float("inf"):
-            raise ParameterError(where, "must be a number above 0", f"something else for {column.name!r}")
-        weights[work.columns.index(column)] = cost
-    return weights
+    must = "is written COLUMN=COST, where COST must be a number above 0"
+    found = numbers_by_column(work.columns, importance, f"{work.where}, importance", must)
+    return np.array([found.get(column, 1.0) for column in work.columns])
 
 
 def _refuse_few(work: Work, strata: np.ndarray, n: np.ndarray, k: int) -> None:

@@ -119,7 +119,7 @@ def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: 
     X, rng = cells.coordinates(which), work.rng()
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     groups = dropped = 0
-    with work.warehouse.progress.stage(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
+    with work.warehouse.progress.kernel(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
         for stratum in range(int(cells.strata.max()) + 1):
             inside = np.flatnonzero(cells.strata == stratum)
             rows, label, n, notes = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)

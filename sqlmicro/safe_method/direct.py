@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.columns import Column, pick
+from sqlmicro.columns import Column, numbers_by_column
 from sqlmicro.errors import ParameterError
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import Grouping
@@ -67,9 +67,7 @@ def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
     combinations: list[np.ndarray] = []
     labels = moved = 0
     stopped = False
-    with work.warehouse.progress.stage(
-        "search for the nearest file (compiled at the first run)", unit="proposals"
-    ) as progress:
+    with work.warehouse.progress.kernel("search for the nearest file", unit="proposals") as progress:
         for stratum in range(strata):
             inside = np.flatnonzero(cells.strata == stratum)
             n = cells.n[inside]
@@ -139,16 +137,8 @@ def parse_steps(cells: Cells, texts: Sequence[str], where: str) -> dict[Column, 
     ParameterError
         For a step that is no number above 0, or a column that is not there or not numeric.
     """
-    steps: dict[Column, float] = {}
-    for text in texts:
-        name, _, number = text.rpartition("=")
-        try:
-            step = float(number)
-        except ValueError:
-            step = 0.0
-        if not name or not 0 < step < float("inf"):
-            raise ParameterError(where, "must be column=step with a step above 0, as in income=100", repr(text))
-        steps[pick([*cells.numeric, *cells.nominal], [name], where)[0]] = step
+    must = "must be column=step with a step above 0, as in income=100"
+    steps = numbers_by_column([*cells.numeric, *cells.nominal], texts, where, must)
     nominal = [column.name for column in steps if column not in cells.numeric]
     if nominal:
         raise ParameterError(where, "must be numeric columns", ", ".join(nominal), "Name them in --numeric too")

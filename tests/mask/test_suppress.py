@@ -288,7 +288,7 @@ def test_strata_are_never_suppressed_and_small_ones_refused(workbench: Any) -> N
     [
         ({"k": 9}, "there must be at least k = 9 records. Got 8"),
         ({"k": 1}, "must be a whole number of at least 2"),
-        ({"importance": ["x"]}, "no column 'x'"),
+        ({"importance": ["x"]}, "is written COLUMN=COST"),
         ({"importance": ["nowhere=1"]}, "no column 'nowhere'"),
         ({"importance": ["x=0"]}, "must be a number above 0"),
         ({"importance": ["x=-1"]}, "must be a number above 0"),
