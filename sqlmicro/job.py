@@ -134,6 +134,7 @@ def _roles(warehouse: Warehouse, source: Source, job: Job) -> Roles:
             used += [column for column in found if column not in used]
         takes_rest |= find(step.do).takes_every_column and not step.settings.get("columns")
     keep = pick(source.columns, job.options["keep"], "--keep")
+    keep += [column for column in _weights(source, job) if column not in keep]
     drop = pick(source.columns, job.options["drop"], "--drop")
     if not takes_rest:
         return settle_roles(source.columns, used, keep, drop, job.options["rest"])
@@ -145,6 +146,12 @@ def _roles(warehouse: Warehouse, source: Source, job: Job) -> Roles:
     used += [p.column for p in left if p.column not in identifiers]
     roles = settle_roles(source.columns, used, keep, [*drop, *identifiers], None)
     return replace(roles, identifiers=tuple(identifiers))
+
+
+def _weights(source: Source, job: Job) -> list[Column]:
+    """Return the columns of weights: they are released as they are."""
+    named = [(step.settings["weights"], step.where) for step in _method_steps(job) if step.settings.get("weights")]
+    return list(dict.fromkeys(pick(source.columns, [name], f"{where}, weights")[0] for name, where in named))
 
 
 def _method_steps(job: Job) -> Iterable[Step]:

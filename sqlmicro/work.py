@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import Column, make_columns
+from sqlmicro.columns import Column, make_columns, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Promise, Tick
 from sqlmicro.source import Source, profile_columns
@@ -52,6 +52,7 @@ class Outcome:
     chosen: int | None = None
     others: dict[int, Outcome] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    key_fingerprint: str | None = None
 
 
 class Work:
@@ -103,6 +104,11 @@ class Work:
         if not name.strip() or name.lower() in {column.name.lower() for column in columns}:
             raise ParameterError(self.where, "a new column needs a name that the table does not have", repr(name))
         return make_columns([*((column.name, column.type) for column in columns), (name, kind)])[-1]
+
+    def kept(self, name: str, option: str) -> Column:
+        """Return a column that is released as it is, to be used without being changed."""
+        (column,) = pick(self._source.columns, [name], f"{self.where}, {option}")
+        return column
 
     def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
         """Create a staging relation of this step from a template."""

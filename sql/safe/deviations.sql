@@ -29,7 +29,7 @@ WITH both_files AS (
 cells AS (
   SELECT
     {% if nominal %}grouping({{ nominal | idents }}){% else %}0{% endif %} AS table_id,
-    CAST(sum(signed_n) AS BIGINT) AS deviation
+    sum(signed_n) AS deviation
   {% for column in numeric %}
     , coalesce(sum(signed_{{ loop.index }}), 0) AS deviation_{{ loop.index }}
   {% endfor %}

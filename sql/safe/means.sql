@@ -6,7 +6,7 @@
 -- params: cells, members, columns
 SELECT
   m.label,
-  CAST(sum(m.n) AS BIGINT) AS n
+  sum(m.n) AS n
 {% for column in columns %}
   , CASE WHEN 2 * sum(m.n) FILTER (WHERE c.{{ column | ident }} IS NOT NULL) >= sum(m.n) THEN
       greatest(min(CAST(c.{{ column | ident }} AS DOUBLE)), least(

@@ -266,7 +266,13 @@ def candidates(report: dict[str, Any]) -> str:
 def deviations(parts: dict[str, Any]) -> str:
     """Return the deviations of the tables by order."""
     rows = [
-        [order, str(p["tables"]), f"{p['count_deviation']:,}", f"{p['count_max']:,}", f"{100 * p['share_changed']:.1f}"]
+        [
+            order,
+            str(p["tables"]),
+            f"{p['count_deviation']:,.10g}",
+            f"{p['count_max']:,.10g}",
+            f"{100 * p['share_changed']:.1f}",
+        ]
         for order, p in parts["orders"].items()
     ]
     return table(rows, ["order", "tables", "sum |dA|", "max |dA|", "% cells changed"], right=[1, 2, 3, 4])

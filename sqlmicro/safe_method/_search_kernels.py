@@ -19,6 +19,7 @@ class Problem(NamedTuple):
     """What stays as it is during a search; C combinations, T tables, S tables of sums, M moments."""
 
     n: np.ndarray  # (C,) records in the original
+    unit: np.ndarray  # (C,) what a record of the combination counts in the tables: 1, or its weight
     low: np.ndarray  # (C,) fewest records of an open combination
     high: np.ndarray  # (C,) most records of an open combination
     small: np.ndarray  # combinations that may be closed
@@ -43,7 +44,7 @@ class State(NamedTuple):
     """What a search changes: the placement, and its deviations from the original, kept up to date."""
 
     n: np.ndarray  # (C,) records now
-    deviation: np.ndarray  # by cell of the tables of counts
+    deviation: np.ndarray  # by cell of the tables of counts, whole numbers where records count 1
     sums: np.ndarray  # (M, cells of the tables of sums)
     moments: np.ndarray  # (M', cells of the tables of moments)
     total: np.ndarray  # (1,) deviation of the number of records
@@ -67,35 +68,41 @@ def _penalty(deviation, bound, curve, steep):
 
 
 @njit(cache=True, fastmath=True)
-def _count_cost(cell, weight, bound, deviation, curve, steep, i, by):
-    """Return by how much the penalty of the counts grows if combination i gets `by` records more."""
+def _count_cost(cell, weight, bound, deviation, curve, steep, i, up):
+    """Return by how much the penalty of the counts grows if combination i counts `up` more."""
     total = np.float32(0.0)
     for t in range(cell.shape[1]):
-        before = np.float32(deviation[cell[i, t]])
-        change = _penalty(before + by, bound[t], curve, steep[t]) - _penalty(before, bound[t], curve, steep[t])
+        before = deviation[cell[i, t]]
+        change = _penalty(before + up, bound[t], curve, steep[t]) - _penalty(before, bound[t], curve, steep[t])
         total += weight[t] * change
     return total
 
 
 @njit(cache=True, fastmath=True)
-def _count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, by):
-    """Return the same if `by` records go from i to j; tables in which both count in one cell do not change."""
+def _count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, down, up):
+    """Return the same if i counts `down` less and j `up` more."""
     total = np.float32(0.0)
+    within = up - down
     for t in range(cell.shape[1]):
         left, joined = cell[i, t], cell[j, t]
-        a, b = np.float32(deviation[left]), np.float32(deviation[joined])
-        change = _penalty(a - by, bound[t], curve, steep[t]) - _penalty(a, bound[t], curve, steep[t])
-        change += _penalty(b + by, bound[t], curve, steep[t]) - _penalty(b, bound[t], curve, steep[t])
-        total += weight[t] * (change if left != joined else np.float32(0.0))
+        a = deviation[left]
+        if left != joined:
+            b = deviation[joined]
+            change = _penalty(a - down, bound[t], curve, steep[t]) - _penalty(a, bound[t], curve, steep[t])
+            change += _penalty(b + up, bound[t], curve, steep[t]) - _penalty(b, bound[t], curve, steep[t])
+            total += weight[t] * change
+        elif within != np.float32(0.0):
+            change = _penalty(a + within, bound[t], curve, steep[t]) - _penalty(a, bound[t], curve, steep[t])
+            total += weight[t] * change
     return total
 
 
 @njit(cache=True, fastmath=True)
-def _sum_cost(cell, weight, x, sums, i, by):
-    """Return by how much the deviations of the sums grow if combination i gets `by` records more."""
+def _sum_cost(cell, weight, x, sums, i, up):
+    """Return by how much the deviations of the sums grow if combination i counts `up` more."""
     total = np.float32(0.0)
     for m in range(x.shape[1]):
-        step = by * x[i, m]
+        step = up * x[i, m]
         for t in range(cell.shape[1]):
             now = sums[m, cell[i, t]]
             total += weight[t] * (abs(now + step) - abs(now))
@@ -103,50 +110,58 @@ def _sum_cost(cell, weight, x, sums, i, by):
 
 
 @njit(cache=True, fastmath=True)
-def _sum_cost_pair(cell, weight, x, sums, i, j, by):
+def _sum_cost_pair(cell, weight, x, sums, i, j, down, up):
     total = np.float32(0.0)
     for m in range(x.shape[1]):
-        down, up = by * x[i, m], by * x[j, m]
+        less, more = down * x[i, m], up * x[j, m]
         for t in range(cell.shape[1]):
             left, joined = cell[i, t], cell[j, t]
             a, b = sums[m, left], sums[m, joined]
-            apart = abs(a - down) - abs(a) + abs(b + up) - abs(b)
-            within = abs(a + (up - down)) - abs(a)
+            apart = abs(a - less) - abs(a) + abs(b + more) - abs(b)
+            within = abs(a + (more - less)) - abs(a)
             total += weight[t] * (apart if left != joined else within)
     return total
 
 
 @njit(cache=True, inline="always")
 def _cost_one(problem, state, i, by):
+    """Return by how much the deviations cost more if combination i gets `by` records more."""
     cell, weight, bound, deviation = problem.cell, problem.weight, problem.bound, state.deviation
-    step, curve, steep = np.float32(by), np.float32(problem.curve), problem.steep
-    cost = float(_count_cost(cell, weight, bound, deviation, curve, steep, i, step))
-    cost += _sum_cost(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, step)
-    return cost + _sum_cost(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, step)
+    up, curve, steep = np.float32(by) * problem.unit[i], np.float32(problem.curve), problem.steep
+    cost = float(_count_cost(cell, weight, bound, deviation, curve, steep, i, up))
+    cost += _sum_cost(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, up)
+    return cost + _sum_cost(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, up)
 
 
 @njit(cache=True, inline="always")
-def _cost_pair(problem, state, i, j, by):
+def cost_of_pair(problem, state, i, j, down, up):
+    """Return the same if combination i counts `down` less and j `up` more."""
     cell, weight, bound, deviation = problem.cell, problem.weight, problem.bound, state.deviation
-    step, curve, steep = np.float32(by), np.float32(problem.curve), problem.steep
-    cost = float(_count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, step))
-    cost += _sum_cost_pair(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, j, step)
-    return cost + _sum_cost_pair(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, j, step)
+    curve, steep = np.float32(problem.curve), problem.steep
+    cost = float(_count_cost_pair(cell, weight, bound, deviation, curve, steep, i, j, down, up))
+    cost += _sum_cost_pair(problem.sum_cell, problem.sum_weight, problem.x, state.sums, i, j, down, up)
+    return cost + _sum_cost_pair(problem.moment_cell, problem.moment_weight, problem.xx, state.moments, i, j, down, up)
+
+
+@njit(cache=True)
+def count_more(problem, state, i, up):
+    """Let combination i count `up` more in every table."""
+    for t in range(problem.cell.shape[1]):
+        state.deviation[problem.cell[i, t]] += up
+    for t in range(problem.sum_cell.shape[1]):
+        g = problem.sum_cell[i, t]
+        for m in range(problem.x.shape[1]):
+            state.sums[m, g] += up * problem.x[i, m]
+    for t in range(problem.moment_cell.shape[1]):
+        g = problem.moment_cell[i, t]
+        for m in range(problem.xx.shape[1]):
+            state.moments[m, g] += up * problem.xx[i, m]
 
 
 @njit(cache=True)
 def apply(problem, state, i, by):
     """Give combination i `by` records more in every table; its own count and the total are not touched."""
-    for t in range(problem.cell.shape[1]):
-        state.deviation[problem.cell[i, t]] += by
-    for t in range(problem.sum_cell.shape[1]):
-        g = problem.sum_cell[i, t]
-        for m in range(problem.x.shape[1]):
-            state.sums[m, g] += by * problem.x[i, m]
-    for t in range(problem.moment_cell.shape[1]):
-        g = problem.moment_cell[i, t]
-        for m in range(problem.xx.shape[1]):
-            state.moments[m, g] += by * problem.xx[i, m]
+    count_more(problem, state, i, np.float32(by) * problem.unit[i])
 
 
 @njit(cache=True)
@@ -170,8 +185,7 @@ def objective(problem, state, table_of_cell):
     total = problem.total_price * float(state.total[0]) ** 2
     for g in range(len(table_of_cell)):
         t = table_of_cell[g]
-        deviation, bound = np.float32(state.deviation[g]), problem.bound[t]
-        total += problem.weight[t] * _penalty(deviation, bound, curve, problem.steep[t])
+        total += problem.weight[t] * _penalty(state.deviation[g], problem.bound[t], curve, problem.steep[t])
     total += _sum_total(problem.sum_cell, problem.sum_weight, state.sums)
     total += _sum_total(problem.moment_cell, problem.moment_weight, state.moments)
     for i in range(len(problem.n)):
@@ -314,7 +328,8 @@ def _try(problem, state, proposal, allowance):
     if size == 1:
         cost += _cost_one(problem, state, at[0], by[0])
     elif size == 2 and by[0] == -by[1]:
-        cost += _cost_pair(problem, state, at[0], at[1], by[1])
+        i, j, moved = at[0], at[1], np.float32(by[1])
+        cost += cost_of_pair(problem, state, i, j, moved * problem.unit[i], moved * problem.unit[j])
     else:
         for z in range(size):
             cost += _cost_one(problem, state, at[z], by[z])

@@ -47,22 +47,31 @@ def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndar
     """Round systematically: along the combinations below k, open one whenever k more records were passed."""
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import State, refresh
+    from sqlmicro.safe_method._search_kernels import refresh
 
     order = np.argsort(numbered(columns.all), kind="stable")
     order = order[problem.n[order] < problem.k]
     passed = (np.cumsum(problem.n[order]) + rng.integers(problem.k)) // problem.k
     placed = problem.n.copy()
     placed[order] = np.where(np.diff(passed, prepend=0) > 0, problem.k, 0)
-    state = State(
+    state = no_deviation(problem, placed, table_of_cell)
+    refresh(problem, state)
+    return state
+
+
+def no_deviation(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray) -> State:
+    """Return a placement whose deviations are still to be computed."""
+    import numpy as np
+
+    from sqlmicro.safe_method._search_kernels import State
+
+    return State(
         n=placed,
-        deviation=np.zeros(len(table_of_cell), dtype=np.int32),
+        deviation=np.zeros(len(table_of_cell), dtype=np.float32),
         sums=_zeros(problem.sum_cell, problem.x),
         moments=_zeros(problem.moment_cell, problem.xx),
         total=np.zeros(1, dtype=np.int64),
     )
-    refresh(problem, state)
-    return state
 
 
 def _zeros(cell: np.ndarray, x: np.ndarray) -> np.ndarray:

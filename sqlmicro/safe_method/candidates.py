@@ -96,7 +96,7 @@ class Trial:
         members, released = files
         warehouse, cells = self.work.warehouse, self.cells
         measured = distance.measure(
-            warehouse, cells.relation, released, cells.nominal, cells.numeric, self.order, self.weights
+            warehouse, cells.file, released, cells.nominal, cells.numeric, self.order, self.weights
         )
         loss = distance.numeric_loss(warehouse, cells.relation, released, members, cells.numeric)
         sizes = np.bincount(grouping.label, grouping.n)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.columns import Column, split_scales
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
@@ -22,10 +24,12 @@ class Cells:
     """The occurring combinations, in SQL as a relation and in NumPy as coordinates.
 
     `n` and `strata` have shape (cells,); `codes` are the numbers of the nominal values and `raw` the numeric values as
-    they are, NaN where missing; `numbers` are the standardised numeric columns.
+    they are, NaN where missing; `numbers` are the standardised numeric columns. Where records have weights, those of a
+    cell have the same: `weights` holds them, by the mean weight of a record, and in `file` n is their sum.
     """
 
     relation: Name
+    file: Name
     nominal: list[Column]
     numeric: list[Column]
     key: list[Column | str]
@@ -34,6 +38,8 @@ class Cells:
     codes: np.ndarray
     raw: np.ndarray
     numbers: np.ndarray
+    weighing: Column | None
+    weights: np.ndarray
 
     def passes(self) -> tuple[Pass, ...]:
         """Return the passes that these columns allow."""
@@ -57,23 +63,30 @@ class Cells:
         return int(self.numbers.shape[1]) + sum(int(code.max()) + 1 for code in self.codes.T)
 
 
-def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> Cells:
-    """Aggregate the records to cells; strata are nominal columns that groups never cross."""
+def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], weighing: Column | None = None) -> Cells:
+    """Aggregate the records to cells; no group crosses strata, which are nominal; `weighing` has the weights."""
     import numpy as np
 
     numeric_columns, nominal_columns = _by_scale(work, numeric, nominal)
     strata = [column for column in work.by if isinstance(column, Column)]
     nominal_columns = list(dict.fromkeys([*strata, *nominal_columns]))
-    key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by]))
+    weights = [weighing] if weighing else []
+    key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
     relation = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
     read = work.warehouse.arrays(
-        "safe/features.sql", cells=relation, by=work.by, nominal=nominal_columns, numeric=numeric_columns
+        "safe/features.sql",
+        cells=relation,
+        by=work.by,
+        nominal=nominal_columns,
+        numeric=[*numeric_columns, *weights],
     )
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
+    weight = np.array(read[weighing.staged], dtype=float) if weighing else np.ones(len(n))
     return Cells(
         relation,
+        weighed(work, relation, [*nominal_columns, *numeric_columns], weighing),
         nominal_columns,
         numeric_columns,
         key,
@@ -82,6 +95,43 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -
         codes,
         raw,
         standardise(raw, n),
+        weighing,
+        weight * n.sum() / (weight @ n),
+    )
+
+
+def weighed(work: Work, cells: Name, columns: Sequence[Column], weighing: Column | None) -> Name:
+    """Return cells in which n is the sum of the weights; where there are none, the cells."""
+    if weighing is None:
+        return cells
+    return work.run(
+        "safe/weighted_cells.sql", "weighted_cells", view=True, cells=cells, columns=columns, weights=weighing
+    )
+
+
+def check_weights(work: Work, weighing: Column) -> None:
+    """Refuse weights that are no numbers above 0, and say what they may tell.
+
+    Raises
+    ------
+    ParameterError
+        For a column that is not numeric.
+    InputError
+        For records without a weight that can be used.
+    """
+    where = f"{work.where}, weights"
+    if weighing.family not in ("integer", "decimal", "float"):
+        raise ParameterError(where, "must be a column of numbers", f"{weighing.name} ({weighing.type})")
+    found = work.record("safe/unfit_weights.sql", relation=work.relation, weights=weighing)
+    if found["records"]:
+        raise InputError(
+            where,
+            "every record must have a weight from 0.000001 to 1,000,000,000",
+            f"{found['records']:,} of {found['records_in_all']:,} records without one",
+        )
+    work.note(
+        f"weights: {weighing.name}, released as it is ({found['distinct_weights']:,} distinct). Counts and sums are "
+        "weighted, k is not: a weight that few records have can tell them apart"
     )
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.columns import Column, numbers_by_column
 from sqlmicro.errors import ParameterError
+from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import Grouping
 from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
+from sqlmicro.safe_method.weighing import exchanged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,13 +76,13 @@ def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
             codes, numbers = _coordinates(cells.codes[inside], coordinates[inside])
             first, reduced = _distinct(codes, numbers)
             counts = np.bincount(reduced, n, len(first)).astype(np.int64)
+            weights = cells.weights[inside]
+            file = codes[first], numbers[first], counts, k
             found = search(
-                codes[first],
-                numbers[first],
-                counts,
-                k,
+                *file,
                 rng,
                 progress.tick,
+                weights=np.bincount(reduced, n * weights, len(first)) / counts,
                 max_shift=settings.max_shift,
                 effort=settings.effort,
                 time_limit=limit,
@@ -88,6 +90,8 @@ def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
             moved += int(found.count[found.cell != found.target].sum())
             stopped |= found.stopped
             cell, target, count = deal(reduced, n, found.cell, found.target, found.count)
+            if cells.weighing:
+                cell, target, count = _by_weight(file, reduced, weights, (cell, target, count), rng, progress.tick)
             cell, label, count, becomes = subgroups(X[inside], cell, target, count, k, rng)
             parts.append((inside[cell], label + labels, count))
             combinations.append(inside[first[becomes]])
@@ -95,6 +99,25 @@ def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
     merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
     grouping = Grouping(merged[0], merged[1], merged[2], dropped=0)
     return Placement(grouping, np.concatenate(combinations), own, averaged, moved, stopped)
+
+
+def _by_weight(
+    file: tuple[np.ndarray, np.ndarray, np.ndarray, int],
+    reduced: np.ndarray,
+    weights: np.ndarray,
+    dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
+    rng: np.random.Generator,
+    tick: Tick,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what was dealt, with other records of the same combinations moving where that is nearer by weight."""
+    import numpy as np
+
+    cell, target = (np.repeat(array, dealt[2]) for array in dealt[:2])
+    order = np.argsort(reduced[cell], kind="stable")
+    cell, target = cell[order], target[order]
+    target = exchanged(*file, (reduced[cell], target, weights[cell]), rng, tick)
+    pairs, count = np.unique(np.stack([cell, target]), axis=1, return_counts=True)
+    return pairs[0], pairs[1], count
 
 
 def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, number: int) -> Name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -77,7 +78,8 @@ def measure(
     warehouse : Warehouse
         Where both relations are.
     original, changed : Name
-        Combinations that occur, with n: one aggregated to cells, so that every table is a roll-up of it.
+        Combinations that occur, with n: one aggregated to cells, so that every table is a roll-up of it. Where records
+        have weights, n is their sum.
     nominal, numeric : sequences of Column
         The columns that make the tables, and those that are summed in their cells.
     order : int
@@ -105,7 +107,7 @@ def measure(
         )
         rows += [(len(columns) - int(table_id).bit_count(), *rest) for table_id, *rest in found]
     totals = warehouse.record("safe/totals.sql", cells=original, numeric=numeric)
-    records = int(totals["records"])
+    records = float(totals["records"])
     tables: list[dict[str, Any]] = []
     for row in rows:
         size, cells, cells_changed, deviation, largest, *sums = row
@@ -115,8 +117,8 @@ def measure(
                 "cells": int(cells),
                 "cells_changed": int(cells_changed),
                 "count": float(deviation) / (2 * records),
-                "count_deviation": int(deviation),
-                "count_max": int(largest),
+                "count_deviation": _number(deviation),
+                "count_max": _number(largest),
                 "sums": [
                     float(sums[2 * j]) / absolute if (absolute := float(totals[f"absolute_{j + 1}"] or 0)) > 0 else 0.0
                     for j in range(len(numeric))
@@ -181,6 +183,11 @@ def _parts(tables: Sequence[dict[str, Any]], numeric: Sequence[Column]) -> dict[
         "sum_deviation": {c.name: _mean([t["sums"][j] for t in tables]) for j, c in enumerate(numeric)},
         "sum_max": {c.name: max(t["sum_max"][j] for t in tables) for j, c in enumerate(numeric)},
     }
+
+
+def _number(count: int | Decimal) -> float:
+    """Return a count as a whole number, a sum of weights as what it is."""
+    return int(count) if count == int(count) else float(count)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -12,7 +12,7 @@ from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, Trial, group_cells, load_members
-from sqlmicro.safe_method.cells import Cells, make_cells
+from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.meter import Meter
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
 from sqlmicro.work import Outcome
@@ -47,6 +47,9 @@ DISCLOSURE = "a shown count near k may stand for an original 1 or 2; no released
         "safe/moments.sql",
         "safe/deviations.sql",
         "safe/totals.sql",
+        "safe/unfit_weights.sql",
+        "safe/weighted_cells.sql",
+        "safe/weighted_members.sql",
         "safe/assigned.sql",
         "replace/by_label.sql",
         "replace/grouped_only.sql",
@@ -91,6 +94,10 @@ def safe(
     order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 2,
     count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
     sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
+    weights: Annotated[
+        str | None,
+        Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
+    ] = None,
     small_groups: Annotated[
         Literal["merge", "drop"],
         Param("Groups below k: merge them into the nearest group, or drop their records (the original method)."),
@@ -155,6 +162,10 @@ def safe(
         Tables of up to so many nominal columns are evaluated.
     count_weight, sum_weight : float
         How much the count part and the sum part count in the SAFE distance, which ranks the candidates.
+    weights : str, optional
+        Column with the weight of every record, above 0; it is released as it is. Tables, sums, means and modes are
+        weighted, to six digits after the point; groups have k records whatever they weigh. Memory and time follow the
+        combinations that occur together with their weight.
     small_groups : {"merge", "drop"}
         What becomes of groups below k.
     numeric_values : {"auto", "own", "means"}
@@ -206,10 +217,13 @@ def safe(
     """
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
-    weights = distance.Weights(count_weight, sum_weight).check(work.where)
-    cells = make_cells(work, numeric, nominal)
+    parts = distance.Weights(count_weight, sum_weight).check(work.where)
+    weighing = work.kept(weights, "weights") if weights else None
+    if weighing:
+        check_weights(work, weighing)
+    cells = make_cells(work, numeric, nominal, weighing)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
-    trial = Trial(work, cells, order, weights)
+    trial = Trial(work, cells, order, parts)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
     settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit)
     if method != "search":
@@ -262,7 +276,7 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
             work.note(f"{one.text}, {which} columns: no group of {k} records was formed")
             continue
         members = load_members(work, grouping, f"{one.text}, {which} columns", trial.number)
-        groups = Representatives(work, cells.relation, members, trial.number)
+        groups = Representatives(work, cells.relation, members, trial.number, cells.weighing)
         spent = meter.read()
         for how in ways:
             meter = Meter(spent)
@@ -283,7 +297,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
     if placement.stopped:
         work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
     members = load_members(work, placement.grouping, "the direct search", trial.number)
-    groups = Representatives(work, cells.relation, members, trial.number)
+    groups = Representatives(work, cells.relation, members, trial.number, cells.weighing)
     spent = meter.read()
     kept = [*cells.nominal, *placement.own]
     for how in [Unification(name, "") for name in numbers] if placement.averaged else [Unification("", "")]:
@@ -329,7 +343,7 @@ def _take(work: Work, cells: Cells, best: Candidate) -> None:
     work.count_groups(groups)
     before, after = (
         (distance.moments(work.warehouse, file, cells.numeric), distance.sums(work.warehouse, file, cells.numeric))
-        for file in (cells.relation, best.released)
+        for file in (cells.file, best.released)
     )
     outcome.safe_distance = {
         **best.distance,

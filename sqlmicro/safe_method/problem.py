@@ -82,7 +82,7 @@ class Limits:
 
 
 def make_problem(
-    columns: Coordinates, n: np.ndarray, k: int, max_shift: int, prices: Objective
+    columns: Coordinates, n: np.ndarray, unit: np.ndarray, k: int, max_shift: int, prices: Objective
 ) -> tuple[Problem, np.ndarray, Limits]:
     """Return the search problem, the table of every cell, and the limits of the tables."""
     import numpy as np
@@ -100,6 +100,7 @@ def make_problem(
     moments = [s for s in nominal if len(s) < 2][: 1 + _MOMENT_TERMS // max(1, products.shape[1])] if x.size else []
     problem = Problem(
         n=n,
+        unit=unit.astype(np.float32),
         low=np.maximum(k, np.where(n < k, k, n - max_shift)),
         high=np.maximum(n, k) + max_shift,
         small=np.flatnonzero(n < k),

@@ -57,6 +57,7 @@ def search(
     rng: np.random.Generator,
     tick: Tick,
     *,
+    weights: np.ndarray | None = None,
     max_shift: int | None = None,
     effort: Effort = "full",
     restarts: int = 1,
@@ -84,6 +85,9 @@ def search(
         Same state, same placement, as long as no time limit is hit.
     tick : callable
         Told (proposals, proposals at most).
+    weights : ndarray of shape (cells,), optional
+        Mean weight of the records of each combination, which tables and sums count instead of records; 1 by default. A
+        weight of 1 should be that of an average record, since the prices are in units of one record.
     max_shift : int, optional
         A combination of at least k records keeps them give or take so many, others get at most so many more than k.
         By default k / 2, rounded up. Exceeded only where the number of records could not be kept otherwise.
@@ -132,7 +136,9 @@ def search(
     columns = Coordinates.of(codes, numbers, n, k)
     if n.min() >= k:
         return placed(columns, n, n.copy(), 0.0, 0, False)
-    problem, table_of_cell, limits = make_problem(columns, n, k, -(-k // 2) if max_shift is None else max_shift, prices)
+    unit = np.ones(len(n)) if weights is None else weights
+    shift = -(-k // 2) if max_shift is None else max_shift
+    problem, table_of_cell, limits = make_problem(columns, n, unit, k, shift, prices)
     proposals = proposals_for(problem, effort)
     best, least, done, stopped = n, np.inf, 0, False
     for restart in range(restarts):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import Any
 
@@ -34,17 +35,7 @@ def _release(workbench: Any, table: dict[str, tuple[str, list[Any]]], **options:
 
 def _cells(codes: np.ndarray, raw: np.ndarray) -> Cells:
     ones = np.ones(len(codes), dtype=np.int64)
-    return Cells(
-        "cells",
-        [],
-        [],
-        [],
-        ones,
-        ones * 0,
-        codes,
-        raw,
-        raw,
-    )  # type: ignore[arg-type]
+    return Cells("cells", "cells", [], [], [], ones, ones * 0, codes, raw, raw, None, ones)  # type: ignore[arg-type]
 
 
 def test_steps_keep_totals_and_bring_released_incomes_near_to_the_original_ones(workbench: Any) -> None:
@@ -79,7 +70,7 @@ def test_steps_are_nearest_multiples_and_leave_missing_values_missing() -> None:
 
     age, income = Column("age", "INTEGER", "age"), Column("income", "DOUBLE", "income")
     raw = np.array([[30.0, 151.0], [31.0, -151.0], [32.0, np.nan]])
-    cells = Cells("cells", [], [age, income], [], *[np.ones(3)] * 2, np.zeros((3, 0)), raw, raw)  # type: ignore[arg-type]
+    cells = dataclasses.replace(_cells(np.zeros((3, 0)), raw), numeric=[age, income])
     stepped = direct._stepped(cells, [age], {income: 100.0})
     np.testing.assert_array_equal(stepped, [[30, 200], [31, -200], [32, np.nan]])
 

@@ -279,7 +279,7 @@ def test_limits_are_told_apart_table_by_table() -> None:
 def test_limits_are_shares_of_k_rounded_up_and_prices_are_put_back() -> None:
     codes, numbers, n = _file(13, 200, 3, 1, values=6, most=3)
     columns = Coordinates.of(codes, numbers, n, 2)
-    problem, table_of_cell, limits = make_problem(columns, n, 5, 3, Objective())
+    problem, table_of_cell, limits = make_problem(columns, n, np.ones(len(n)), 5, 3, Objective())
     order_and_kind = {(len(s), is_nominal(columns, s)): limit for s, limit in zip(
         table_sets(columns), limits.limit, strict=True)}  # fmt: skip
     assert order_and_kind == {(1, True): 3, (2, True): 4, (3, True): 5, (1, False): 5, (2, False): 8, (3, False): 12}
@@ -299,7 +299,7 @@ def test_memory_follows_the_combinations_that_occur() -> None:
     rows[::3, 0] = 49 - rows[::3, 0]
     rows, n = np.unique(rows, axis=0), np.full(len(rows), 2)
     columns = Coordinates.of(rows, np.zeros((len(rows), 0)), n, 3)
-    problem, table_of_cell, _ = make_problem(columns, n, 3, 2, Objective())
+    problem, table_of_cell, _ = make_problem(columns, n, np.ones(len(n)), 3, 2, Objective())
     assert problem.cell.nbytes == 4 * len(rows) * MAX_TABLES
     assert len(table_of_cell) <= len(rows) * MAX_TABLES
     _assert_valid(_search((rows, np.zeros((len(rows), 0)), n), 3, effort="fast"), n, 3)

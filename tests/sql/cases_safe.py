@@ -290,6 +290,62 @@ CASES = [
         returns=DEVIATIONS[:5],
         expect=[(0, 2, 2, 2, 1)],
     ),
+    # Weights count instead of records: 2 of 1.5 and 1 of 0.25 against 1 of 3.25; what is left is exact.
+    Case(
+        "safe/deviations.sql",
+        given={
+            "original": values("sex, x, n", "('m', 2e0, 3.0)", "('f', 4e0, 0.25)"),
+            "changed": values("sex, x, n", "('m', 2e0, 3.25)"),
+        },
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [SEX],
+            "numeric": [X],
+            "sets": [(SEX,)],
+        },
+        returns=DEVIATIONS,
+        expect=[(0, 2, 2, Decimal("0.5"), Decimal("0.25"), 0.5 + 1.0, 1.0)],
+    ),
+    # Two records of weight 1.5, one of 0.1: in all 3 and 0.1.
+    Case(
+        "safe/weighted_cells.sql",
+        given={"cells": values("cell, sex, w, n", "(0, 'm', 1.5, 2)", "(1, NULL, 0.1e0, 1)")},
+        params={"cells": rel("cells"), "columns": [SEX], "weights": col("w")},
+        returns=["sex", "n"],
+        expect=[("m", Decimal("3")), (None, Decimal("0.1"))],
+    ),
+    # One of the two records of cell 0 is in group 0, the other in group 1.
+    Case(
+        "safe/weighted_members.sql",
+        given={
+            "members": values("cell, label, n", "(0, 0, 1)", "(0, 1, 1)", "(1, 1, 3)"),
+            "cells": values("cell, sex, w, n", "(0, 'm', 1.5, 2)", "(1, 'f', 2, 3)"),
+        },
+        params={"members": rel("members"), "cells": rel("cells"), "weights": col("w")},
+        returns=["cell", "label", "n"],
+        expect=[(0, 0, Decimal("1.5")), (0, 1, Decimal("1.5")), (1, 1, Decimal("6"))],
+    ),
+    # Missing, nothing, negative, not a number, too large; 1 twice and 2 can be used.
+    Case(
+        "safe/unfit_weights.sql",
+        given={
+            "relation": values(
+                "row_id, w",
+                "(0, NULL)",
+                "(1, 0e0)",
+                "(2, -1e0)",
+                "(3, 'NaN'::DOUBLE)",
+                "(4, 1e10)",
+                "(5, 1e0)",
+                "(6, 1e0)",
+                "(7, 2e0)",
+            )
+        },
+        params={"relation": rel("relation"), "weights": col("w")},
+        returns=["records", "records_in_all", "distinct_weights"],
+        expect=[(5, 8, 6)],
+    ),
     # 2 · 10 + 1 · -20 + 3 · nothing, and without the sign
     Case(
         "safe/totals.sql",

@@ -23,7 +23,7 @@ WITH both_files AS (
 cells AS (
   SELECT
 grouping("sex", "land") AS table_id,
-    CAST(sum(signed_n) AS BIGINT) AS deviation
+    sum(signed_n) AS deviation
     , coalesce(sum(signed_1), 0) AS deviation_1
   FROM both_files
   GROUP BY GROUPING SETS (

@@ -6,7 +6,7 @@
 -- params: cells, members, columns
 SELECT
   m.label,
-  CAST(sum(m.n) AS BIGINT) AS n
+  sum(m.n) AS n
   , CASE WHEN 2 * sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL) >= sum(m.n) THEN
       greatest(min(CAST(c."net ""income""" AS DOUBLE)), least(
         list_sum(list(m.n * CAST(c."net ""income""" AS DOUBLE) ORDER BY c.cell)

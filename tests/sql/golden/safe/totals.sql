@@ -4,7 +4,7 @@
 -- returns: one row: records, and for the i-th numeric column its sum total_i and the sum of its absolute values absolute_i
 -- params: cells, numeric
 SELECT
-  CAST(sum(n) AS BIGINT) AS records
+  sum(n) AS records
   , sum(n * CAST("x" AS DOUBLE)) AS total_1
   , sum(n * abs(CAST("x" AS DOUBLE))) AS absolute_1
   , sum(n * CAST("net ""income""" AS DOUBLE)) AS total_2

@@ -1,0 +1,47 @@
+"""The loop that decides which records of a combination move where their weights differ, compiled by numba."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from sqlmicro.safe_method._search_kernels import cost_of_pair, count_more
+
+
+@njit(cache=True)
+def weigh(problem, state, source, target, weight):
+    """Compute all deviations anew: each record takes its weight from its combination to its target."""
+    state.deviation[:] = 0.0
+    state.sums[:] = 0.0
+    state.moments[:] = 0.0
+    for r in range(len(source)):
+        if source[r] != target[r]:
+            count_more(problem, state, source[r], -weight[r])
+            count_more(problem, state, target[r], weight[r])
+
+
+@njit(cache=True)
+def exchange(problem, state, source, target, weight, movers, first, last, tries, rng):
+    """Swap the targets of two records of one combination where tables and sums come nearer; count the swaps.
+
+    Records lie by combination: those of combination i are `first[i]` to `last[i]`. `movers` leave theirs.
+    """
+    swaps = 0
+    for _ in range(tries):
+        m = int(rng.random() * len(movers))
+        r = movers[m]
+        begin, end = first[source[r]], last[source[r]]
+        other = begin + int(rng.random() * (end - begin))
+        i, j, more = target[r], target[other], weight[r] - weight[other]
+        if i == j or more == np.float32(0.0):
+            continue
+        if cost_of_pair(problem, state, i, j, more, more) < -1e-6:
+            count_more(problem, state, i, -more)
+            count_more(problem, state, j, more)
+            target[r], target[other] = j, i
+            if j == source[r]:
+                movers[m] = other
+            swaps += 1
+    return swaps
