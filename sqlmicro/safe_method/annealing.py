@@ -32,6 +32,8 @@ _SHARES = (0.2, 0.4, 0.6, 0.76)
 # After that share of the proposals; by what the price of large deviations is multiplied, and at most in all.
 _REPRICED_FROM = 0.3
 _DEARER, _CHEAPER, _DEAREST = 1.2, 0.95, 50.0
+# If a cell is above its limit at the end: so many chunks more, from the temperature after that share of the proposals.
+_REPAIRS, _REPAIRED_FROM = 8, 0.95
 
 
 def proposals_for(problem: Problem, effort: Effort) -> int:
@@ -114,7 +116,7 @@ def anneal(
 
     Between chunks, after the first third, the price of large deviations rises in the tables that have a cell above its
     limit and falls back in the others. One fixed price leaves single cells above it, and a price high enough for them
-    from the start keeps all others from moving.
+    from the start keeps all others from moving. What is above its limit at the end gets some chunks more.
     """
     import numpy as np
 
@@ -144,6 +146,14 @@ def anneal(
             done += size
             tick(schedule.restart * schedule.proposals + done, schedule.restarts * schedule.proposals)
             stopped = done < schedule.proposals and schedule.is_over()
+        for _ in range(0 if stopped else _REPAIRS):
+            refresh(problem, state)
+            exceeded = limits.exceeded(state.deviation)
+            if not exceeded.any():
+                break
+            problem.steep[:] = np.where(exceeded, steep * _DEAREST, problem.steep)
+            run(chunk, schedule.temperature(int(_REPAIRED_FROM * schedule.proposals)), schedule.temperature(done))
+            done += chunk
     except KeyboardInterrupt:
         stopped = True
     if stopped:
