@@ -1,0 +1,46 @@
+"""Averaging: several noisy releases of the same records, put together."""
+
+from __future__ import annotations
+
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.recovery import Within, guessed, shares
+from sqlmicro.attacks.registry import Measured, attack
+
+
+@attack(
+    "averaging",
+    needs=("match", "numeric", "second"),
+    source="sqlmicro: the noise of a mean of r independent releases has 1/r of the variance",
+    templates=("audit/values.sql", "attack/averages.sql", "attack/features.sql"),
+)
+def averaging(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
+    """Average the values of a record over several releases.
+
+    Returns
+    -------
+    Measured
+        The rate is the share of values recovered to `within` standard deviations by the mean of the releases, and
+        `by_column`; `one_release` is the share that the first release alone gives, and chance what a released value of
+        the column, taken at random, would. A record counts where all releases have a value.
+
+    Notes
+    -----
+    The defence is to release once, or noise drawn from a key that stays, so that every release has the same.
+    """
+    pair = knowledge.pair
+    names = {column.name for column in pair.numeric_columns}
+    for other in knowledge.pairs[1:]:
+        names &= {column.name for column in other.numeric_columns}
+    columns = [column for column in pair.numeric_columns if column.name in names]
+    rows = pair.warehouse.rows(
+        "attack/averages.sql",
+        original=pair.originals,
+        releases=[(f"r{number}", other.released) for number, other in enumerate(knowledge.pairs, 1)],
+        alone="r1",
+        columns=columns,
+        within=within,
+    )
+    rate, values, by_column = shares((name, recovered, records) for name, recovered, _, records in rows)
+    alone, _, _ = shares((name, recovered, records) for name, _, recovered, records in rows)
+    detail = {"by_column": by_column, "within": within, "one_release": alone, "releases": len(knowledge.pairs)}
+    return Measured(rate, guessed(pair, columns, within), values, detail)

@@ -1,0 +1,193 @@
+"""`sqlmicro attack`: its options, which attacks can be made, and the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from sqlmicro import options
+from sqlmicro.attacks.key_replay import leaves
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
+from sqlmicro.attacks.registry import Attack, Measured, NothingToAttack, attacks, find, settings
+from sqlmicro.columns import Column, pick
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import Param, parameters, settle
+from sqlmicro.progress import Progress
+from sqlmicro.registry import PROMISES, methods
+from sqlmicro.source import Source, file_format, find_source
+from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
+
+
+def _attack(
+    *,
+    original: Annotated[str, Param("Table, view or file the release was made from.", metavar="TABLE")],
+    release: Annotated[
+        tuple[str, ...], Param("Release to attack: a table, view or file; repeatable.", metavar="TABLE")
+    ],
+    match: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns unchanged in the release that identify a record, to tell whether an attack is right. Default: the "
+            "worst is assumed.",
+            metavar="A,B",
+        ),
+    ] = (),
+    columns: Annotated[
+        tuple[str, ...], Param("What the attacker knows. Default: the columns both tables have.", metavar="A,B")
+    ] = (),
+    sensitive: Annotated[
+        tuple[str, ...], Param("Sensitive columns of the release, which the attacker wants.", metavar="A,B")
+    ] = (),
+    nominal: Annotated[tuple[str, ...], Param("Numbers that only are equal or not.", metavar="A,B")] = (),
+    attack: Annotated[
+        tuple[str, ...], Param("Make this attack only; repeatable. Default: all that can be made.", metavar="NAME")
+    ] = (),
+    sample: Annotated[
+        int | None, Param(f"Records of the original to try. Default: all, up to {MOST_TRIED:,}.", min=1)
+    ] = None,
+    manifest: Annotated[
+        str | None, Param("JSON file published with the release, to replay keys from.", metavar="FILE")
+    ] = None,
+) -> None: ...
+
+
+def attack_options() -> tuple[Any, ...]:
+    """Return the options of `sqlmicro attack`: inputs, and settings of the attacks."""
+    return (*parameters(_attack), *settings(), options.SOURCE[0], *options.MACHINE, *options.READER)
+
+
+def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Attack a release with its original in hand, and measure how far each attack gets.
+
+    Every rate comes with its interval at 95 % and with what chance alone would give. Without --match nobody can tell
+    whether an attacker is right: then the true record is assumed to be among those that an attack ends with.
+    """
+    wanted = find(values["attack"])
+    if not values["release"]:
+        raise ParameterError("attack, --release", "a release is needed", "none")
+    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
+    with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
+        original = _find(warehouse, values, "original", values["original"])
+        found = [
+            _find(warehouse, values, f"release_{number}", name) for number, name in enumerate(values["release"], 1)
+        ]
+        warehouse.seal()
+        sensitive = pick(found[0].columns, values["sensitive"], "attack, --sensitive")
+        roles = {name: values[name] for name in ("columns", "match", "nominal", "sample")}
+        pairs = [pair(warehouse, original, one, but=[c.name for c in sensitive], **roles) for one in found]
+        both = [column.name for column in sensitive if column in (*pairs[0].columns, *pairs[0].match)]
+        if both:
+            raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
+        record = _recorded(warehouse, found[0])
+        manifest = _manifest(values["manifest"])
+        row_key = _row_key(original, manifest) or _row_key(original, record)
+        knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], row_key, values)
+        rows = [row for made in wanted or attacks().values() for row in _rows(made, knowledge, values, bool(wanted))]
+        return _report(knowledge, record, values, rows)
+
+
+def _find(warehouse: Warehouse, values: Mapping[str, Any], name: str, table: str) -> Source:
+    reader = options.reader_options(dict(values)) if file_format(table) == "csv" else {}
+    return find_source(warehouse, table, reader, name=f"{name}_source")
+
+
+def _manifest(path: str | None) -> Any:
+    """Return what a published manifest says."""
+    if path is None:
+        return None
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError("attack, --manifest", "must be a JSON file", repr(path)) from None
+
+
+def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
+    """Return the row of sqlmicro.releases of a release, its JSON read; nothing where it was not recorded."""
+    # The record is written by layers above this one.
+    from sqlmicro.recording import release_of
+    from sqlmicro.targets import SCHEMA
+
+    number = release_of(warehouse, release.label, release.relation)
+    if number is None:
+        return {}
+    (row,) = warehouse.query(
+        "record",
+        "SELECT to_json(r) FROM {{ name | ident }} AS r WHERE id = $1",
+        [number],
+        name=Name("", SCHEMA, "releases"),
+    )
+    record: dict[str, Any] = json.loads(row[0])
+    return record
+
+
+def _row_key(original: Source, published: Any) -> list[Column]:
+    """Return the columns that a run says it numbered the records of the original by; none where it does not."""
+    parameters = published.get("parameters") if isinstance(published, dict) else None
+    named = parameters.get("row_key") if isinstance(parameters, dict) else None
+    own = {column.name: column for column in original.columns}
+    return [own[name] for name in named or () if name in own]
+
+
+def promise_of(record: Mapping[str, Any]) -> str | None:
+    """Return what the recorded release promises, the least of its steps first; None where nothing is recorded."""
+    if not record:
+        return None
+    known = methods()
+    made = [
+        "block" if step.get("block_attributes") else known[step["method"]].promise
+        for step in record["parameters"]["steps"]
+        if step["method"] in known
+    ]
+    order = ("column", "moments", "masked", "block", "record")
+    return min(made, key=order.index) if made else None
+
+
+def _rows(made: Attack, knowledge: Knowledge, values: Mapping[str, Any], asked: bool) -> list[dict[str, Any]]:
+    """Make an attack and return a row for what it measured; none where it cannot be made and was not asked for."""
+    lacking = knowledge.lacks(made)
+    if lacking:
+        if not asked:
+            return []
+        raise ParameterError(f"attack, {made.name}", f"needs {' and '.join(lacking)}", "none")
+    own = {parameter.name: values[parameter.name] for parameter in made.parameters}
+    try:
+        found = made.function(knowledge, **settle(made.parameters, own, made.name))
+    except NothingToAttack:
+        if asked:
+            raise
+        return []
+    return [_row(made, one) for one in (found if isinstance(found, list) else [found])]
+
+
+def _row(made: Attack, found: Measured) -> dict[str, Any]:
+    return {
+        "name": made.name, "rate": found.rate, "ci": list(found.ci), "chance": found.chance, "n": found.n,
+        **found.detail, "source": made.source,
+    }  # fmt: skip
+
+
+def _report(
+    knowledge: Knowledge, record: Mapping[str, Any], values: Mapping[str, Any], rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    first: Pair = knowledge.pair
+    promise = promise_of(record)
+    return {
+        "original": values["original"],
+        "release": list(values["release"]),
+        "columns": [column.name for column in first.columns],
+        "match": [column.name for column in first.match],
+        "truth": "match" if first.match else "assumed",
+        "tried": len(first.tried),
+        "records": list(first.sizes),
+        "interval": "Wilson, 95 %",
+        "recorded": record.get("id"),
+        "promise": promise,
+        "k": record.get("k") if promise == "record" else None,
+        "promises": PROMISES[promise] if promise else None,  # type: ignore[index]
+        "notes": first.notes(),
+        "attacks": rows,
+    }

@@ -1,0 +1,127 @@
+"""Key replay: the order of the release, made again from what was published of the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.pair import Pair
+from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row_order import found_at
+from sqlmicro.keys import from_text
+from sqlmicro.templates import Name
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_MOST_MATCHED = 10_000
+
+
+@attack(
+    "key-replay",
+    needs=("published",),
+    source="sqlmicro: whoever has the key of a run can undo its shuffles",
+    templates=(
+        "attack/row_ids.sql",
+        "attack/replayed_order.sql",
+        "attack/features.sql",
+        "attack/columns.sql",
+        "attack/matches.sql",
+        "attack/sampled.sql",
+    ),
+)
+def key_replay(knowledge: Knowledge) -> Measured:
+    """Take every value that was published of the run for its key or its seed, and make the order of the release again.
+
+    Returns
+    -------
+    Measured
+        The rate is the share of records that the best guess puts where they are; chance is what the best of as many
+        random orders would: the expected maximum of `guesses` binomial variables. Where records are matched, at most
+        10 000 of them are put in order.
+    """
+    import pyarrow as pa
+
+    pair = knowledge.pair
+    rows = _ordered(pair)
+    numbers = rows
+    if knowledge.row_key:
+        source = pair.original.relation
+        found = pair.warehouse.arrays("attack/row_ids.sql", relation=source, row_key=knowledge.row_key)
+        numbers = found["row_id"][rows]
+    table = pa.table({"position": rows, "row_id": numbers})
+    relation = pair.warehouse.load(table, "replayed", "filled with the records to put in order")
+    guesses = list(keys(knowledge.published))
+    best, n, share = 0.0, 1, 0.0
+    for key in guesses:
+        right, share = _replay(pair, rows, relation, key)
+        best, n = max(best, float(right.mean())), len(right)
+    return Measured(best, best_of(len(guesses), n, share), n, {"guesses": len(guesses)})
+
+
+def keys(published: Sequence[str]) -> Iterator[str]:
+    """Yield every key to try: each text by itself, and as a seed."""
+    for text in dict.fromkeys(published):
+        yield text
+        yield from_text(text).value
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield every number and text of a nested value, keys of dictionaries left out.
+
+    >>> list(leaves({"id": 3, "versions": ["1.0", None]}))
+    ['3', '1.0']
+    """
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from leaves(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from leaves(part)
+    elif value is not None:
+        yield str(value)
+
+
+def _ordered(pair: Pair) -> np.ndarray:
+    """Return the places of the records to put in order: some that are matched, else all, as others lie between them."""
+    import numpy as np
+
+    if pair.truth is None:
+        return np.arange(pair.sizes[0])
+    step = -(-len(pair.tried) // _MOST_MATCHED)
+    rows: np.ndarray = pair.tried[::step]
+    return rows
+
+
+def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: str) -> tuple[np.ndarray, float]:
+    """Return which records the order under a key puts where they are, and the share of them a random order would."""
+    import numpy as np
+
+    pair.warehouse.set_key(key)
+    order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
+    if pair.truth is not None:
+        right: np.ndarray = order == rows[np.argsort(pair.truth[rows])]
+        return right, 1 / len(rows)
+    places = np.flatnonzero(np.isin(order, pair.tried))
+    places = places[places < pair.sizes[1]]
+    return found_at(pair, order[places], places)
+
+
+def best_of(guesses: int, n: int, share: float) -> float:
+    """Return the greatest share of n that is expected of some guesses, each right with one probability n times.
+
+    >>> round(best_of(1, 10, 0.3), 6), round(best_of(2, 1, 0.5), 6)
+    (0.3, 0.75)
+    """
+    if not 0 < share < 1:
+        return share
+    expected, below = 0.0, 0.0
+    for hits in range(n):
+        ways = math.lgamma(n + 1) - math.lgamma(hits + 1) - math.lgamma(n - hits + 1)
+        below += math.exp(ways + hits * math.log(share) + (n - hits) * math.log1p(-share))
+        if below >= 1 - 1e-12:
+            break
+        expected += 1 - below**guesses
+    return expected / n

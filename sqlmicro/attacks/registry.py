@@ -1,0 +1,106 @@
+"""The attacks there are: one decorated function each; settings of `sqlmicro attack` derive from them."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlmicro.errors import InputError, ParameterError, did_you_mean
+from sqlmicro.params import Parameter, parameters
+
+Need = Literal["columns", "numeric", "match", "sensitive", "second", "swap_percent", "published"]
+Z = 1.959963984540054
+"""The 97.5 % point of the normal distribution."""
+
+
+class NothingToAttack(InputError):  # noqa: N818
+    """An attack has no object here: no records, no value to compare."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """How far an attack got: the expected share of its n trials that succeed, and the share that chance alone gives."""
+
+    rate: float
+    chance: float
+    n: int
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ci(self) -> tuple[float, float]:
+        """The Wilson interval at 95 %, with rate times n as the number of successes."""
+        return wilson(self.rate, self.n)
+
+
+def wilson(rate: float, n: int) -> tuple[float, float]:
+    """Return the Wilson interval of a share at 95 % (Wilson, 1927).
+
+    A trial that succeeds with a probability, as where ties share, varies less than one that fails or succeeds: the
+    interval is then wider than need be.
+
+    >>> [round(end, 4) for end in wilson(0.1, 100)]
+    [0.0552, 0.1744]
+    """
+    centre = rate + Z**2 / (2 * n)
+    half = Z * math.sqrt(max(rate * (1 - rate), 0.0) / n + Z**2 / (4 * n**2))
+    scale = 1 + Z**2 / n
+    return max(0.0, min(rate, (centre - half) / scale)), min(1.0, max(rate, (centre + half) / scale))
+
+
+@dataclass(frozen=True)
+class Attack:
+    """An attack: what it needs, and where it comes from."""
+
+    name: str
+    function: Callable[..., Measured | list[Measured]]
+    needs: tuple[Need, ...]
+    source: str
+    templates: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def summary(self) -> str:
+        """The first line of the docstring."""
+        return (self.function.__doc__ or "").strip().splitlines()[0]
+
+
+_ATTACKS: dict[str, Attack] = {}
+
+
+def attack(
+    name: str, *, needs: tuple[Need, ...] = (), source: str, templates: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Measured | list[Measured]]], Callable[..., Measured | list[Measured]]]:
+    """Register the decorated function as an attack.
+
+    It is called `f(knowledge, **settings)` with a `knowledge.Knowledge` that has what the attack needs, and returns a
+    `Measured`, or one for every sensitive column.
+    """
+
+    def register(function: Callable[..., Measured | list[Measured]]) -> Callable[..., Measured | list[Measured]]:
+        _ATTACKS[name] = Attack(name, function, needs, source, templates, parameters(function))
+        return function
+
+    return register
+
+
+def attacks() -> dict[str, Attack]:
+    """Return every attack by name, in the order in which `sqlmicro/attacks/__init__.py` imports them."""
+    importlib.import_module("sqlmicro.attacks")
+    return dict(_ATTACKS)
+
+
+def find(names: Sequence[str]) -> list[Attack]:
+    """Return the attacks called so, or raise ParameterError with the nearest name."""
+    known = attacks()
+    for name in names:
+        if name not in known:
+            raise ParameterError("attack, --attack", f"{name!r} is no attack", do=did_you_mean(name, known))
+    return [found for name, found in known.items() if name in names]
+
+
+def settings() -> tuple[Parameter, ...]:
+    """Return the settings of all attacks, each once."""
+    return tuple({parameter.name: parameter for found in attacks().values() for parameter in found.parameters}.values())

@@ -1,0 +1,65 @@
+"""Row-order linkage: the record at the same place of the release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.linkage import apart, nearest
+from sqlmicro.attacks.pair import Pair
+from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@attack(
+    "row-order",
+    source="sqlmicro: a release in the order of the original gives every record away",
+    templates=(
+        "audit/values.sql",
+        "attack/features.sql",
+        "attack/columns.sql",
+        "attack/matches.sql",
+        "attack/sampled.sql",
+    ),
+)
+def row_order(knowledge: Knowledge) -> Measured:
+    """Take the record at the same place of the release.
+
+    Returns
+    -------
+    Measured
+        The rate is the share of records tried whose own record has the same place in the release, and chance 1/m. Where
+        records are matched, `order_correlation` is the correlation of the places: 0 for a shuffled release, near 1
+        where records were left out and the others kept their order. Else a record counts when the one at its place is
+        among the nearest, and chance is the same for any released record: the mean of ties/m.
+    """
+    import numpy as np
+
+    pair = knowledge.pair
+    rows = pair.tried[pair.tried < pair.sizes[1]]
+    if not len(rows):
+        raise NothingToAttack("attack, --sample", "must hold records at places that the release has", "none")
+    right, chance = found_at(pair, rows, rows)
+    detail: dict[str, Any] = {}
+    if pair.truth is not None and len(pair.tried) > 1:
+        places = np.corrcoef(pair.tried, pair.truth[pair.tried])[0, 1]
+        detail["order_correlation"] = float(places)
+    return Measured(float(right.mean()), chance, len(rows), detail)
+
+
+def found_at(pair: Pair, rows: np.ndarray, released: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return which records of the original (t,) are found at given places of the release (t,), and by chance.
+
+    Without a match a place is right when its record is among those nearest to the original.
+    """
+    import numpy as np
+
+    if pair.truth is not None:
+        right: np.ndarray = pair.truth[rows] == released
+        return right, 1 / pair.sizes[1]
+    found = pair.once("nearest", lambda: nearest(pair, pair.features, "nearest released records"))
+    among = np.searchsorted(pair.tried, rows)
+    chance = float(found.ties[among].mean()) / pair.sizes[1]
+    return apart(pair.features, rows, released) == found.least[among], chance
