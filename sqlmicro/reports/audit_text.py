@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlmicro.reports.text import figure, histogram, line, some, table
 
-_NULLS = {
+NULLS = {
     "own_value": "a value of its own",
     "wildcard": "matches every value",
     "exclude": "its record is left out",
@@ -17,7 +17,7 @@ def audit(report: dict[str, Any]) -> str:
     """Return what was measured, what failed, and the class sizes."""
     lines = [line("table", report["table"])]
     lines += [line(role, ", ".join(report[role])) for role in ("quasi", "sensitive") if report[role]]
-    lines.append(line("NULL", _NULLS[report["nulls"]]))
+    lines.append(line("NULL", NULLS[report["nulls"]]))
     recorded = f"release {report['release']} in sqlmicro.audits" if report["recorded"] else ""
     if recorded:
         lines.append(line("recorded", recorded))

@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from sqlmicro.reports.disclosure import class_steps
+
 _LABEL = 16
 _BAR = "#"
 
@@ -62,15 +64,9 @@ def histogram(sizes: dict[int, int], k: int | None) -> str:
     1                 2        2  ####  below k
     5                 3       15  ##############################
     """
-    steps: list[tuple[str, int, int, bool]] = []
-    edges = [1, 2, 3, 4, 5, 6, 11, 21, 51, 101, 1001, 10001]
-    if k is not None and k not in edges:
-        edges = sorted({*edges, k})
-    for low, after in zip(edges, [*edges[1:], None], strict=True):
-        inside = {size: n for size, n in sizes.items() if size >= low and (after is None or size < after)}
-        if inside:
-            name = f"{low}" if after == low + 1 else f"{low} to {after - 1}" if after else f"{low} and more"
-            steps.append((name, sum(inside.values()), sum(s * n for s, n in inside.items()), k is not None and low < k))
+    steps = [
+        (step.label, step.classes, step.records, k is not None and step.first < k) for step in class_steps(sizes, k)
+    ]
     if not steps:
         return "no records"
     most = max(records for _, _, records, _ in steps)
@@ -136,7 +132,9 @@ def profile(report: dict[str, Any]) -> str:
 def release(report: dict[str, Any]) -> str:
     """Return what a release is worth, in one screen."""
     where = f"{report['target']} ({report['target_kind']})"
-    if report["dry_run"]:
+    if report["target"] is None:
+        where = "not yet"
+    elif report["dry_run"]:
         where = f"nothing was written (would be {where})"
     elif report["release"]:
         where += f", release {report['release']} in sqlmicro.releases"
@@ -152,6 +150,7 @@ def release(report: dict[str, Any]) -> str:
         *_losses(report),
         line("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
         *_audits(report["audits"]),
+        *_purged(report),
         line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report["seconds"].items())),
     ]
     if report["candidates"]:
@@ -165,6 +164,12 @@ def release(report: dict[str, Any]) -> str:
             for note in report["notes"]
         ]
     return "\n".join(lines)
+
+
+def _purged(report: dict[str, Any]) -> list[str]:
+    if "purged" not in report:  # nothing was replaced
+        return []
+    return [line("purged", "yes" if report["purged"] else f"no: {report['not_purged_because']}")]
 
 
 def some(names: Sequence[str]) -> str:

@@ -1,0 +1,241 @@
+"""Distributions of a release and its original, side by side, as `disclosure.py` allows them to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from math import sqrt
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.reports.disclosure import LEVELS, Counted, edges, merged, pooled
+from sqlmicro.reports.numbers import number, plain
+
+if TYPE_CHECKING:
+    from sqlmicro.audits.comparison import Comparison
+    from sqlmicro.audits.subject import Subject
+    from sqlmicro.columns import Column
+
+MOST_VALUES = 12
+"""Most values of a nominal column that are shown; the others are counted together."""
+_LONGEST = 40
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def columns(subject: Subject, k: int) -> list[dict[str, Any]]:
+    """Return what every column looks like before and after; without an original, after only.
+
+    Returns
+    -------
+    list of dict
+        `name`, `scale`, `bars` (label, and the shares before and after), `summary` (label, before, after), `why` there
+        are no bars. What is before is None without an original.
+    """
+    from sqlmicro.audits.comparison import comparison
+    from sqlmicro.audits.registry import NothingToMeasure
+
+    # Without an original the release stands for it: the same rules, and the first of two equal figures is left out.
+    both = subject if subject.original else replace(subject, original=subject.release, _made={})
+    try:
+        found = comparison(both)
+    except NothingToMeasure:
+        return []
+    described = {**_numeric(both, found, k), **_nominal(both, found, k)}
+    shown = [described[column.name] for column in both.shared]
+    if subject.original is None:
+        for column in shown:
+            column["bars"] = [bar | {"before": None} for bar in column["bars"]]
+            column["summary"] = [row | {"before": None} for row in column["summary"]]
+    return shown
+
+
+def _numeric(subject: Subject, found: Comparison, k: int) -> dict[str, dict[str, Any]]:
+    if not found.numeric:
+        return {}
+    relations = {"before": found.original, "after": found.released}
+    quantiles = {side: _quantiles(subject, relation, found.numeric, k) for side, relation in relations.items()}
+    moments = {
+        side: {
+            name: (int(records), mean, variance)
+            for name, records, mean, variance, _ in subject.warehouse.rows(
+                "audit/numeric_summaries.sql", relation=relation, columns=found.numeric
+            )
+        }
+        for side, relation in relations.items()
+    }
+    cut = [(column, _lines(column, quantiles["before"])) for column in found.numeric]
+    binned = [(column, found_edges) for column, found_edges in cut if found_edges]
+    counts: dict[str, dict[int, tuple[int, int]]] = {}
+    if binned:
+        for name, place, old, new in subject.warehouse.rows(
+            "report/bins.sql", original=found.original, released=found.released, columns=binned
+        ):
+            counts.setdefault(name, {})[place] = (int(old), int(new))
+    described = {}
+    for column, lines in cut:
+        described[column.name] = {
+            "name": column.name,
+            "scale": "numeric",
+            "bars": _shares(_bins(column, lines, counts.get(column.name, {}), k)),
+            "summary": _summary(column, moments, quantiles, k),
+        }
+    return described
+
+
+def _lines(column: Column, quantiles: Mapping[tuple[str, float], float]) -> list[float]:
+    """Return the edges of the bins of a column: within its outer quantiles, of few records within the quartiles."""
+    outer, inner = ([quantiles.get((column.name, level)) for level in pair] for pair in ((0.05, 0.95), (0.25, 0.75)))
+    return edges(*(inner if None in outer else outer))
+
+
+def _quantiles(subject: Subject, relation: Any, numeric: Sequence[Column], k: int) -> dict[tuple[str, float], float]:
+    rows = subject.warehouse.rows("report/quantiles.sql", relation=relation, columns=numeric, levels=list(LEVELS), k=k)
+    return {(name, float(level)): value for name, level, value in rows if value is not None}
+
+
+def _bins(column: Column, lines: Sequence[float], counts: Mapping[int, tuple[int, int]], k: int) -> list[Counted]:
+    runs = merged([counts.get(place, (0, 0)) for place in range(len(lines) + 1)], k)
+    if len(runs) < 2:
+        return []
+    labels = [_edge(column, line) for line in lines]
+    return [
+        Counted(_between(labels[first - 1] if first else "", labels[last] if last < len(lines) else ""), before, after)
+        for first, last, before, after in runs
+    ]
+
+
+def _between(low: str, high: str) -> str:
+    if not low:
+        return f"below {high}"
+    return f"{low} to {high}" if high else f"{low} and more"
+
+
+def _edge(column: Column, value: float) -> str:
+    """Return an edge of a bin: a day for dates, else a number in full."""
+    return _day(column, value) or plain(value)
+
+
+def _day(column: Column, value: float) -> str:
+    unit = {"date": timedelta(days=1), "timestamp": timedelta(microseconds=1)}.get(column.family.removesuffix("tz"))
+    if unit is None:
+        return ""
+    try:
+        return (_EPOCH + value * unit).date().isoformat()
+    except OverflowError:
+        return plain(value)
+
+
+def _summary(
+    column: Column,
+    moments: Mapping[str, Mapping[str, tuple[int, Any, Any]]],
+    quantiles: Mapping[str, Mapping[tuple[str, float], float]],
+    k: int,
+) -> list[dict[str, Any]]:
+    """Return mean, standard deviation and quantiles, as text; "not shown" where too few records are behind them."""
+
+    def text(value: float | None) -> str:
+        return "not shown" if value is None else _day(column, value) or number(value)
+
+    def moment(side: str, place: int) -> float | None:
+        records, *found = moments[side][column.name]
+        return found[place] if records >= k and found[place] is not None else None
+
+    rows = [{"label": "mean", **{side: text(moment(side, 0)) for side in moments}}]
+    if not _day(column, 0):
+        spread = {side: moment(side, 1) for side in moments}
+        rows.append(
+            {"label": "standard deviation", **{s: text(None if v is None else sqrt(v)) for s, v in spread.items()}}
+        )
+    rows += [
+        {
+            "label": f"{100 * level:g} % quantile",
+            **{side: text(quantiles[side].get((column.name, level))) for side in quantiles},
+        }
+        for level in LEVELS
+    ]
+    return rows
+
+
+def _nominal(subject: Subject, found: Comparison, k: int) -> dict[str, dict[str, Any]]:
+    if not found.nominal:
+        return {}
+    rows = subject.warehouse.rows("report/categories.sql", **found.of(found.nominal), k=k, most=MOST_VALUES)
+    by_name: dict[str, list[tuple[int, Any, int, int]]] = {column.name: [] for column in found.nominal}
+    for name, place, value, before, after in rows:
+        by_name[name].append((int(place), value, int(before), int(after)))
+    return {
+        name: {"name": name, "scale": "nominal", "bars": _shares(_values(sorted(places), k)), "summary": []}
+        for name, places in by_name.items()
+    }
+
+
+def _values(places: Sequence[tuple[int, Any, int, int]], k: int) -> list[Counted]:
+    frequent = [Counted(_value(value), b, a) for place, value, b, a in places if place <= MOST_VALUES]
+    rest = [(b, a) for place, _, b, a in places if place > MOST_VALUES]
+    kept, (before, after) = pooled(frequent, rest[0] if rest else (0, 0), k)
+    if all(_is_number(bar.label) for bar in kept):
+        kept.sort(key=lambda bar: float(bar.label))
+    return [*kept, Counted("all others", before, after)] if before else kept
+
+
+def _value(value: str | None) -> str:
+    if value is None:
+        return "missing"
+    text = " ".join("".join(char if char.isprintable() else " " for char in value).split())
+    return (text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…") or "(blank)"
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()
+
+
+def _shares(bars: Sequence[Counted]) -> list[dict[str, Any]]:
+    """Return the bars as shares of the records they stand for together."""
+    before, after = (sum(bar[side] for bar in bars) for side in (1, 2))  # type: ignore[misc]
+    return [{"label": bar.label, "before": bar.before / before, "after": bar.after / after} for bar in bars]
+
+
+def deviations(subject: Subject, audit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by how much the contingency tables differ: by the number of their columns, and the tables one by one.
+
+    The share of a table is half the sum of the absolute differences of its cells, of all records: how many records
+    would have to change their cell to make it the table of the original.
+    """
+    return {"distance": audit["value"], "orders": audit["orders"], "tables": _tables(subject, audit["order"])}
+
+
+def _tables(subject: Subject, order: int) -> list[dict[str, Any]]:
+    from sqlmicro.audits.comparison import comparison
+    from sqlmicro.safe_method import distance
+
+    found = comparison(subject)
+    if not found.nominal:
+        return []
+    run = subject.warehouse.run
+    files = {
+        side: run("safe/cells.sql", f"report_{side}", relation=relation, columns=found.nominal)
+        for side, relation in (("original", found.original), ("changed", found.released))
+    }
+    records = subject.warehouse.count(found.original)
+    tables = []
+    for used, sets in distance.batches(found.nominal, min(order, 2)):
+        rows = subject.warehouse.rows(
+            "safe/deviations.sql",
+            original=files["original"],
+            changed=files["changed"],
+            nominal=used,
+            numeric=[],
+            sets=sets,
+        )
+        for bits, cells, changed, deviation, largest in rows:
+            names = [c.name for place, c in enumerate(reversed(used)) if not int(bits) >> place & 1]
+            tables.append(
+                {
+                    "columns": names[::-1],
+                    "cells": int(cells),
+                    "changed": int(changed),
+                    "share": float(deviation) / (2 * records),
+                    "largest": float(largest),
+                }
+            )
+    return sorted(tables, key=lambda table: (-table["share"], table["columns"]))

@@ -1,0 +1,238 @@
+"""The facts of a report: what is recorded of a release, and what is measured on it and its original, as aggregates.
+
+They are what `sqlmicro report --json` prints, and all that the page and the text are made from. `disclosure.py` says
+what may be among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.reports import disclosure, distributions, recorded
+
+if TYPE_CHECKING:
+    from sqlmicro.audits.subject import Subject
+    from sqlmicro.progress import Progress
+    from sqlmicro.warehouse import Warehouse
+
+SMALLEST_K = 3
+"""Fewest records behind a figure where no k was promised or asked for."""
+
+
+def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts about a release.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where the release is, opened for reading.
+    values : mapping
+        The options of `sqlmicro report`.
+
+    Returns
+    -------
+    dict
+        `release`, `table`, `source`, `original` (None, and `no_original` says why), `quasi`, `min_k`, `verdict`,
+        `records`, `steps`, `audits`, `class_sizes`, `below_k`, `columns`, `correlations`, `loss`, `deviations`,
+        `attacks` (name, rate, ci, chance, n of each; filled by `attack`), `candidates` (label, risk, loss, command,
+        front of each release of the same source), `safe_candidates`.
+
+    Raises
+    ------
+    InputError
+        When the release, or an original that was named, is not there.
+    ParameterError
+        When nothing is recorded of the release and no --quasi is given.
+    """
+    known = recorded.find_release(warehouse, values["release"])
+    subject, facts = _subject(warehouse, values, known)
+    warehouse.seal()
+    needed = max(values["min_k"] or 0, facts["promised_k"] or 0)
+    k = facts["min_k"] = max(needed, *(step["k"] or 0 for step in facts["steps"]), 0) or SMALLEST_K
+    rows = _audits(subject, values, needed)
+    facts["audits"] = [_audit(row) for row in rows]
+    sizes = _sizes(rows)
+    measured = next((row["value"] for row in rows if row["check"] == "k-anonymity"), None)
+    facts["verdict"] = _verdict(measured, needed)
+    steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
+    facts["class_sizes"] = [{"size": step.label, "classes": step.classes, "records": step.records} for step in steps]
+    facts["below_k"] = sum(size * n for size, n in sizes.items() if size < k)
+    facts["columns"] = distributions.columns(subject, k)
+    details = {row["check"]: row for row in rows if row["value"] is not None}
+    both = details.get("correlations", {}).get("before_and_after", {})
+    facts["correlations"] = [
+        {"pair": pair, "before": old, "after": new} for pair, (old, new) in both.items() if old is not None
+    ]
+    facts["distances"] = {name: details[name]["by_column"] for name in ("hellinger", "emd") if name in details}
+    facts["loss"] = _loss(known, details)
+    facts["deviations"] = (
+        distributions.deviations(subject, details["safe-distance"]) if "safe-distance" in details else {}
+    )
+    return facts
+
+
+def _subject(
+    warehouse: Warehouse, values: Mapping[str, Any], known: Mapping[str, Any] | None
+) -> tuple[Subject, dict[str, Any]]:
+    """Return what is audited, and the facts that say what it is."""
+    from sqlmicro import options
+    from sqlmicro.audits import inputs
+    from sqlmicro.source import find_source
+
+    table = known["target"] if known else values["release"]
+    try:
+        release = find_source(warehouse, table, {})
+    except InputError:
+        if known is None:
+            raise
+        raise InputError(
+            "--release", f"what was published as {table!r} must still be there", "nothing", "Name another release"
+        ) from None
+    names = [column.name for column in release.columns]
+    quasi = list(values["quasi"]) or (recorded.quasi_of(known, names) if known else [])
+    if not quasi and known is None:
+        raise ParameterError(
+            "report, --quasi", "is needed where nothing is recorded of the release", "none",
+            f"The table has: {', '.join(names)}",
+        )  # fmt: skip
+    original, why = values["original"], ""
+    if original is None:
+        original, why = recorded.original_of(known)
+    reader = options.reader_options(dict(values))
+    shared = {**values, "table": table, "original": None, "quasi": tuple(quasi)}
+    shared |= dict.fromkeys(options.names(options.READER))
+    subject = inputs.subject(warehouse, shared)
+    if original is not None:
+        try:
+            theirs = find_source(warehouse, original, reader, name="original_source")
+            if theirs.relation == release.relation and not theirs.is_file:
+                raise InputError("--original", "must not be the release itself", repr(original))
+            subject = replace(subject, original=inputs.table(theirs))
+        except InputError:
+            if values["original"] is not None:
+                raise
+            original, why = None, f"its source, {original}, is no longer there; name it with --original"
+    facts = {
+        "release": known["id"] if known else None,
+        "table": table,
+        "source": known["source"] if known else None,
+        "original": original,
+        "no_original": why,
+        "unit": values["entity"],
+        "nulls": values["nulls"],
+        "quasi": quasi,
+        "sensitive": list(values["sensitive"]),
+        "records": warehouse.count(release.relation),
+        "records_before": _before(warehouse, subject, known),
+        "started": str(known["started"])[:16] if known else None,
+        "steps": recorded.steps_of(known) if known else [],
+        "kept": known["parameters"].get("kept", []) if known else [],
+        "dropped": _dropped(known),
+        "versions": known["versions"] if known else {},
+        "promised_k": recorded.promised_k(known, quasi) if known else None,
+        "recorded_audits": known["audits"] if known else [],
+        "attacks": [],
+        "attacked": [],
+        "attacks_assume": False,
+        "no_attacks": why or "none was asked for",
+        "candidates": _points(known),
+        "safe_candidates": known["candidates"] if known else [],
+    }
+    return subject, facts
+
+
+def _before(warehouse: Warehouse, subject: Subject, known: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return how many records there were: as recorded, and as the original has them now."""
+    return {
+        "recorded": known["n"] + (known["suppressed"] or 0) if known else None,
+        "now": warehouse.count(subject.original.relation) if subject.original else None,
+    }
+
+
+def _dropped(known: Mapping[str, Any] | None) -> list[str]:
+    given = known["parameters"] if known else {}
+    return [*given.get("direct_identifiers", []), *given.get("dropped", [])]
+
+
+def _audits(subject: Subject, values: Mapping[str, Any], needed: int) -> list[dict[str, Any]]:
+    """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
+    from sqlmicro.audits import runner
+    from sqlmicro.audits.registry import find
+
+    rows = runner.run(subject, (), {"min_k": needed} if needed and subject.quasi else {}, values)
+    rows = [row for row in rows if find(row["check"]).gate]
+    if subject.original is not None:
+        rows += runner.run(subject, ("safe-distance",), {}, values)
+    return rows
+
+
+def _audit(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a report says of an audit: no histogram, and nothing by column, which has a place of its own."""
+    from sqlmicro.audits.registry import find
+
+    names = ("check", "columns", "value", "threshold", "at_least", "passed", "status")
+    return {**{name: row[name] for name in names}, "meaning": find(row["check"]).summary}
+
+
+def _sizes(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    found = next((row for row in rows if row["check"] == "k-anonymity"), {})
+    return dict(found.get("histogram", {}))
+
+
+def _verdict(k: float | None, needed: int) -> dict[str, Any]:
+    """Return whether the k that was promised or asked for was found: held, broken, or none where there was none."""
+    status = "none" if k is None or not needed else "held" if k >= needed else "broken"
+    return {"status": status, "k": None if k is None else int(k), "needed": needed or None}
+
+
+def _loss(known: Mapping[str, Any] | None, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return IL: as it is measured record by record, else as it was recorded when the release was made."""
+    found = details.get("information-loss")
+    if found is not None:
+        return {"IL": found["value"], "by_column": found["by_column"], "changed": found["changed"], "measured": True}
+    return {"IL": known["il"] if known else None, "by_column": {}, "changed": {}, "measured": False}
+
+
+def _points(known: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the releases of the same source as points of an R-U map: risk 1/k, and IL in percent."""
+    from sqlmicro.reports.charts import pareto
+
+    if known is None:
+        return []
+    points = [
+        {
+            "label": row["target"],
+            "risk": 1 / row["k"],
+            "loss": row["il"],
+            "command": row["method"],
+            "chosen": row["id"] == known["id"],
+        }
+        for row in known["siblings"]
+        if row["k"] and row["il"] is not None
+    ]
+    return pareto(points)
+
+
+def attack(facts: dict[str, Any], values: Mapping[str, Any], progress: Progress) -> None:
+    """Attack the release with its original in hand, and add what came of it to the facts."""
+    from sqlmicro.attacks.command import attack_options, attack_values
+    from sqlmicro.params import settle
+
+    if facts["original"] is None or not values["sample"]:
+        return
+    options = attack_options()
+    given = {option.name: values[option.name] for option in options if option.name in values}
+    given |= {"original": facts["original"], "release": (facts["table"],)}
+    try:
+        report = attack_values(settle(options, given, "report"), progress)
+    except (InputError, ParameterError) as error:
+        facts["no_attacks"] = str(error).rstrip(".")
+        return
+    names = ("name", "rate", "ci", "chance", "n")
+    facts["attacks"] = [{name: row[name] for name in names} for row in report["attacks"]]
+    facts["attacked"] = report["columns"]
+    facts["attacks_assume"] = report["truth"] == "assumed"
+    facts["no_attacks"] = "" if facts["attacks"] else "none can be made"

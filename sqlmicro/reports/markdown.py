@@ -1,0 +1,47 @@
+"""A report as text: Markdown for a pull request."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlmicro.reports.content import Table, tiles, verdict
+from sqlmicro.reports.page import about, heading
+from sqlmicro.reports.sections import sections
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is: nobody is mentioned, nothing becomes a tag, a link or a cell.
+
+    >>> escaped("<b> a|b @you *x* snake_case _y_")
+    '&lt;b&gt; a\\\\|b &#64;you \\\\*x\\\\* snake_case \\\\_y\\\\_'
+    """
+    flat = " ".join(text.split())
+    flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
+    flat = re.sub(r"([\\`*\[\]|~#!])", r"\\\1", flat.replace("&#64;", "\0")).replace("\0", "&#64;")
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", flat)
+
+
+def markdown(facts: Mapping[str, Any]) -> str:
+    """Return the report as Markdown: the same words and tables as the page; for a chart there is its table."""
+    words, sentence = verdict(facts)
+    lines = [f"# {escaped(heading(facts))}", escaped(about(facts)), f"**{escaped(words)}.** {escaped(sentence)}"]
+    lines.append(_table(Table("", ["Figure", "Value", "Meaning"], tiles(facts), frozenset({1}))))
+    for section in sections(facts):
+        lines.append(f"## {escaped(section.title)}")
+        for block in section.blocks:
+            if block.heading:
+                lines.append(f"### {escaped(block.heading)}")
+            lines += [escaped(paragraph) for paragraph in block.text]
+            if block.items:
+                lines.append("\n".join(f"- {escaped(item)}" for item in block.items))
+            if block.table:
+                lines += [f"{escaped(block.table.caption)}:", _table(block.table)]
+    return "\n\n".join(lines) + "\n"
+
+
+def _table(table: Table) -> str:
+    rule = ["---:" if place in table.numeric else "---" for place in range(len(table.header))]
+    rows: list[Sequence[str]] = [[escaped(cell) for cell in row] for row in (table.header, *table.rows)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))

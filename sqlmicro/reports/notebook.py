@@ -1,0 +1,62 @@
+"""Reports for a notebook: a piece of HTML with the class sizes as a chart; names are escaped, figures are aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from sqlmicro.reports import charts
+from sqlmicro.reports.disclosure import class_steps
+from sqlmicro.reports.text import some
+
+_numbers = count(1)
+
+
+def release(report: Mapping[str, Any]) -> str:
+    """Return a release: its main figures, its class sizes, its notes."""
+    wanted = max((audit["threshold"] or 0 for audit in report["audits"]), default=0)
+    rows = [
+        ("source", report["source"]),
+        ("published", report["target"] or "not yet"),
+        ("method", report["method"]),
+        ("rows", f"{report['rows']:,} of {report['rows_in']:,}"),
+        ("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
+    ]
+    if report["IL"] is not None:
+        rows.append(("information loss", f"{report['IL']:.4g} %"))
+    return _piece("Release", rows, _chart(report["histogram"], wanted), "", report["notes"])
+
+
+def result(verb: str, text: str, report: Mapping[str, Any]) -> str:
+    """Return what a verb found: its text, and the class sizes where it counted them."""
+    found = [row for row in report.get("audits", []) if row.get("histogram")]
+    chart = _chart(found[0]["histogram"], found[0]["threshold"] or 0) if found else ""
+    return _piece(verb.replace("-", " ").capitalize(), [], chart, "" if not text else text, [])
+
+
+def _chart(sizes: Mapping[int, int], k: float) -> str:
+    wanted = int(k)
+    steps = [
+        {"label": step.label, "before": None, "after": step.records, "below": step.first < wanted}
+        for step in class_steps(sizes, wanted or None)
+    ]
+    if not steps:
+        return ""
+    key = f"sqlmicro-{next(_numbers)}"  # several charts share the page of a notebook
+    return charts.bars(key, "Records by class size", steps, unit="records", percent=False)
+
+
+def _piece(title: str, rows: Sequence[tuple[str, str]], chart: str, text: str, notes: Sequence[str]) -> str:
+    page = charts.environment()
+
+    def style(name: str, ours: str) -> str:
+        # The page is not ours: rules hold inside this piece only.
+        return str(page.get_template(name).render()).replace(ours, f".sqlmicro{'' if ours == ':root' else ' ' + ours}")
+
+    styles = style("colours.css.jinja", ":root") + "\n" + style("chart.css.jinja", ".chart")
+    return str(
+        page.get_template("notebook.html.jinja").render(
+            title=title, rows=rows, chart=chart, text=text, notes=notes, styles=styles
+        )
+    )

@@ -1,0 +1,178 @@
+"""What the database recorded of a release: a row of sqlmicro.releases, its audits, and the candidates it won over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.errors import InputError
+from sqlmicro.templates import Name
+
+if TYPE_CHECKING:
+    from sqlmicro.warehouse import Warehouse
+
+SCHEMA = "sqlmicro"
+_K = "k-anonymity ("
+_CANDIDATE = "candidate "
+
+
+def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
+    """Return what is recorded of the release that `--release` names: by its number, or the newest of a table or file.
+
+    Raises
+    ------
+    InputError
+        When no release has the number.
+    """
+    from sqlmicro.recording import release_of
+    from sqlmicro.source import find_table
+
+    if text.isdecimal():
+        row = _row(warehouse, int(text))
+        if row is None:
+            raise InputError(
+                "--release",
+                "must be the number of a release in sqlmicro.releases, or a table or file",
+                text,
+                f"There are: {', '.join(_numbers(warehouse)) or 'none'}",
+            )
+        return row
+    found = find_table(warehouse, text)
+    number = release_of(warehouse, text, found[0] if found else Name("", "", text))
+    return None if number is None else _row(warehouse, number)
+
+
+def _there(warehouse: Warehouse, table: str) -> bool:
+    from sqlmicro.source import find_relation
+
+    return find_relation(warehouse, Name("", SCHEMA, table)) is not None
+
+
+def _numbers(warehouse: Warehouse) -> list[str]:
+    if not _there(warehouse, "releases"):
+        return []
+    return [
+        str(row[0]) for row in warehouse.query("report", "SELECT id FROM sqlmicro.releases ORDER BY id DESC LIMIT 20")
+    ]
+
+
+def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
+    if not _there(warehouse, "releases"):
+        return None
+    names = ("id", "source", "target", "method", "parameters", "n", "suppressed", "il", "started", "versions")
+    rows = warehouse.query(
+        "report", "SELECT {{ names | idents }} FROM sqlmicro.releases WHERE id = $1", [number], names=names
+    )
+    if not rows:
+        return None
+    row = dict(zip(names, rows[0], strict=True))
+    row |= {name: json.loads(row[name] or "{}") for name in ("parameters", "versions")}
+    row["methods"] = str(row["method"]).split(" + ")
+    row["audits"] = _audits(warehouse, number)
+    row["candidates"] = _candidates(warehouse, number)
+    row["siblings"] = _siblings(warehouse, row["source"])
+    return row
+
+
+def _audits(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
+    """Return the checks of the release itself, in the order in which they were recorded."""
+    rows = warehouse.query(
+        "report",
+        'SELECT "check", value, threshold, passed FROM sqlmicro.audits WHERE release = $1 ORDER BY rowid',
+        [number],
+    )
+    names = ("check", "value", "threshold", "passed")
+    return [dict(zip(names, row, strict=True)) for row in rows if not row[0].startswith(_CANDIDATE)]
+
+
+def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
+    """Return the candidates of SAFE, the nearest to the original first."""
+    if not _there(warehouse, "candidates"):
+        return []
+    names = ("candidate", "algorithm", "pass", "unification", "distance", "loss", "groups", "dropped", "released")
+    rows = warehouse.query(
+        "report",
+        "SELECT {{ names | idents }} FROM sqlmicro.candidates WHERE release = $1 ORDER BY distance, candidate",
+        [number],
+        names=names,
+    )
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
+    """Return every release of the same source with the k and the IL that were recorded."""
+    rows = warehouse.query(
+        "report", "SELECT id, target, method, k, il FROM sqlmicro.releases WHERE source = $1 ORDER BY id", [source]
+    )
+    return [dict(zip(("id", "target", "method", "k", "il"), row, strict=True)) for row in rows]
+
+
+def columns_of(check: str, names: Sequence[str]) -> list[str]:
+    """Return the columns a recorded check was made over; none where its name does not tell them apart.
+
+    >>> columns_of("k-anonymity (age, sex)", ["sex", "age"]), columns_of("rows", ["age"])
+    (['age', 'sex'], [])
+    """
+    if not check.startswith(_K):
+        return []
+    found = check.removeprefix(_K).removesuffix(")").split(", ")
+    return found if set(found) <= set(names) else []
+
+
+def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps of a release: method, columns, strata, k, what is promised, and the parameters that were set."""
+    from sqlmicro.registry import PROMISES, methods
+
+    known = methods()
+    steps = []
+    for name, given in zip(recorded["methods"], recorded["parameters"].get("steps", []), strict=False):
+        method = known.get(name)
+        promise = method.promise if method else "masked"
+        if given.get("block_attributes"):
+            promise = "block"
+        steps.append(
+            {
+                "method": name,
+                "columns": given.get("columns") or [],
+                "by": given.get("by") or [],
+                "k": given.get("k"),
+                "promise": PROMISES[promise],
+                "parameters": {
+                    key: value
+                    for key, value in given.items()
+                    if key not in ("columns", "by", "k", "method", "released") and value not in (None, [], "", False)
+                },
+                "released": given.get("released"),
+            }
+        )
+    return steps
+
+
+def quasi_of(recorded: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the columns the k of a release was measured over: those of its widest check, else those of its steps."""
+    checked = [columns_of(row["check"], names) for row in recorded["audits"]]
+    widest = max(checked, key=len, default=[])
+    if widest:
+        return widest
+    used = [column for step in steps_of(recorded) for column in (*step["columns"], *step["by"])]
+    return [column for column in dict.fromkeys(used) if column in names]
+
+
+def promised_k(recorded: Mapping[str, Any], quasi: Sequence[str]) -> int | None:
+    """Return the largest k that was asked of these columns together, and held when it was recorded."""
+    asked = [
+        int(row["threshold"])
+        for row in recorded["audits"]
+        if row["threshold"] is not None and row["passed"] and set(columns_of(row["check"], quasi)) == set(quasi)
+    ]
+    return max(asked, default=None)
+
+
+def original_of(recorded: Mapping[str, Any] | None) -> tuple[str | None, str]:
+    """Return the original to compare with, and if there is none to be had, why."""
+    if recorded is None:
+        return None, "nothing is recorded of where the release comes from; name the original with --original"
+    if recorded["parameters"].get("target_kind") == "in place":
+        return None, "the release took the place of the original, which is gone: there is no before"
+    return recorded["source"], ""

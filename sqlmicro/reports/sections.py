@@ -1,0 +1,20 @@
+"""The sections of a report, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlmicro.reports import loss_sections as loss
+from sqlmicro.reports import risk_sections as risk
+from sqlmicro.reports.content import Section
+
+_ORDER = (
+    risk.promise, risk.classes, risk.attacks, risk.risk_map, risk.audits, loss.columns, loss.correlations, loss.tables,
+    loss.candidates, risk.parameters, risk.not_promised,
+)  # fmt: skip
+
+
+def sections(facts: Mapping[str, Any]) -> list[Section]:
+    """Return the sections of a report that have something to say."""
+    return [section for section in (make(facts) for make in _ORDER) if section.blocks]

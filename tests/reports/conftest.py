@@ -1,0 +1,74 @@
+"""What the tests of reports share: a database with names and values that must not get out, and the report on it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlmicro
+
+K = 3
+TABLE = "<script>alert(1)</script>"
+INCOME = 'net "income"'
+CITY = "city & <b>place</b>"
+RARE = "Kanarienwerder <img src=x onerror=alert(2)>"
+FREQUENT = "Ulm <i>am</i> Rhein"
+HIGHEST, LOWEST = 987654321.0625, -876543.21875
+RECORDS = 400
+
+
+@dataclass(frozen=True)
+class World:
+    """A database file and what was in the original by column."""
+
+    db: str
+    original: dict[str, list[Any]]
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Make a table with a key, unique doubles, two extreme values and a city that two records have; release it."""
+    rng = random.Random(1)
+    original: dict[str, list[Any]] = {
+        "person": [7_123_456_789 + 37 * i for i in range(RECORDS)],
+        INCOME: [HIGHEST, LOWEST, *(round(rng.lognormvariate(8, 1), 4) for _ in range(RECORDS - 2))],
+        "age": [rng.randrange(18, 90) for _ in range(RECORDS)],
+        CITY: [RARE, RARE, *(rng.choice(["Bonn", "Bonn", FREQUENT, "Köln"]) for _ in range(RECORDS - 3)), None],
+    }
+    db = str(tmp_path_factory.mktemp("report") / "world.duckdb")
+    with duckdb.connect(db) as connection:
+        quoted = '"' + INCOME.replace('"', '""') + '"'
+        connection.execute(f'CREATE TABLE "{TABLE}" (person BIGINT, {quoted} DOUBLE, age INTEGER, "{CITY}" VARCHAR)')
+        connection.executemany(f'INSERT INTO "{TABLE}" VALUES (?, ?, ?, ?)', list(zip(*original.values(), strict=True)))
+    options: dict[str, Any] = {"db": db, "columns": [f"{INCOME}", "age"], "keep": ["person", CITY]}
+    sqlmicro.mdav(TABLE, k=K, into="release", **options)
+    sqlmicro.mdav(TABLE, k=5, into="coarse", **options)
+    sqlmicro.individual_ranking(TABLE, k=K + 1, into="by column", **options)
+    return World(db, original)
+
+
+@pytest.fixture(scope="session")
+def facts(world: World) -> dict[str, Any]:
+    """Return the report on the release, as Python gives it."""
+    return sqlmicro.report(release="release", db=world.db, sample=50)
+
+
+@pytest.fixture(scope="session")
+def page(facts: dict[str, Any]) -> str:
+    """Return the page of the report."""
+    from sqlmicro.reports.page import html
+
+    return html(facts)
+
+
+@pytest.fixture(scope="session")
+def page_file(page: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the page as a file."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(page, encoding="utf-8")
+    return path
