@@ -2,7 +2,7 @@
 -- source: Samarati & Sweeney (1998); the values are only shown on request (--show-values)
 -- reads: cells
 -- returns: the columns as text, size
--- params: cells, plain, as_bytes, k, most
+-- params: cells, plain, as_bytes, as_bits, k, most
 SELECT
 {% for column in plain %}
   CAST({{ column | ident }} AS VARCHAR) AS {{ column | ident }},
@@ -10,8 +10,11 @@ SELECT
 {% for column in as_bytes %}
   decode({{ column | ident }}) AS {{ column | ident }},
 {% endfor %}
+{% for column in as_bits %}
+  CAST(CAST(CAST(decode({{ column | ident }}) AS {{ column.bits | sqltype }}) AS {{ column | sqltype }}) AS VARCHAR) AS {{ column | ident }},
+{% endfor %}
   size
 FROM {{ cells | ident }}
 WHERE size < {{ k }}
-ORDER BY size{% for column in plain %}, encode(CAST({{ column | ident }} AS VARCHAR)){% endfor %}{% for column in as_bytes %}, {{ column | ident }}{% endfor +%}
+ORDER BY size{% for column in plain %}, encode(CAST({{ column | ident }} AS VARCHAR)){% endfor %}{% for column in as_bytes %}, {{ column | ident }}{% endfor %}{% for column in as_bits %}, {{ column | ident }}{% endfor +%}
 LIMIT {{ most }}

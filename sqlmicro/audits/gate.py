@@ -1,4 +1,4 @@
-"""The gates of a job: audits of the records as they stand between two steps, before anything is published."""
+"""The gates of a job: audits of the records as they would be released, before anything is published."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ if TYPE_CHECKING:
 
 
 def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
-    """Audit a staging relation of a run, as an audit step of a job says; the original is what the run has loaded.
+    """Audit a staging relation of a run, as a gate of a job says; the original is what the run has loaded.
 
     Raises
     ------
     JobError
-        When the step names an original of its own, or nothing to audit.
+        When the gate names nothing to audit.
     """
-    given = [name for name in ("original", "match") if values[name]]
-    if given:
-        raise JobError(f"{where}, key {given[0]!r}", "a job compares with its own table, record by record", given[0])
+    asked = [row for row in measured(run, relation, values, where) if row["asked"]]
+    if not asked:
+        raise JobError(where, "must name a gate, such as min_k, or a measure", "none")
+    return asked
+
+
+def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    """Return all that the audits find of a staging relation of a run, asked for or not."""
     roles = inputs.roles(run.roles.released, values, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
 
@@ -56,8 +61,5 @@ def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> lis
         **{name: found for name, found in roles.items() if name != "match"},
     )
     found = runner.run(subject, values["measure"], inputs.thresholds(values), values)
-    if not any(row["asked"] for row in found):
-        raise JobError(where, "must name a gate, such as min_k, or a measure", "none")
     shown = {column.name: name for name, column in own.items()}
-    asked = [row for row in found if row["asked"]]
-    return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in asked]
+    return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in found]

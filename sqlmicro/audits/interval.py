@@ -33,6 +33,8 @@ def by_sd(
         column, which is what an attacker has.
     """
     found = comparison(subject, matched=True)
+    if not found.numeric:
+        return Found(None, detail={"reason": "no numeric column is in both tables"})
     rows = subject.warehouse.rows("audit/within_sd.sql", **found.of(found.numeric), sd=sd)
     shares = {name: within / records if records else None for name, within, records in rows}
     in_all = shares.pop(None)

@@ -90,8 +90,8 @@ def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
 
 def smallest(subject: Subject, k: int, most: int) -> list[list[Any]]:
     """Return the values of the smallest classes below k, as text in the order of the columns, and their sizes."""
-    shown: dict[str, Any] = dict(subject.shown())
-    names = [column.name for column in (*shown["plain"], *shown["as_bytes"])]
+    shown = subject.shown()
+    names = [column.name for column in (*shown["plain"], *shown["as_bytes"], *shown["as_bits"])]
     rows = subject.warehouse.rows("audit/violating_classes.sql", cells=subject.cells, k=k, most=most, **shown)
     order = [names.index(column.name) for column in subject.quasi]
     return [[*(row[place] for place in order), row[-1]] for row in rows]
@@ -103,7 +103,7 @@ def statement(relation: Name, columns: Sequence[Column]) -> Sql:
 
 
 def _kinds(columns: Sequence[Column]) -> dict[str, Any]:
-    kinds: dict[str, Any] = {"plain": [], "collated": [], "floats": [], "others": []}
+    kinds: dict[str, Any] = {"plain": [], "collated": [], "floats": [], "nested": [], "others": []}
     for column in columns:
         kinds[_canonical(column)].append(column)
     return kinds
@@ -114,6 +114,8 @@ def _canonical(column: Column) -> str:
         return "collated"
     if column.family == "float":
         return "floats"
+    if column.bits:
+        return "nested"
     return "others" if has_no_plain_bytes(column) else "plain"
 
 

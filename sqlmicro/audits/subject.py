@@ -176,12 +176,9 @@ class Subject:
 
         return self.once("population_cells", stage)
 
-    def shown(self) -> dict[str, list[Column]]:
-        """Return the quasi-identifiers by how they are staged: as they are, or as bytes."""
-        return {
-            "plain": [c for c in self.quasi if c not in self._bytes],
-            "as_bytes": [c for c in self.quasi if c in self._bytes],
-        }
+    def shown(self) -> dict[str, Any]:
+        """Return the quasi-identifiers by how they are staged: as they are, as the bytes of their text, or as bits."""
+        return self._kinds(self.quasi)
 
     def stage(self, template: str, into: str, *, view: bool = True, **params: Any) -> Name:
         """Stage what a template returns, for the next one to read, and return its name."""
@@ -204,25 +201,39 @@ class Subject:
     @cached_property
     def _bytes(self) -> set[Column]:
         """The columns whose values are compared as the bytes of their text."""
-        found = {column for column in self._used if column.collated or has_no_plain_bytes(column)}
-        found |= self._with_negative_zeros(self.release.relation, [c for c in self._used if c not in self.sensitive])
+        found = {column for column in self._used if column.collated or has_no_plain_bytes(column)} - self._bits
         if self.population is not None:
             theirs = pick(self.population.columns, [column.name for column in self.quasi], "audit, --population")
             for own, other in zip(self.quasi, theirs, strict=True):
                 both_numbers = own.family in _ARITHMETIC and other.family in _ARITHMETIC
-                if other.collated or (own.type != other.type and not both_numbers):
+                if other.collated or (own.type != other.type and not (both_numbers and own not in self._bits)):
                     found.add(own)
         return found
 
-    def _with_negative_zeros(self, relation: Name, columns: Sequence[Column]) -> set[Column]:
-        floats = [column for column in columns if column.family == "float" and column != self.weight]
-        if not floats:
-            return set()
-        found = dict(self.warehouse.rows("audit/negative_zeros.sql", relation=relation, columns=floats))
-        return {column for column in floats if found[column.name]}
+    @cached_property
+    def _bits(self) -> set[Column]:
+        """The columns whose floating-point numbers are compared bit by bit: -0.0 is not 0.0, nor NaN every NaN.
+
+        A sensitive column tells no more by the sign of a zero; there the values are compared.
+        """
+        columns = [c for c in self._used if c not in self.sensitive and c != self.weight and c.bits]
+        floats = [column for column in columns if column.family == "float"]
+        relation = self.release.relation
+        rows = self.warehouse.rows("audit/ambiguous_floats.sql", relation=relation, columns=floats) if floats else []
+        ambiguous = {name for name, count in rows if count}
+        return {column for column in columns if column not in floats or column.name in ambiguous}
+
+    def _kinds(self, columns: Sequence[Column]) -> dict[str, Any]:
+        # By the name in staging: a column of the population is staged like the one of the release it is compared with.
+        as_bytes = {column.staged for column in self._bytes}
+        as_bits = {column.staged for column in self._bits} - as_bytes
+        return {
+            "plain": [column for column in columns if column.staged not in as_bytes | as_bits],
+            "as_bytes": [column for column in columns if column.staged in as_bytes],
+            "as_bits": [column for column in columns if column.staged in as_bits],
+        }
 
     def _view(self, table: Table, columns: Sequence[Column], into: str = "records") -> Name:
-        staged_as_bytes = {column.staged for column in self._bytes}
         sensitive = [column for column in self.sensitive if into == "records"]
         complete = [*columns[: len(self.quasi)], *sensitive] if self.nulls == "exclude" else []
         return self.warehouse.run(
@@ -230,9 +241,8 @@ class Subject:
             self._name(into),
             view=not table.is_text,
             relation=table.relation,
-            plain=[column for column in columns if column.staged not in staged_as_bytes],
-            as_bytes=[column for column in columns if column.staged in staged_as_bytes],
             complete=complete,
+            **self._kinds(columns),
         )
 
     def _cells(self, into: str, columns: Sequence[Column], weight: Column | None = None) -> Name:

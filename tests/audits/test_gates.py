@@ -140,8 +140,7 @@ drop = ["id"]
 do = "mdav"
 columns = ["age", "income"]
 k = 3
-[[step]]
-do = "audit"
+[[gate]]
 quasi = ["age", "income"]
 sensitive = ["illness"]
 min_k = 3
@@ -152,7 +151,7 @@ do = "publish"
 into = "out"
 """
     job.write_text(text.replace("LOSS", "0.001"))
-    with pytest.raises(sqlmicro.AuditFailed, match=r"step 2.*information-loss .* needed at most 0.001"):
+    with pytest.raises(sqlmicro.AuditFailed, match=r"gate 1.*information-loss .* needed at most 0.001"):
         sqlmicro.run(str(job))
     job.write_text(text.replace("LOSS", "90"))
     report = sqlmicro.run(str(job))
@@ -163,7 +162,7 @@ into = "out"
         found = connection.execute("""SELECT "check", threshold FROM sqlmicro.audits""").fetchall()
     assert ("information-loss (age, income)", 90.0) in found
     job.write_text(text.replace("max_il = LOSS", 'original = "records"').replace('"out"', '"other"'))
-    with pytest.raises(sqlmicro.JobError, match="a job compares with its own table"):
+    with pytest.raises(sqlmicro.JobError, match="gate 1: 'original' is not a parameter here"):
         sqlmicro.run(str(job))
 
 

@@ -52,11 +52,18 @@ def k_anonymity(table: str, quasi: list[str], k: int = 2, **options: Any) -> dic
     return found
 
 
+def _as_stored(workbench: Any, db: str, table: dict[str, tuple[str, list[Any]]]) -> dict[str, tuple[str, list[Any]]]:
+    """Return the table with its zeros as stored: DuckDB 1.5 gives neighbours that are equal one sign."""
+    stored = workbench.read(db, "records")
+    return {n: (kind, stored[n] if kind in ("DOUBLE", "FLOAT") else found) for n, (kind, found) in table.items()}
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_values_that_are_told_apart_are_classes_of_their_own(workbench: Any, name: str) -> None:
     table = _random_table(np.random.default_rng(1), [name], 60)
-    report = k_anonymity("records", db=workbench.make(table), quasi=[name])
-    assert report["histogram"] == _histogram(table, [name])
+    db = workbench.make(table)
+    report = k_anonymity("records", db=db, quasi=[name])
+    assert report["histogram"] == _histogram(_as_stored(workbench, db, table), [name])
     assert report["classes"] == len(KINDS[name][1])
 
 
@@ -65,6 +72,7 @@ def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = _random_table(rng, list(KINDS), int(rng.integers(1, 200)))
     db = workbench.make(table)
+    table = _as_stored(workbench, db, table)
     for columns in (2, 3):
         names = [str(name) for name in rng.choice(list(KINDS), columns, replace=False)]
         k = int(rng.integers(2, 6))
@@ -123,3 +131,14 @@ def test_wrong_quasi_identifiers_are_refused(workbench: Any, quasi: list[str]) -
     with pytest.raises(sqlmicro.ParameterError) as refused:
         sqlmicro.audit("records", db=db, quasi=quasi)
     assert refused.value.exit_code == 2
+
+
+def test_types_that_are_ambiguous_in_writing_are_refused(workbench: Any) -> None:
+    import duckdb
+
+    db = workbench.make({"a": ("INTEGER", [1])}, table="other")
+    with duckdb.connect(db) as connection:
+        connection.execute("CREATE TABLE records (x UNION(number INTEGER, word VARCHAR), y INTEGER)")
+        connection.execute("INSERT INTO records VALUES (union_value(number := 1), 1), (union_value(word := '1'), 1)")
+    with pytest.raises(sqlmicro.ParameterError, match="written alike"):
+        sqlmicro.audit("records", db=db, quasi=["x", "y"])

@@ -51,7 +51,15 @@ def classes(relation, expect, **kinds):
     return Case(
         "audit/class_sizes.sql",
         given={"released": relation},
-        params={"relation": rel("released"), "plain": [], "collated": [], "floats": [], "others": [], **kinds},
+        params={
+            "relation": rel("released"),
+            "plain": [],
+            "collated": [],
+            "floats": [],
+            "nested": [],
+            "others": [],
+            **kinds,
+        },
         returns=["size", "classes"],
         expect=expect,
         ordered=True,
@@ -111,6 +119,15 @@ CASES = [
         floats=[X],
         others=[col("span", "INTERVAL")],
     ),
+    # NaN by its bits, alone and in a list: the third has another payload.
+    classes(
+        "SELECT CAST(CAST(bits AS BIT) AS DOUBLE) AS x, [CAST(CAST(bits AS BIT) AS DOUBLE)] AS l FROM ("
+        + values("bits", *(f"('{0x7FF8000000000000 + payload:064b}')" for payload in (0, 0, 7)))
+        + ")",
+        [(1, 1), (2, 1)],
+        floats=[X],
+        nested=[col("l", "DOUBLE[]")],
+    ),
     # A user's own column "size" is a quasi-identifier like any other: two classes, of 1 and of 2 records.
     classes(values("size", "(100)", "(200)", "(200)"), [(1, 1), (2, 1)], plain=[SIZE]),
     classes("SELECT 1 AS x LIMIT 0", [], plain=[col("x", "INTEGER")]),
@@ -155,7 +172,7 @@ CASES = [
                 *("('a', 9, 3)", "('b', 9, 2)", "('b', 10, 1)", "(NULL, 9, 1)", "('a', NULL, 1)", "('a', 10, 1)"),
             )
         },
-        params={"cells": rel("cells"), "plain": [NAME, INCOME], "as_bytes": [], "k": 3, "most": 10},
+        params={"cells": rel("cells"), "plain": [NAME, INCOME], "as_bytes": [], "as_bits": [], "k": 3, "most": 10},
         returns=["name", 'net "income"', "size"],
         expect=[("a", "10", 1), ("a", None, 1), ("b", "10", 1), (None, "9", 1), ("b", "9", 2)],
         ordered=True,
@@ -166,10 +183,39 @@ CASES = [
         given={
             "cells": "SELECT encode(a) AS a, size FROM (" + values("a, size", "('ö', 2)", "('y', 1)", "('z', 2)") + ")"
         },
-        params={"cells": rel("cells"), "plain": [], "as_bytes": [col("a", "VARCHAR")], "k": 3, "most": 2},
+        params={
+            "cells": rel("cells"),
+            "plain": [],
+            "as_bytes": [col("a", "VARCHAR")],
+            "as_bits": [],
+            "k": 3,
+            "most": 2,
+        },
         returns=["a", "size"],
         expect=[("y", 1), ("z", 2)],
         ordered=True,
+    ),
+    # What was compared bit by bit is shown as a number again.
+    Case(
+        "audit/violating_classes.sql",
+        given={"cells": f"SELECT encode('{0xBFF8000000000000:064b}') AS x, 1 AS size"},
+        params={"cells": rel("cells"), "plain": [], "as_bytes": [], "as_bits": [X], "k": 2, "most": 2},
+        returns=["x", "size"],
+        expect=[("-1.5", 1)],
+    ),
+    # Bits of a number, and of one in a list: -0.0 has the sign, and nothing else.
+    Case(
+        "audit/records.sql",
+        given={"released": values("x, l", "('-0.0'::DOUBLE, [0e0])", "(NULL, NULL)")},
+        params={
+            "relation": rel("released"),
+            "plain": [],
+            "as_bytes": [],
+            "as_bits": [X, col("l", "DOUBLE[]")],
+            "complete": [],
+        },
+        returns=["x", "l", "n"],
+        expect=[(f"{1 << 63:064b}".encode(), f"[{0:064b}]".encode(), 1), (None, None, 1)],
     ),
     # A collation and a length of time become bytes; a record without a value in a column of `complete` is left out.
     Case(
@@ -188,6 +234,7 @@ CASES = [
             "relation": rel("released"),
             "plain": [SIZE],
             "as_bytes": [col("name", "VARCHAR", collated=True), col("span", "INTERVAL")],
+            "as_bits": [],
             "complete": [SIZE],
         },
         returns=["size_", "name", "span", "n"],
@@ -196,17 +243,17 @@ CASES = [
     Case(
         "audit/records.sql",
         given={"released": values("a", "(1)", "(NULL)")},
-        params={"relation": rel("released"), "plain": [A], "as_bytes": [], "complete": []},
+        params={"relation": rel("released"), "plain": [A], "as_bytes": [], "as_bits": [], "complete": []},
         returns=["a", "n"],
         expect=[(1, 1), (None, 1)],
     ),
     Case(
-        "audit/negative_zeros.sql",
+        "audit/ambiguous_floats.sql",
         given={
-            "released": values("x, y", "(0e0, -1e0)", "('-0.0'::DOUBLE, 0e0)", "('-0.0'::DOUBLE, NULL)", "(-1e0, 1e0)")
+            "released": values("x, y", "(0e0, -1e0)", "('-0.0'::DOUBLE, 0e0)", "('-nan'::DOUBLE, NULL)", "(-1e0, 1e0)")
         },
         params={"relation": rel("released"), "columns": [X, col("y")]},
-        returns=["column_name", "zeros"],
+        returns=["column_name", "ambiguous"],
         expect=[("x", 2), ("y", 0)],
     ),
     # NULL is a value; the weights of a class are added up.

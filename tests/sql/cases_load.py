@@ -58,6 +58,8 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
+            "row_keys": [],
+            "kept_floats": [],
             "plain": [],
             "floats": [col("x", "DOUBLE")],
             "collated": [],
@@ -73,6 +75,8 @@ CASES = [
         given={"persons": values('row_id, "net ""income"""', "(7, 100)", "(7, NULL)", "(5, 300)")},
         params={
             "relation": rel("persons"),
+            "row_keys": [],
+            "kept_floats": [],
             "plain": [col("row_id", "INTEGER", "row_id_"), INCOME],
             "floats": [],
             "collated": [],
@@ -83,6 +87,51 @@ CASES = [
         returns=["row_id", "row_id_", 'net "income"'],
         expect=[(0, 7, 100), (1, 7, None), (2, 5, 300)],
         ordered=True,
+    ),
+    # Numbered by a key of two columns: (1, 'b'), (2, 'a'), (2, 'b'). NaN loses its payload whether it is worked with or
+    # not, -0.0 its sign where it is.
+    Case(
+        "load/typed.sql",
+        given={
+            "persons": "SELECT a, b, CASE x WHEN 'odd' THEN CAST(CAST('"
+            + f"{0xFFF8000000000007:064b}"
+            + "' AS BIT) AS DOUBLE) ELSE CAST(x AS DOUBLE) END AS x FROM ("
+            + values("a, b, x", "(2, 'b', 'odd')", "(2, 'a', '-0.0')", "(1, 'b', NULL)")
+            + ")"
+        },
+        params={
+            "relation": rel("persons"),
+            "row_keys": [[col("a", "INTEGER"), col("b", "VARCHAR")]],
+            "plain": [col("a", "INTEGER")],
+            "kept_floats": [col("x", "DOUBLE", "kept")],
+            "floats": [col("x", "DOUBLE", "used")],
+            "collated": [],
+            "as_text": [],
+            "dates": [],
+            "timestamps": [],
+        },
+        returns=["row_id", "a", "kept", "used"],
+        show="row_id, a, CAST(CAST(kept AS BIT) AS VARCHAR), CAST(CAST(used AS BIT) AS VARCHAR)",
+        expect=[
+            (0, 1, None, None),
+            (1, 2, f"{1 << 63:064b}", f"{0:064b}"),
+            (2, 2, f"{0x7FF8000000000000:064b}", f"{0x7FF8000000000000:064b}"),
+        ],
+    ),
+    # Three records lack a part, (2, 'b') occurs twice.
+    Case(
+        "load/row_key_faults.sql",
+        given={"persons": values("a, size", "(1, NULL)", "(NULL, 'a')", "(NULL, 'c')", "(2, 'b')", "(2, 'b')")},
+        params={"relation": rel("persons"), "columns": [col("a", "INTEGER"), col("size", "VARCHAR", "size_")]},
+        returns=["missing", "repeated"],
+        expect=[(3, 2)],
+    ),
+    Case(
+        "load/row_key_faults.sql",
+        given={"persons": "SELECT 1 AS a LIMIT 0"},
+        params={"relation": rel("persons"), "columns": [col("a", "INTEGER")]},
+        returns=["missing", "repeated"],
+        expect=[(0, 0)],
     ),
     # Days from 1970-01-01, microseconds from its midnight in UTC: 1969-12-31 is -1, 01:00 at +01:00 is 0.
     Case(
@@ -100,6 +149,8 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
+            "row_keys": [],
+            "kept_floats": [],
             "plain": [],
             "floats": [],
             "collated": [col("name", "VARCHAR", collated=True)],

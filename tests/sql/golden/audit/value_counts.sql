@@ -1,6 +1,6 @@
 -- title: How often the rarest value of each column occurs
 -- source: sqlmicro: what microaggregation column by column promises, and all it promises; NULL counts as a value, and
---   -0.0 and 0.0 are two, because the output tells them apart
+--   -0.0 and 0.0 are two, as are NaN of two payloads, because the output tells them apart
 -- reads: relation
 -- returns: column_name, rarest (NULL for a table without records)
 -- params: relation, floats, others
@@ -10,7 +10,7 @@ SELECT
 FROM (
   SELECT count(*) AS occurrences
   FROM "staging"."released"
-  GROUP BY "x", signbit("x"))
+  GROUP BY CAST("x" AS BIT))
 UNION ALL
 SELECT
   'net "income"' AS column_name,

@@ -1,0 +1,160 @@
+"""The same bytes whatever the number of threads and the order of the rows, for every method that is given a key."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+import sqlmicro
+from sqlmicro.registry import methods
+
+N = 60
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "safe": [
+        {"k": 3, "columns": ["income", "age", "town"], "algorithm": ["kmeans++(clusters=4)", "mdav"]},
+        {"k": 3, "columns": ["income", "age", "town", "flag"], "method": "search"},
+    ],
+    "split-group": [{"k": 4, "shuffle": "column"}],
+    "top-code": [{"value": 25}, {"count": 5, "replacement": "mean"}],
+    "bottom-code": [{"quantile": 0.1}],
+    "constant": [{"columns": ["town"], "value": "x"}],
+    "generalize": [{"columns": ["age"], "width": ["age=5"]}, {"columns": ["income"], "quantiles": ["income=4"]}],
+    "mondrian": [{"k": 3, "columns": ["income", "age", "town"]}],
+    "noise": [{"kind": "correlated", "amount": 0.2}, {"kind": "laplace", "epsilon": 1, "lower": 0, "upper": 90}],
+    "partial": [{"columns": ["town"], "keep_first": 1}],
+    "pram": [{"columns": ["town", "flag"], "keep_probability": 0.5}],
+    "pseudonymise": [{"columns": ["town"]}],
+    "sample": [{"columns": None, "size": 20}],
+    "shuffle": [{"columns": ["income", "town"]}],
+    "suppress": [{"k": 2, "columns": ["town", "flag"]}],
+    "swap": [{"kind": "rank", "percent": 20}, {"kind": "data", "rate": 0.5}],
+}  # fmt: skip
+"""Settings of a method, where k = 3 over two numeric columns is none."""
+CASES = [
+    pytest.param(name, settings, id=f"{name}-{number}")
+    for name in methods()
+    for number, settings in enumerate(SETTINGS.get(name, [{"k": 3}]), 1)
+]
+every_case = pytest.mark.parametrize(("name", "settings"), CASES)
+Release = Callable[..., bytes]
+
+
+@pytest.fixture(autouse=True)
+def _secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "a secret key of a few bytes")
+
+
+@pytest.fixture(scope="module")
+def persons(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return the same records in three orders; incomes and ages have ties, which the order of the rows would decide."""
+    folder = tmp_path_factory.mktemp("persons")
+    rng = np.random.default_rng(N)
+    rows = list(zip(
+        range(N), rng.normal(2000, 500, N).round(-2).tolist(), rng.integers(0, 30, N).tolist(),
+        rng.choice(["Ulm", "Köln", "Au"], N).tolist(), rng.integers(0, 2, N).astype(bool).tolist(), strict=True,
+    ))  # fmt: skip
+    assert max(Counter(row[1] for row in rows).values()) > 3
+    paths = []
+    with duckdb.connect() as connection:
+        for number in range(3):
+            connection.execute("CREATE OR REPLACE TABLE p (number INT, income DOUBLE, age INT, town TEXT, flag BOOL)")
+            connection.executemany("INSERT INTO p VALUES (?, ?, ?, ?, ?)", rows)
+            paths.append(str(folder / f"{number}.parquet"))
+            connection.execute(f"COPY p TO '{paths[-1]}' (FORMAT parquet)")
+            rng.shuffle(rows)
+    return paths
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Release:
+    """Return a function that releases a file to CSV and returns its bytes."""
+
+    def run(name: str, path: str, settings: dict[str, Any], **more: Any) -> bytes:
+        to = tmp_path / "release.csv"
+        options = {"columns": ["income", "age"], "rest": "keep", "row_key": ["number"], "seed": "bytes", **settings}
+        options = {key: value for key, value in options.items() if value is not None}
+        verb = getattr(sqlmicro, name.replace("-", "_"))
+        verb(path, to=str(to), overwrite=True, **(options | more))
+        return to.read_bytes()
+
+    return run
+
+
+@every_case
+@pytest.mark.parametrize(("order", "threads"), [(1, 8), pytest.param(2, 2, marks=pytest.mark.slow)])
+def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
+    persons: list[str], release: Release, name: str, settings: dict[str, Any], order: int, threads: int
+) -> None:
+    first = release(name, persons[0], settings, threads=1)
+    assert b"number" not in first
+    assert release(name, persons[order], settings, threads=threads) == first
+
+
+@pytest.mark.parametrize("name", ["mdav", "noise"])
+def test_without_a_key_the_order_of_the_rows_decides(persons: list[str], release: Release, name: str) -> None:
+    settings = {"row_key": None, "drop": ["number"], **SETTINGS.get(name, [{"k": 3}])[0]}
+    first = release(name, persons[0], settings)
+    assert release(name, persons[0], settings) == first, "the same command twice gives the same bytes"
+    assert release(name, persons[1], settings) != first
+
+
+def test_a_key_is_released_where_it_is_kept_only(persons: list[str], release: Release) -> None:
+    assert release("mdav", persons[0], {"k": 3}).splitlines()[0] == b"income,age,town,flag"
+    kept = release("mdav", persons[0], {"k": 3, "keep": ["number"]})
+    assert kept.splitlines()[0] == b"number,income,age,town,flag"
+    assert release("mdav", persons[1], {"k": 3, "keep": ["number"]}, threads=2) == kept
+    # A column that is worked on may be a part of the key; its values are read as they were.
+    options = {"k": 3, "columns": ["income", "number"], "row_key": ["town", "number"], "keep": ["town"]}
+    assert release("mdav", persons[0], options) == release("mdav", persons[2], options)
+
+
+@pytest.mark.parametrize(
+    ("rows", "missing", "repeated"),
+    [
+        ("('secret', 1), ('secret', 2), ('b', 3)", "0", "2"),
+        ("('secret', 1), (NULL, 2), (NULL, 3)", "2", "2"),
+        ("('secret', 1), ('SECRET', 2), ('b', 3)", "0", "2"),
+    ],
+)
+def test_a_key_must_be_there_and_unique(tmp_path: Path, rows: str, missing: str, repeated: str) -> None:
+    db = str(tmp_path / "persons.duckdb")
+    with duckdb.connect(db) as connection:
+        connection.execute("CREATE TABLE persons (who VARCHAR COLLATE NOCASE, x INTEGER)")
+        connection.execute(f"INSERT INTO persons VALUES {rows}")
+    with pytest.raises(sqlmicro.InputError, match=f"{missing} records with a missing value, {repeated}") as refused:
+        sqlmicro.mdav("persons", db=db, columns=["x"], k=2, row_key=["who"])
+    assert "secret" not in str(refused.value).lower()
+    with pytest.raises(sqlmicro.ParameterError, match="--row-key"):
+        sqlmicro.mdav("persons", db=db, columns=["x"], k=2, row_key=["nobody"], rest="keep")
+
+
+QUICK = ("mdav", "single-axis", "secure-k-ward")
+KEEPS_RECORDS = [
+    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+    for name, method in methods().items()
+    if method.promise == "record"
+]
+
+
+@pytest.mark.parametrize("name", KEEPS_RECORDS)
+def test_a_release_of_a_release_keeps_its_promise(tmp_path: Path, persons: list[str], name: str) -> None:
+    """What is k-anonymous already stays so, or is refused; a group of equal records is no worse to describe."""
+    first, second = (str(tmp_path / f"{number}.parquet") for number in (1, 2))
+    options: dict[str, Any] = {"seed": "twice", **SETTINGS.get(name, [{"k": 3, "columns": ["income", "age"]}])[0]}
+    verb = getattr(sqlmicro, name.replace("-", "_"))
+    verb(persons[0], to=first, rest="drop", **options)
+    try:
+        again = verb(first, to=second, **options)
+    except sqlmicro.SqlmicroError as refused:
+        assert refused.exit_code == 2
+        assert not Path(second).exists()
+        return
+    assert again["rows"] == N
+    report = sqlmicro.audit(second, quasi=options["columns"], min_k=3, measure="k-anonymity")
+    assert report["passed"]

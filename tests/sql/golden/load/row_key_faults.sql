@@ -1,0 +1,15 @@
+-- title: How many records lack a part of their key, or share it with another
+-- source: sqlmicro, --row-key; keys are compared as the database orders them, by their collation: GROUP BY ALL would not
+-- reads: relation (the user's table)
+-- returns: missing, repeated (records)
+-- params: relation, columns
+SELECT
+  CAST(coalesce(sum(size) FILTER (WHERE false OR "a" IS NULL OR "size_" IS NULL), 0) AS BIGINT) AS missing,
+  CAST(coalesce(sum(size) FILTER (WHERE size > 1), 0) AS BIGINT) AS repeated
+FROM (
+  SELECT
+    "a" AS "a",
+    "size" AS "size_",
+    count(*) AS size
+  FROM "staging"."persons"
+  GROUP BY "a", "size")
