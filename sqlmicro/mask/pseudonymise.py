@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from sqlmicro import keys
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
 VARIABLE = "SQLMICRO_PSEUDONYM_KEY"
-SHORTEST = 16
 _BLOCK = 64
 
 
@@ -32,7 +30,10 @@ def pseudonymise(
     work: Work,
     *,
     key_file: Annotated[
-        str | None, Param(f"File with the secret key. Default: the environment variable {VARIABLE}.", metavar="FILE")
+        str | None,
+        Param(
+            f"File with the secret key; - asks for it. Default: the environment variable {VARIABLE}.", metavar="FILE"
+        ),
     ] = None,
 ) -> Outcome:
     """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table.
@@ -42,8 +43,9 @@ def pseudonymise(
     work : Work
         The relation and its columns: text, whole numbers, decimals, dates, UUIDs, truth values.
     key_file : str, optional
-        File with the secret key, at least 16 bytes; line ends at its end are not part of it. By default the key is the
-        value of the environment variable SQLMICRO_PSEUDONYM_KEY.
+        File with the secret key, at least 16 bytes; line ends at its end are not part of it. With `-` the key is asked
+        for at the terminal, or read from standard input. By default it is the value of the environment variable
+        SQLMICRO_PSEUDONYM_KEY.
 
     Returns
     -------
@@ -68,7 +70,12 @@ def pseudonymise(
     if wrong:
         must = "works on text, whole numbers, decimals, dates, UUIDs and truth values"
         raise InputError(work.where, must, ", ".join(wrong), "Convert the column to text in a view first")
-    work.warehouse.set_pads(*pads(_read_key(work.where, key_file)))
+    known = work.warehouse.secrets
+    if key_file not in known:  # what is asked for, or comes through a pipe, is there once
+        known[key_file] = _read_key(work.where, key_file)
+    secret = known[key_file]
+    work.warehouse.set_pads(*pads(secret.value))
+    work.outcome.key_fingerprint = secret.fingerprint
     values = work.run(
         "mask/pseudonyms.sql",
         "values",
@@ -82,23 +89,14 @@ def pseudonymise(
     return work.outcome
 
 
-def _read_key(where: str, key_file: str | None) -> bytes:
+def _read_key(where: str, key_file: str | None) -> keys.Secret:
     """Return the secret key; no message quotes it."""
-    if key_file is None:
-        place, key = VARIABLE, os.environ.get(VARIABLE, "").encode("utf-8", "surrogateescape")
-        if not key:
-            do = f"Set {VARIABLE}, or give --key-file FILE"
-            raise ParameterError(f"{where}, key", "a secret key is needed", "none", do)
-    else:
-        place = f"{where}, key_file"
-        try:
-            key = Path(key_file).read_bytes().rstrip(b"\r\n")
-        except OSError:
-            raise ParameterError(place, f"there must be a file {key_file!r} that can be read", "none") from None
-    if len(key) < SHORTEST:
-        do = "Make one with: openssl rand -hex 32"
-        raise ParameterError(place, f"the secret key must have at least {SHORTEST} bytes", f"{len(key)}", do)
-    return key
+    secret = keys.read(f"{where}, key_file", "key", VARIABLE, key_file)
+    if secret is None:
+        raise ParameterError(
+            f"{where}, key", "a secret key is needed", "none", f"Set {VARIABLE}, or give --key-file FILE"
+        )
+    return secret
 
 
 def pads(key: bytes) -> tuple[bytes, bytes]:

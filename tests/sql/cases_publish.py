@@ -105,4 +105,20 @@ CASES = [
             (None, "ENUM('low', 'high')", None, None, "INTERVAL", "30 days"),
         ],
     ),
+    # The sum of DuckDB's hashes of the records: of a record twice, double; of none, NULL.
+    Case(
+        "publish/content.sql",
+        given={"relation": values("x, net", "(1, 'a')", "(2, NULL)", "(1, 'a')")},
+        params={"relation": rel("relation"), "columns": ["x", "net"]},
+        show="records, hashes = 2 * CAST(hash(1, 'a') AS HUGEINT) + hash(2, NULL)",
+        returns=["records", "hashes"],
+        expect=[(3, True)],
+    ),
+    Case(
+        "publish/content.sql",
+        given={"relation": "SELECT 1 AS x WHERE false"},
+        params={"relation": rel("relation"), "columns": ["x"]},
+        returns=["records", "hashes"],
+        expect=[(0, None)],
+    ),
 ]

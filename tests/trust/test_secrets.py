@@ -1,0 +1,274 @@
+"""Seeds and keys: where they come from, that they are nowhere to be seen, and what is recorded in their place."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlmicro
+from sqlmicro import keys, warehouse
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask.pseudonymise import pads
+from sqlmicro.warehouse import Warehouse
+
+SEED = "correct horse battery staple 7381"
+COLUMNS = {"x": ("DOUBLE", [float(i * 7 % 40) for i in range(40)]), "id": ("BIGINT", range(40))}
+LAST = "SELECT * FROM sqlmicro.releases ORDER BY id DESC LIMIT 1"
+
+
+@pytest.fixture(scope="module")
+def db(workbench: Any) -> str:
+    return str(workbench.make(COLUMNS))
+
+
+def forms(secret: str) -> list[bytes]:
+    """Return every form a secret could be seen in: itself, and the key made of it."""
+    return [secret.encode(), keys.from_text(secret).value.encode(), bytes.fromhex(keys.from_text(secret).value)]
+
+
+def shuffled(db: str, **options: Any) -> dict[str, Any]:
+    return sqlmicro.shuffle("records", db=db, columns=["x"], keep=["id"], **options)
+
+
+def recorded(db: str) -> dict[str, Any]:
+    with duckdb.connect(db, read_only=True) as connection:
+        cursor = connection.execute(LAST)
+        return dict(zip([column[0] for column in cursor.description], cursor.fetchone() or (), strict=True))
+
+
+def test_one_seed_whichever_way_it_comes(
+    db: str, workbench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "seed"
+    file.write_text(SEED + "\n")
+    found = {}
+    for name, options in {"plain text": {"seed": SEED}, "file": {"seed_file": str(file)}}.items():
+        report = shuffled(db, into=f"by {name}", **options)
+        assert report["key"]["source"] == recorded(db)["key_source"] == name
+        found[name] = report
+    monkeypatch.setenv(keys.SEED_VARIABLE, SEED)
+    found["environment variable"] = shuffled(db, into="by environment")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SEED.encode() + b"\n")))
+    found["standard input"] = shuffled(db, into="by input", seed_file="-")
+    monkeypatch.delenv(keys.SEED_VARIABLE)
+    assert [report["key"]["source"] for report in found.values()] == list(found)
+    tables = [workbench.read(db, f"by {name}") for name in ("plain text", "file", "environment", "input")]
+    assert tables.count(tables[0]) == 4
+    assert tables[0]["x"] != list(COLUMNS["x"][1])
+    # A seed in plain text may be short: its fingerprint would confirm guesses, so there is none.
+    prints = [report["key"]["fingerprint"] for report in found.values()]
+    assert prints[0] is None
+    assert prints[1:] == [keys.Secret(SEED.encode(), "").fingerprint] * 3
+    assert any("for tests" in note for note in found["plain text"]["notes"])
+    assert not any("for tests" in note for note in found["file"]["notes"])
+
+
+def test_without_a_seed_the_key_is_of_the_system_and_new_every_time(db: str) -> None:
+    reports = [shuffled(db, into=f"system {i}") for i in range(2)]
+    assert {report["key"]["source"] for report in reports} == {"operating system"}
+    assert len({report["key"]["fingerprint"] for report in reports}) == 2
+    assert len(keys.run_key(None, None).value) == 32
+    assert "value" not in repr(keys.run_key(None, None))
+    assert SEED not in repr(keys.Secret(SEED.encode(), "file"))
+
+
+def test_a_secret_that_is_too_short_or_missing_is_refused_without_a_word_of_it(
+    db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "seed"
+    for content, words in ((b"tiny", "at least 16 bytes. Got 4"), (b"z" * 70000, "at most 65536 bytes. Got more")):
+        file.write_bytes(content)
+        with pytest.raises(ParameterError, match=words) as refused:
+            shuffled(db, dry_run=True, seed_file=str(file))
+        assert "tiny" not in str(refused.value)
+    for wrong in (str(tmp_path), str(tmp_path / "none"), "a\0b"):
+        with pytest.raises(ParameterError, match=r"there must be a file|without NUL"):
+            shuffled(db, dry_run=True, seed_file=wrong)
+    with pytest.raises(ParameterError, match="is given once"):
+        shuffled(db, dry_run=True, seed="1", seed_file=str(file))
+    monkeypatch.setenv(keys.SEED_VARIABLE, "tiny")
+    with pytest.raises(ParameterError, match="SQLMICRO_SEED: the secret seed must have at least 16") as refused:
+        shuffled(db, dry_run=True)
+    assert "tiny" not in str(refused.value)
+
+
+def test_the_prompt_does_not_echo(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    asked: list[str] = []
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    monkeypatch.setattr("getpass.getpass", lambda words: asked.append(words) or SEED)
+    secret = keys.read("--seed-file", "seed", keys.SEED_VARIABLE, "-")
+    assert secret == keys.Secret(SEED.encode(), "prompt")
+    assert asked == ["Secret seed: "]
+
+
+def test_a_job_file_names_a_seed_file_beside_it(db: str, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(SEED)
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f'db = "{db}"\ntable = "records"\nkeep = ["id"]\nseed_file = "secret"\n'
+        '[[step]]\ndo = "shuffle"\ncolumns = ["x"]\n[[step]]\ndo = "publish"\ninto = "by_job"\nmanifest = "m.json"\n'
+    )
+    report = sqlmicro.run(str(job))
+    assert report["key"]["source"] == "file"
+    written = json.loads((tmp_path / "m.json").read_text())
+    assert written["key"] == report["key"]
+    assert SEED not in (tmp_path / "m.json").read_text()
+
+
+# Nowhere to be seen
+
+
+def test_processes_scripts_and_databases_show_no_secret(
+    db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "key").write_text(SEED[::-1])
+    arguments = [
+        "pseudonymise", "--db", db, "--table", "records", "--columns", "id", "--keep", "x", "--key-file",
+        str(tmp_path / "key"), "--to", str(tmp_path / "o.csv"), "--manifest", str(tmp_path / "m.json"), "--json",
+    ]  # fmt: skip
+    environment = {**os.environ, keys.SEED_VARIABLE: SEED}
+    command = [sys.executable, "-m", "sqlmicro", *arguments]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        seen = b""
+        while process.poll() is None:
+            seen += Path(f"/proc/{process.pid}/cmdline").read_bytes()
+            time.sleep(0.02)
+        out, err = process.communicate()
+    assert process.returncode == 0, err
+    monkeypatch.setenv(keys.SEED_VARIABLE, SEED)
+    key_file = str(tmp_path / "key")
+    script = sqlmicro.pseudonymise("records", db=db, columns=["id"], keep=["x"], key_file=key_file, show_sql=True)
+    assert "SET VARIABLE" in script["sql"]
+    content = b"".join(file.read_bytes() for file in (Path(db), tmp_path / "o.csv", tmp_path / "m.json"))
+    for secret in (SEED, SEED[::-1]):
+        for form in forms(secret):
+            for place in (seen, out, err, str(script).encode(), content):
+                assert form not in place
+    assert b"--key-file" in seen
+    assert (
+        json.loads(out)["parameters"]["steps"][0]["key_fingerprint"] == keys.Secret(SEED[::-1].encode(), "").fingerprint
+    )
+
+
+def test_the_query_log_of_the_database_shows_no_secret(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, db: str
+) -> None:
+    """With every statement and every event logged, at the most talkative level."""
+    logs: list[str] = []
+    opened = duckdb.connect
+
+    def connect(*args: Any, **kwargs: Any) -> Any:
+        connection = opened(*args, **kwargs)
+        connection.execute("CALL enable_logging(level = 'trace')")
+        return connection
+
+    closed = warehouse._close
+
+    def close(connection: Any) -> None:
+        logs.extend(str(row) for row in connection.execute("SELECT * FROM duckdb_logs()").fetchall())
+        closed(connection)
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+    monkeypatch.setattr("sqlmicro.warehouse._close", close)
+    (tmp_path / "key").write_text(SEED)
+    # Without --to: the setting that seals the database off would keep duckdb_logs from nothing.
+    sqlmicro.pseudonymise(
+        "records", db=db, columns=["id"], keep=["x"], into="logged", key_file=str(tmp_path / "key"),
+        seed_file=str(tmp_path / "key"),
+    )  # fmt: skip
+    talk = "\n".join(logs)
+    assert "SET VARIABLE" in talk
+    assert "sqlmicro_inner_pad" in talk
+    assert all(form.decode("latin-1") not in talk for form in forms(SEED))
+    for pad in pads(SEED.encode()):
+        assert all(form not in talk for form in (pad.decode("latin-1"), pad.hex(), repr(pad)[2:20]))
+
+
+# What is recorded
+
+
+def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, tmp_path: Path) -> None:
+    x = [float(i % 20) for i in range(40)]
+    there = workbench.make({"x": ("DOUBLE", x), "id": ("BIGINT", range(40))})
+    back = workbench.make({"x": ("DOUBLE", x[::-1]), "id": ("BIGINT", range(39, -1, -1))})
+    other = workbench.make({"x": ("DOUBLE", [x[0] + 0.5, *x[1:]]), "id": ("BIGINT", range(40))})
+
+    def run(db: str, **options: Any) -> dict[str, Any]:
+        return sqlmicro.mdav(
+            "records", db=db, columns=["x"], keep=["id"], k=2, into="out", overwrite=True, **{"seed": SEED, **options}
+        )
+
+    first, again, turned, changed = run(there), run(there), run(back), run(other)
+    names = ("input_hash", "output_hash", "sql_hash")
+    assert [first[name] for name in names] == [again[name] for name in names]
+    assert [first[name] for name in names] == [turned[name] for name in names], "the order of the records counts"
+    assert changed["input_hash"] != first["input_hash"]
+    assert changed["output_hash"] != first["output_hash"]
+    assert run(there, seed="another")["input_hash"] != first["input_hash"], "the hash of the input must be keyed"
+    assert run(there, seed="another")["output_hash"] == first["output_hash"]
+    shuffle = sqlmicro.shuffle("records", db=there, columns=["x"], keep=["id"], into="other", seed=SEED)
+    assert shuffle["sql_hash"] != first["sql_hash"]
+    last = run(there)
+    row = recorded(there)
+    assert {name: row[name] for name in names} == {name: last[name] for name in names}
+    assert json.loads(row["versions"]).keys() == {"sqlmicro", "duckdb", "numpy", "python"}
+
+
+def test_a_record_twice_is_not_none(workbench: Any) -> None:
+    """Were the hashes of the records combined by XOR, a record that occurs twice would vanish."""
+    from sqlmicro.manifest import _content
+    from sqlmicro.templates import Name
+
+    contents = set()
+    for values in ([1, 1, 2], [2, 3, 3], [2], [2, 2, 2], [1, 2, 2], []):
+        with Warehouse.open(workbench.make({"x": ("BIGINT", values)}), read_only=True) as warehouse:
+            contents.add(_content(warehouse, Name("", "main", "records"), [("x", "BIGINT")]))
+    assert len(contents) == 6
+
+
+def test_the_manifest_of_a_file(db: str, tmp_path: Path) -> None:
+    target, manifest = tmp_path / "o.parquet", tmp_path / "m.json"
+    for _ in range(2):
+        sqlmicro.mdav(
+            "records", db=db, columns=["x"], rest="drop", k=4, to=str(target), manifest=str(manifest), overwrite=True
+        )
+    written = json.loads(manifest.read_text())
+    assert written["file_hash"] == hashlib.sha256(target.read_bytes()).hexdigest()
+    assert written["rows"] == 40
+    assert written["parameters"]["steps"][0]["k"] == 4
+    assert written["key"]["source"] == "operating system"
+    assert len(written["key"]["fingerprint"]) == 32
+    assert set(written["audits"][0]) >= {"check", "value", "threshold", "passed"}
+    assert written["release"] == recorded(db)["id"]
+    assert recorded(db)["file_hash"] == written["file_hash"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.json", "o.parquet"]
+
+
+@pytest.mark.parametrize("manifest", ["m.txt", "no/such/folder/m.json", "there.json", "folder.json"])
+def test_a_manifest_that_cannot_be_written_is_refused_before_the_work(
+    db: str, tmp_path: Path, manifest: str, workbench: Any
+) -> None:
+    (tmp_path / "there.json").write_text("mine")
+    (tmp_path / "folder.json").mkdir()
+    before = workbench.relations(db)
+    with pytest.raises((InputError, ParameterError), match="--manifest"):
+        sqlmicro.mdav(
+            "records", db=db, columns=["x"], rest="drop", k=4, into="no", manifest=str(tmp_path / manifest),
+            overwrite=manifest == "folder.json",
+        )  # fmt: skip
+    assert workbench.relations(db) == before
+    assert (tmp_path / "there.json").read_text() == "mine"
