@@ -7,19 +7,25 @@ A setting is a keyword parameter annotated with `Annotated[type, Param(...)]`. T
 from __future__ import annotations
 
 import inspect
+import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
 
 REQUIRED = inspect.Parameter.empty
+LONGEST_NAME, LONGEST_PATH = 255, 4000
 
 
 @dataclass(frozen=True)
 class Param:
-    """What a parameter means: its help text, its bounds, and how the command line shows it."""
+    """What a parameter means: its help text, its bounds, and how the command line shows it.
+
+    `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
+    not quoted in messages.
+    """
 
     help: str
     min: float | None = None
@@ -28,6 +34,8 @@ class Param:
     env: str = ""
     positional: bool = False
     cli_only: bool = False
+    whole: bool = False
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,9 +92,19 @@ class Parameter:
             return value
         if self.many:
             if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-                raise ParameterError(label, "must be a list of names", repr(value), 'Write ["a", "b"]')
-            return tuple(value)
-        return self._check_scalar(value, label)
+                got = "something else" if self.param.private else repr(value)
+                raise ParameterError(label, "must be a list of names", got, 'Write ["a", "b"]')
+            return tuple(self._check_text(item, label) for item in value)
+        checked = self._check_scalar(value, label)
+        return self._check_text(checked, label) if isinstance(checked, str) else checked
+
+    def _check_text(self, text: str, label: str) -> str:
+        if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+            got = "other text" if self.param.private else repr(text)
+            raise ParameterError(label, "must be UTF-8 text without NUL characters", got)
+        if self.param.metavar.startswith("FILE"):
+            check_path(text, label)
+        return text
 
     def _check_scalar(self, value: Any, label: str) -> Any:
         if self.base is float and type(value) is int:
@@ -108,6 +126,23 @@ class Parameter:
         if low is not None:
             return f" of at least {low:g}"
         return f" of at most {high:g}" if high is not None else ""
+
+
+def check_path(text: str, where: str) -> None:
+    """Refuse a path that no file system can hold, so that looking for it cannot fail.
+
+    Raises
+    ------
+    ParameterError
+        When it, or a name in it, is too long.
+    """
+    name = max(len(part.encode()) for part in text.split("/"))
+    if name > LONGEST_NAME or len(text.encode()) > LONGEST_PATH:
+        raise ParameterError(
+            where,
+            f"a path has at most {LONGEST_PATH} bytes, and {LONGEST_NAME} between two slashes",
+            f"{len(text.encode())} and {name}",
+        )
 
 
 def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
@@ -151,3 +186,53 @@ def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str
             raise ParameterError(f"{where}, {name}", "a value is needed", "none", f"Give {parameter.option}")
         values[name] = parameter.check(value, where)
     return values
+
+
+_SPECIFICATION = re.compile(r"\s*([A-Za-z0-9+_-]+)\s*(?:\(([^()]*)\))?\s*")
+
+
+def specification(text: str, where: str, what: str) -> tuple[str, dict[str, object]]:
+    """Return name and parameters of what is written as `name(parameter=value, …)`.
+
+    >>> specification("kmeans++(clusters=20)", "safe", "an algorithm")
+    ('kmeans++', {'clusters': 20})
+
+    Raises
+    ------
+    ParameterError
+        For any other form, or a parameter that is given twice.
+    """
+    found = _SPECIFICATION.fullmatch(text)
+    if found is None:
+        raise ParameterError(where, f"{what} reads name or name(parameter=value, …)", repr(text))
+    name, inside = found.group(1), found.group(2) or ""
+    given: dict[str, object] = {}
+    for item in filter(None, (part.strip() for part in inside.split(","))):
+        key, equals, value = (part.strip() for part in item.partition("="))
+        if not equals:
+            raise ParameterError(where, f"a parameter of {what} reads name=value", repr(item))
+        if key in given:
+            raise ParameterError(f"{where}, {name}", f"{key!r} must be given once", "it twice")
+        given[key.replace("-", "_")] = _value(value)
+    return name, given
+
+
+def specifications(texts: Iterable[str]) -> list[str]:
+    """Split comma lists of specifications; commas in parentheses belong to them.
+
+    >>> specifications(["mdav,swap(percent=10, how=rank)", "safe"])
+    ['mdav', 'swap(percent=10, how=rank)', 'safe']
+    """
+    parts = (part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text))
+    return [part for part in parts if part]
+
+
+def _value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
-from sqlmicro.params import Param, Parameter, parameters, settle
+from sqlmicro.params import Param, Parameter, parameters, settle, specification
 from sqlmicro.registry import Grouping, Method, Tick, methods
 from sqlmicro.safe_method.kmeans import kmeans, nearest_centre
 from sqlmicro.safe_method.linkage import Linkage, agglomerate, needed
@@ -251,10 +250,7 @@ def parse(text: str, where: str) -> Algorithm:
     ParameterError
         For an unknown algorithm, pass or parameter, a value out of bounds, or a package that is not installed.
     """
-    found = re.fullmatch(r"\s*([A-Za-z0-9+_-]+)\s*(?:\(([^()]*)\))?\s*", text)
-    if found is None:
-        raise ParameterError(where, "an algorithm reads name or name(parameter=value, …)", repr(text))
-    name, inside = found.group(1), found.group(2) or ""
+    name, given = specification(text, where, "an algorithm")
     kernels = _kernels()
     if name in _ALGORITHMS:
         declared = parameters(_ALGORITHMS[name])
@@ -262,14 +258,6 @@ def parse(text: str, where: str) -> Algorithm:
         declared = tuple(p for p in kernels[name].parameters if p.name not in _SETTINGS_OF_SAFE)
     else:
         raise ParameterError(where, f"{name!r} is no algorithm", do=did_you_mean(name, [*_ALGORITHMS, *kernels]))
-    given: dict[str, object] = {}
-    for item in filter(None, (part.strip() for part in inside.split(","))):
-        key, equals, value = (part.strip() for part in item.partition("="))
-        if not equals:
-            raise ParameterError(where, "a parameter of an algorithm reads name=value", repr(item))
-        if key in given:
-            raise ParameterError(f"{where}, {name}", f"{key!r} must be given once", "it twice")
-        given[key] = _value(value)
     label = f"{where}, {name}"
     values = settle((*declared, _COLUMNS), given, label)
     passes = _passes(str(values.pop("columns")), label)
@@ -289,14 +277,3 @@ def _passes(text: str, where: str) -> tuple[Pass, ...]:
                 nearest(one, PASSES),
             )
     return tuple(one for one in PASSES if one in wanted)
-
-
-def _value(text: str) -> object:
-    if text in ("true", "false"):
-        return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text

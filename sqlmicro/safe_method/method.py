@@ -77,6 +77,7 @@ def safe(
             "average, and the methods that group whole records: mdav, kanonymeans, microaggregate and others of "
             "`sqlmicro methods`, with their parameters. Default: kmeans++ with 50 and 500, and mdav.",
             metavar="SPEC",
+            whole=True,
         ),
     ] = (),
     unify_numeric: Annotated[

@@ -1,0 +1,137 @@
+"""Methods side by side: what is shown of a candidate is what its command publishes, and the front is the front."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sqlmicro
+from sqlmicro import SqlmicroError
+from sqlmicro.cli import app
+
+COLUMNS = ["age", 'net "income"']
+
+
+@pytest.fixture
+def db(workbench: Any) -> str:
+    rng = np.random.default_rng(1)
+    age = rng.integers(18, 90, 120)
+    path: str = workbench.make(
+        {
+            "age": ("INTEGER", age.tolist()),
+            'net "income"': ("DOUBLE", (1000 + 20 * age + rng.normal(0, 300, 120)).tolist()),
+            "town": ("VARCHAR", rng.choice(["a", "b"], 120).tolist()),
+            "id": ("INTEGER", list(range(120))),
+        }
+    )
+    return path
+
+
+def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> None:
+    """Risk and loss are those of the same release, published and attacked with its key."""
+    before = workbench.relations(db)
+    report = sqlmicro.compare(
+        "records", db=db, columns=COLUMNS, methods=["mdav,individual-ranking"], k=["3", "10"], seed="7"
+    )
+    assert workbench.relations(db) == before
+    assert [row["label"] for row in report["candidates"]] == [
+        "mdav k=3", "mdav k=10", "individual-ranking k=3", "individual-ranking k=10",
+    ]  # fmt: skip
+    for row in report["candidates"]:
+        release = workbench.release(
+            row["method"], db, columns=COLUMNS, keep=["id"], drop=["town"], k=row["k"], seed="7", overwrite=True
+        )
+        target = release.report["target"]
+        attacked = sqlmicro.attack(
+            original="records", release=[target], db=db, match=["id"], columns=COLUMNS, attack=["distance-linkage"]
+        )
+        assert row["risk"] == pytest.approx(attacked["attacks"][0]["rate"], abs=1e-12)
+        assert row["loss"] == pytest.approx(release.report["IL"], rel=1e-9)
+        assert row["k_measured"] == release.report["k"]
+    mdav, ranking = report["candidates"][0], report["candidates"][2]
+    assert mdav["risk"] <= 1 / 3 < ranking["risk"]
+
+
+def test_the_front_has_no_candidate_that_another_beats(db: str) -> None:
+    report = sqlmicro.compare("records", db=db, columns=COLUMNS, k=["3", "5"], seed="1", max_risk=0.3)
+    rows = report["candidates"]
+    assert len(rows) == 8
+    for row in rows:
+        beaten = [
+            other for other in rows
+            if other["risk"] <= row["risk"] and other["loss"] <= row["loss"] and
+            (other["risk"], other["loss"]) != (row["risk"], row["loss"])
+        ]  # fmt: skip
+        assert row["front"] == (not beaten)
+    allowed = [row for row in rows if row["risk"] <= 0.3]
+    assert report["best"] == min(allowed, key=lambda row: row["loss"])["label"]
+    assert report["passed"]
+
+
+def test_the_command_of_a_candidate_can_be_copied(db: str, tmp_path: Any) -> None:
+    report = sqlmicro.compare("records", db=db, columns=[*COLUMNS, "town"], methods=["safe(effort=fast)"], k=["4"])
+    (row,) = report["candidates"]
+    program, *words = shlex.split(row["command"])
+    assert program == "sqlmicro"
+    done = CliRunner().invoke(app, [*words, "--drop", "id", "--to", str(tmp_path / "r.parquet"), "--json"])
+    assert done.exit_code == 0, done.output
+    assert '"k": 4' in done.output or row["k_measured"] > 4
+
+
+def test_processes_give_what_one_process_gives(db: str) -> None:
+    options = {"db": db, "columns": COLUMNS, "methods": ["mdav", "swap(percent=5)"], "k": ["3", "5"], "seed": "2"}
+    alone = sqlmicro.compare("records", **options)["candidates"]
+    together = sqlmicro.compare("records", **options, jobs=2)["candidates"]
+    for row in (*alone, *together):
+        row.pop("seconds")
+    assert alone == together
+    assert [row["k"] for row in alone] == [3, 5, None]
+
+
+def test_what_a_method_cannot_do_is_told_and_the_others_go_on(db: str) -> None:
+    report = sqlmicro.compare("records", db=db, columns=["age", "town"], methods=["mdav,individual-ranking"], k=["3"])
+    assert [row["error"] is None for row in report["candidates"]] == [True, False]
+    assert "works on numbers" in report["candidates"][1]["error"]
+    with pytest.raises(SqlmicroError, match="at least one method must be able"):
+        sqlmicro.compare("records", db=db, columns=["town"], methods=["individual-ranking"], k=["3"])
+
+
+def test_the_table_and_the_map_on_a_narrow_terminal(db: str, tmp_path: Any) -> None:
+    picture = tmp_path / "map.svg"
+    words = ["compare", "--db", db, "--table", "records", "--columns", "age", "--methods", "mdav,noise(amount=0.1)"]
+    shown = CliRunner(env={"COLUMNS": "60"}).invoke(app, [*words, "--k", "3,5", "--to", str(picture)])
+    assert shown.exit_code == 0, shown.output
+    table = shown.output.split("sqlmicro mdav")[0]
+    assert max(map(len, table.splitlines())) <= 60
+    assert "mdav k=3" in table
+    assert "risk" in table
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+    again = CliRunner().invoke(app, [*words, "--k", "3", "--to", str(picture)])
+    assert again.exit_code == 2
+    none = CliRunner().invoke(app, [*words, "--k", "3", "--max-risk", "0"])
+    assert none.exit_code == 1
+    assert "none links at most 0.0 %" in none.output
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"methods": ["mdaw"]}, "'mdaw' is no method|Did you mean"),
+        ({"methods": ["mdav(depth=2)"]}, "'depth' is not a parameter here"),
+        ({"methods": ["mdav(k"]}, "a method reads name or name"),
+        ({"methods": []}, "at least one method is needed"),
+        ({"k": ["three"]}, "must be whole numbers of at least 2"),
+        ({"k": ["1"]}, "must be a whole number of at least 2"),
+        ({"columns": ["nowhere"]}, "no column 'nowhere'"),
+        ({"to": "map.png"}, "must end in .svg"),
+        ({"to": "nowhere/map.svg"}, "there must be a folder"),
+    ],
+)
+def test_what_does_not_fit_is_refused(db: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(SqlmicroError, match=message) as refused:
+        sqlmicro.compare("records", db=db, **{"columns": COLUMNS, "methods": ["mdav"], "k": ["3"], **options})
+    assert refused.value.exit_code == 2
