@@ -249,7 +249,7 @@ def test_the_manifest_of_a_file(db: str, tmp_path: Path) -> None:
     written = json.loads(manifest.read_text())
     assert written["file_hash"] == hashlib.sha256(target.read_bytes()).hexdigest()
     assert written["rows"] == 40
-    assert written["parameters"]["steps"][0]["k"] == 4
+    assert written["parameters"]["steps"][0]["settings"]["k"] == 4
     assert written["key"]["source"] == "operating system"
     assert len(written["key"]["fingerprint"]) == 32
     assert set(written["audits"][0]) >= {"check", "value", "threshold", "passed"}

@@ -1,0 +1,216 @@
+"""Copying a database into a fresh file, and comparing the two: catalog, number and content of the records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlmicro.erasure import enums
+from sqlmicro.errors import QueryError
+from sqlmicro.templates import Name, Sql, ident
+from sqlmicro.warehouse import Warehouse
+
+WHERE = "purge"
+_KINDS = (
+    "schemas", "types", "sequences", "tables", "columns", "constraints", "indexes", "views", "functions", "triggers",
+)  # fmt: skip
+# These differ from file to file, as does what ends in oid. A sequence that was used starts where it goes on.
+_PASSING = ("database_name", "estimated_size", "start_value", "constraint_index")
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What was copied."""
+
+    tables: int
+    rows: int
+    storage_version: str
+    narrowed: int
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table to copy, and the tables its foreign keys refer to."""
+
+    name: Name
+    columns: tuple[str, ...]
+    parents: frozenset[tuple[str, str]]
+
+
+def copy_database(warehouse: Warehouse, file: Path, narrow_enums: bool) -> Copy:
+    """Copy the open database into `file`, and compare what is read back from the disk.
+
+    The definitions are copied first, then the records table by table, parents of foreign keys before their children:
+    in one transaction DuckDB 1.5 does not find the parents. Triggers come last, so that they do not fire.
+
+    Raises
+    ------
+    QueryError
+        When the copy differs from the original.
+    """
+    old = str(warehouse.query(WHERE, "SELECT current_database()")[0][0])
+    fresh = warehouse.free_name("fresh")
+    version = storage_version(warehouse, old)
+    block = warehouse.query(WHERE, "SELECT block_size FROM pragma_database_size() WHERE database_name = $1", [old])
+    options = {"path": str(file), "fresh": fresh, "version": version.rstrip("+"), "block": int(block[0][0])}
+    warehouse.query(
+        WHERE,
+        "ATTACH {{ path | lit }} AS {{ fresh | ident }} "
+        "(READ_WRITE, STORAGE_VERSION {{ version | lit }}, BLOCK_SIZE {{ block }})",
+        **options,
+    )
+    warehouse.query(WHERE, "COPY FROM DATABASE {{ old | ident }} TO {{ fresh | ident }} (SCHEMA)", old=old, fresh=fresh)
+    labels = enums.unused(warehouse, old)
+    narrowed = enums.narrow(warehouse, fresh, labels) if narrow_enums else {}
+    found = _tables(warehouse, old)
+    rows = 0
+    for table in _parents_first(found):
+        size = warehouse.count(table.name)
+        rows += size
+        with warehouse.progress.stage(f"purge {table.name.table}", size):
+            warehouse.query(
+                WHERE,
+                "INSERT INTO {{ target | ident }} ({{ columns | idents }}) "
+                "SELECT {{ columns | idents }} FROM {{ source | ident }}",
+                target=table.name._replace(catalog=fresh),
+                source=table.name,
+                columns=table.columns,
+            )
+    _copy_triggers(warehouse, old, fresh)
+    warehouse.query(WHERE, "DETACH {{ fresh | ident }}", fresh=fresh)
+    warehouse.query(WHERE, "ATTACH {{ path | lit }} AS {{ fresh | ident }} (READ_ONLY)", path=str(file), fresh=fresh)
+    _compare(warehouse, old, fresh, found, narrowed)
+    warehouse.query(WHERE, "DETACH {{ fresh | ident }}", fresh=fresh)
+    notes = [enums.told(enum) for enum in labels if enum.definition not in narrowed]
+    return Copy(len(found), rows, version, len(narrowed), notes)
+
+
+def storage_version(warehouse: Warehouse, catalog: str) -> str:
+    """Return the storage version of a database as it shows it, such as 'v1.0.0+'."""
+    found = warehouse.query(
+        WHERE, "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = $1", [catalog]
+    )
+    return str(found[0][0])
+
+
+def _tables(warehouse: Warehouse, catalog: str) -> list[Table]:
+    """Return the tables of a database with the columns that are stored."""
+    found = warehouse.query(
+        WHERE,
+        "SELECT schema_name, table_name, sql FROM duckdb_tables() WHERE database_name = $1 AND NOT internal "
+        "ORDER BY ALL",
+        [catalog],
+    )
+    columns = warehouse.query(
+        WHERE,
+        "SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns() WHERE database_name = $1 "
+        "ORDER BY schema_name, table_name, column_index",
+        [catalog],
+    )
+    parents = warehouse.query(
+        WHERE,
+        "SELECT schema_name, table_name, referenced_table FROM duckdb_constraints() "
+        "WHERE database_name = $1 AND constraint_type = 'FOREIGN KEY'",
+        [catalog],
+    )
+    return [
+        Table(
+            Name(catalog, schema, table),
+            tuple(
+                name for s, t, name, kind in columns if (s, t) == (schema, table) and not _generated(sql, name, kind)
+            ),
+            frozenset((s, parent) for s, t, parent in parents if (s, t) == (schema, table) and parent != table),
+        )
+        for schema, table, sql in found
+    ]
+
+
+def _generated(sql: str, column: str, kind: str) -> bool:
+    """Tell whether a column is computed; only the definition of the table tells.
+
+    >>> _generated("CREATE TABLE t(a INTEGER, b INTEGER GENERATED ALWAYS AS((a * 2)));", "b", "INTEGER")
+    True
+    """
+    return any(f"{name} {kind} GENERATED ALWAYS AS" in sql for name in (column, ident(column)))
+
+
+def _parents_first(tables: Sequence[Table]) -> list[Table]:
+    """Order tables so that a foreign key refers to one that comes before; those of a circle come last."""
+    left = list(tables)
+    ordered: list[Table] = []
+    known = {table.name[1:] for table in tables}
+    while left:
+        done = {table.name[1:] for table in ordered}
+        ready = [table for table in left if table.parents & known <= done] or left
+        ordered += ready
+        left = [table for table in left if table not in ready]
+    return ordered
+
+
+def _copy_triggers(warehouse: Warehouse, old: str, fresh: str) -> None:
+    if not _has(warehouse, "triggers"):
+        return
+    found = warehouse.query(
+        WHERE, "SELECT schema_name, sql FROM duckdb_triggers() WHERE database_name = $1 AND NOT temporary", [old]
+    )
+    for schema, sql in found:
+        warehouse.query(WHERE, "USE {{ schema | ident }}", schema=Name(fresh, "", schema))
+        warehouse.query(WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
+    warehouse.query(WHERE, "USE {{ old | ident }}", old=old)
+
+
+def _has(warehouse: Warehouse, kind: str) -> bool:
+    wanted = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $1"
+    return bool(warehouse.query(WHERE, wanted, [f"duckdb_{kind}"])[0][0])
+
+
+def _compare(warehouse: Warehouse, old: str, fresh: str, tables: Sequence[Table], narrowed: Mapping[str, str]) -> None:
+    """Refuse a copy that differs: in any entry of the catalog, or in the records of a table."""
+    differ = [kind for kind in _KINDS if _catalog(warehouse, kind, old, narrowed) != _catalog(warehouse, kind, fresh)]
+    for table in tables:
+        before, after = (
+            warehouse.rows(
+                "publish/content.sql",
+                log=False,
+                relation=table.name._replace(catalog=catalog),
+                columns=[name for name, _ in warehouse.describe(table.name)],
+            )
+            for catalog in (old, fresh)
+        )
+        if before != after:
+            differ.append(f"the records of {table.name.table}")
+    if differ:
+        raise QueryError(
+            WHERE,
+            "the copy must be equal to the database",
+            f"differences in {', '.join(differ)}",
+            "The file is as it was; please report this",
+        )
+
+
+def _catalog(warehouse: Warehouse, kind: str, catalog: str, narrowed: Mapping[str, str] | None = None) -> list[str]:
+    """Return every entry of one kind as text, without what differs from file to file; ENUM types as `narrowed`."""
+    if kind == "triggers" and not _has(warehouse, kind):
+        return []
+    rows = warehouse.query(
+        WHERE,
+        "SELECT to_json(entry) FROM {{ function }}() AS entry WHERE database_name = $1",
+        [catalog],
+        function=Sql(f"duckdb_{kind}"),
+    )
+    return sorted(_comparable(json.loads(row[0]), narrowed or {}) for row in rows)
+
+
+def _comparable(entry: dict[str, Any], narrowed: Mapping[str, str]) -> str:
+    kept = {name: value for name, value in entry.items() if not (name.endswith("oid") or name in _PASSING)}
+    for before, after in narrowed.items():
+        for name, value in kept.items():
+            if isinstance(value, str):
+                kept[name] = value.replace(before, after)
+            elif name == "labels" and value and enums.definition(value) == before:
+                kept[name] = enums.labels_of(after)
+    return json.dumps(kept, sort_keys=True)

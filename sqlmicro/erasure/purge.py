@@ -1,0 +1,259 @@
+"""The purge: a database file is rewritten, so that values which were replaced are no longer in it.
+
+`DELETE`, `CREATE OR REPLACE`, `CHECKPOINT` and `VACUUM` leave replaced values readable in the file. A fresh file into
+which the database is copied holds none. It is made in a private folder beside the old one, with the same storage
+version and block size, read back from the disk, compared (catalog, number and content of the records), and renamed
+over the old one; before that the old file is not touched.
+
+The order of the steps:
+
+1. Open the database to write, so that nobody else has it open, checkpoint, close: no write-ahead log is left.
+2. Lock the file to read (a lock of the open file: unlike DuckDB's own it does not end when DuckDB closes the file), and
+   look that there is still no log. From here on nobody can write, so none can come.
+3. Copy through a read-only connection, compare, close, fsync.
+4. Make the lock exclusive: also nobody reads. Rename, fsync the folder, unlock.
+
+Since there is no log when the file is renamed, none can be replayed onto the fresh file: DuckDB 1.5 would do so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlmicro import private
+from sqlmicro.erasure.copy_database import copy_database
+from sqlmicro.errors import InputError, QueryError, SqlmicroError
+from sqlmicro.interrupts import uninterrupted
+from sqlmicro.warehouse import Warehouse
+
+WHERE = "purge"
+_SPARE = 16 * 2**20
+_PATIENCE = 3.0
+ALWAYS = (
+    "copies elsewhere are not erased: backups, snapshots of the file system, replicas, swap, and blocks that the disk "
+    "has freed but not yet overwritten"
+)
+
+
+def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> dict[str, Any]:
+    """Rewrite a database file without what its tables no longer hold.
+
+    Returns
+    -------
+    dict
+        `purged`, `tables`, `rows`, `bytes_before`, `bytes_after`, `storage_version`, `narrowed`, `not_erased`.
+
+    Raises
+    ------
+    SqlmicroError
+        The old file is as it was: it is not writable, in use, larger than the room beside it, or the copy differs.
+    """
+    started = time.time()
+    check(db)
+    file = Path(db).resolve()
+    before = file.stat().st_size
+    with _locked(db, file, machine) as lock, _made_beside(file) as folder:
+        fresh = folder / file.name
+        with Warehouse.open(db, read_only=True, **machine) as warehouse:
+            copied = copy_database(warehouse, fresh, narrow_enums)
+            not_erased = [*left_behind(warehouse, file), *copied.notes]
+        _like(fresh, file)
+        _replace(fresh, file, lock)
+    return {
+        "db": db, "purged": True, "tables": copied.tables, "rows": copied.rows, "bytes_before": before,
+        "bytes_after": file.stat().st_size, "storage_version": copied.storage_version, "narrowed": copied.narrowed,
+        "not_erased": [*not_erased, ALWAYS], "seconds": round(time.time() - started, 3),
+    }  # fmt: skip
+
+
+def check(db: str) -> None:
+    """Refuse a file that cannot be rewritten, before any work is done.
+
+    Raises
+    ------
+    InputError
+        When the file is no database file, cannot be written to, or the room beside it is too small for a second one.
+    """
+    if not Path(db).is_file():
+        raise InputError(
+            "--db",
+            f"{db!r} must be a DuckDB database file",
+            "none",
+            "DuckLake, Iceberg and Delta keep replaced records in older data files: expire their snapshots and delete "
+            "those files with their own means",
+        )
+    file = Path(db).resolve()
+    for path in (file, file.parent):
+        if not os.access(path, os.W_OK):
+            raise InputError(WHERE, f"{str(path)!r} must be writable", "one that is not", "Change its permissions")
+    log = Path(f"{db}.wal")
+    needed = file.stat().st_size + (log.stat().st_size if log.exists() else 0) + _SPARE
+    free = shutil.disk_usage(file.parent).free
+    if free < needed:
+        raise InputError(
+            WHERE,
+            f"a second file is made in {str(file.parent)!r}, which takes up to {needed / 2**20:,.0f} MB",
+            f"{free / 2**20:,.0f} MB free",
+            "Free disk space, or publish with --no-purge and purge later",
+        )
+
+
+def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
+    """Return what a rewritten file does not erase of this database."""
+    notes = []
+    if file.stat().st_nlink > 1:
+        notes.append("the file has another name (a hard link), under which the old content stays")
+    lake = "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('ducklake_data_file', 'ducklake_snapshot')"
+    if warehouse.query(WHERE, lake)[0][0]:
+        notes.append(
+            "this is the catalog of a DuckLake: its Parquet files and its statistics of columns are not erased, since "
+            "older snapshots refer to them; expire the snapshots and clean up the old files with DuckLake"
+        )
+    views = warehouse.query(
+        WHERE,
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database() AND "
+        "regexp_matches(sql, '(read_(csv|parquet|json|ndjson)(_auto)?|parquet_scan|(delta|iceberg)_scan)[( ]', 'i')",
+    )
+    if views:
+        named = ", ".join(str(name) for (name,) in views[:6])
+        notes.append(f"files outside the database that views read are not erased: {named}")
+    return notes
+
+
+def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *, wanted: bool) -> None:
+    """Purge after a release in place, and write into its report whether that was done, and why not.
+
+    The release is published already: what goes wrong here is told, not raised.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        With words that tell what was done and what was not.
+    """
+    report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
+    stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {db}"
+    if report["dry_run"]:
+        report["not_purged_because"] = "a dry run"
+        return
+    if not wanted:
+        report |= {"not_purged_because": "--no-purge", "warning": stays}
+        return
+    try:
+        done = purge(db, machine=machine)
+    except KeyboardInterrupt as error:
+        if error.args:
+            raise
+        raise KeyboardInterrupt(f"the release is published, but {stays}") from None
+    except (SqlmicroError, OSError) as error:
+        reason = str(error) if isinstance(error, SqlmicroError) else f"the system refused it ({type(error).__name__})"
+        report |= {"not_purged_because": reason, "purge_failed": True}
+        report["warning"] = f"the release is published, but the purge failed: {stays}. {reason}"
+        return
+    report |= {"purged": True, "purge": done}
+    report["seconds"]["purge"] = done["seconds"]
+    report["notes"] += [f"not erased: {note}" for note in done["not_erased"]]
+
+
+# Locks and renaming
+
+
+@contextmanager
+def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
+    """Checkpoint the database and hold a read lock on its file: nobody can write in the block."""
+    if not hasattr(fcntl, "F_OFD_SETLK"):
+        raise InputError(WHERE, "needs locks of open files", "a system without them", "Run it on Linux")
+    log = Path(f"{db}.wal")
+    ends = time.monotonic() + _PATIENCE
+    while True:
+        with Warehouse.open(db, **machine) as warehouse:
+            warehouse.query(WHERE, "CHECKPOINT")
+        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            # Between closing and locking another process may have written: then there is a lock or a log.
+            if _lock(descriptor, fcntl.F_RDLCK) and not log.exists():
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+        if time.monotonic() > ends:
+            raise _in_use(db)
+        time.sleep(0.05)
+
+
+def _lock(descriptor: int, kind: int) -> bool:
+    """Lock an open file as a whole, and tell whether that could be done."""
+    whole = struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, whole)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True
+
+
+def _in_use(db: str) -> InputError:
+    return InputError(
+        "--db",
+        f"{db!r} must be used by nobody else while it is replaced",
+        "another process that has it open",
+        "Wait for the other process, or stop it; the file is as it was",
+    )
+
+
+@contextmanager
+def _made_beside(file: Path) -> Iterator[Path]:
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(private.folder(file.parent))
+        except OSError as error:
+            raise InputError(WHERE, f"{str(file.parent)!r} must be writable", type(error).__name__) from None
+        yield folder
+
+
+def _like(fresh: Path, file: Path) -> None:
+    """Give the fresh file the owner and mode of the old one, and write it to the disk."""
+    status = file.stat()
+    if Path(f"{fresh}.wal").exists():
+        raise QueryError(WHERE, "the fresh file must be complete", "a log beside it", "The old file is as it was")
+    descriptor = os.open(fresh, os.O_RDWR)
+    try:
+        if (status.st_uid, status.st_gid) != (os.geteuid(), os.fstat(descriptor).st_gid):
+            try:
+                os.fchown(descriptor, status.st_uid, status.st_gid)
+            except PermissionError:
+                raise InputError(
+                    WHERE, "the fresh file must belong to the same user and group", "a file of somebody else",
+                    "Let its owner purge it; the file is as it was",
+                ) from None  # fmt: skip
+        os.fchmod(descriptor, status.st_mode & 0o7777)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _replace(fresh: Path, file: Path, lock: int) -> None:
+    """Rename the fresh file over the old one, while nobody has the old one open."""
+    ends = time.monotonic() + _PATIENCE
+    while not _lock(lock, fcntl.F_WRLCK):
+        if time.monotonic() > ends:
+            raise _in_use(str(file))
+        time.sleep(0.05)
+    held, there = os.fstat(lock), file.stat()
+    if (held.st_dev, held.st_ino) != (there.st_dev, there.st_ino):
+        raise _in_use(str(file))
+    with uninterrupted():
+        fresh.replace(file)
+        # Somebody may have opened the old file just before: the lock is held on, so that DuckDB refuses it.
+        descriptor = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,61 @@
+"""Row tests of the templates of erasure: worked by hand."""
+
+from __future__ import annotations
+
+from .case import Case, rel, values
+
+REPLACED = values("value, distinctive", "('Zacharias', true)", "('Bo', false)", "('17', false)")
+
+CASES = [
+    # 'Bo' is still there and NULL is no value; 17 and 17.0 are the same number; a text of six bytes is distinctive.
+    Case(
+        "erasure/replaced_values.sql",
+        given={
+            "original": values("name", "('Zoë-Anne')", "('Émile')", "('Bo')", "('Bo')", "('Al')", "(NULL)"),
+            "released": values("nom", "('Bo')", "(NULL)"),
+        },
+        params={
+            "original": rel("original"), "released": rel("released"), "column": "name", "released_column": "nom",
+            "kind": "VARCHAR", "least": 6,
+        },
+        returns=["value", "distinctive"],
+        expect=[("Zoë-Anne", True), ("Émile", True), ("Al", False)],
+    ),
+    Case(
+        "erasure/replaced_values.sql",
+        given={
+            "original": values("age", "(17)", "(18)", "(12345678)"),
+            "released": values("age", "(17.0::DOUBLE)", "(18.5)"),
+        },
+        params={
+            "original": rel("original"), "released": rel("released"), "column": "age", "released_column": "age",
+            "kind": "DOUBLE", "least": 8,
+        },
+        returns=["value", "distinctive"],
+        expect=[("18", False), ("12345678", True)],
+    ),
+    Case(
+        "erasure/dropped_values.sql",
+        given={"original": values("name", "('Zacharias')", "('Bo')", "('Bo')", "(NULL)")},
+        params={"original": rel("original"), "column": "name", "least": 6},
+        returns=["value", "distinctive"],
+        expect=[("Zacharias", True), ("Bo", False)],
+    ),
+    # In a column of another name only what is distinctive counts: two of three records; else also the third.
+    Case(
+        "erasure/occurrences.sql",
+        given={"replaced": REPLACED, "relation": values("who", "('Zacharias')", "('Zacharias')", "('Bo')", "('Al')")},
+        params={"replaced": rel("replaced"), "relation": rel("relation"), "column": "who", "kind": "VARCHAR",
+                "same_name": False},
+        returns=["present", "records"],
+        expect=[(1, 2)],
+    ),
+    Case(
+        "erasure/occurrences.sql",
+        given={"replaced": REPLACED, "relation": values("who", "('Zacharias')", "('Zacharias')", "('Bo')", "('Al')")},
+        params={"replaced": rel("replaced"), "relation": rel("relation"), "column": "who", "kind": "VARCHAR",
+                "same_name": True},
+        returns=["present", "records"],
+        expect=[(2, 3)],
+    ),
+]  # fmt: skip

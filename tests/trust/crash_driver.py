@@ -1,0 +1,162 @@
+"""Runs a release in place again and again, stops it at a statement or moment, and tells what it left: JSON lines.
+
+Called with a folder that holds `pristine.duckdb` and a plan in JSON: `stops` (a list of `[signal, share]`: after
+which share of the statements of a run) or `random` (how many kills at random moments). Every run is forked from here
+after the imports, before the database has threads, so that it costs no more than the work itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb  # noqa: F401  loaded once, for all the runs
+import numpy  # noqa: F401
+import pyarrow  # noqa: F401
+import typer
+
+import sqlmicro.__main__
+from sqlmicro import cli, pipeline, publish, templates  # noqa: F401
+from sqlmicro.erasure import purge
+from sqlmicro.warehouse import Warehouse
+
+ARGUMENTS = (
+    "individual-ranking --table persons --columns income,born --keep sex --drop name,token,grade --k 5 --in-place "
+    "--seed crash --threads 1 --json --db"
+)
+
+
+def forked(work: Callable[[], Any]) -> int:
+    """Run `work` in a child process and return its number."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        except SystemExit as end:
+            os._exit(end.code if isinstance(end.code, int) else 1)
+        finally:
+            os._exit(0)
+    return child
+
+
+def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
+    """Release in place as the command does; before statement `stop[1]` send signal `stop[0]` to this process."""
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+    count = 0
+
+    def counted(before: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            nonlocal count
+            count += 1
+            (folder / "count").write_text(str(count))
+            if stop is not None and count == stop[1]:
+                os.kill(os.getpid(), stop[0])
+            return before(*given, **named)
+
+        return call
+
+    if stop is not None or not (folder / "count").exists():
+        Warehouse._call = counted(Warehouse._call)  # type: ignore[method-assign]
+        Path.replace = counted(Path.replace)  # type: ignore[method-assign]
+        purge._lock = counted(purge._lock)
+        os.fsync = counted(os.fsync)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell without a terminal may have switched off
+    sys.argv = ["sqlmicro", *ARGUMENTS.split(), str(folder / "work" / "w.duckdb")]
+    sqlmicro.__main__.main()
+
+
+def look(folder: Path) -> None:
+    """Write into `state` what the next start finds."""
+    db = folder / "work" / "w.duckdb"
+    with Warehouse.open(str(db)) as warehouse:
+        rows = warehouse.query(
+            "look", "SELECT income, born::VARCHAR, sex, name IS NULL, token FROM persons ORDER BY ALL"
+        )
+        recorded = warehouse.query(
+            "look", "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'sqlmicro' AND table_name = 'releases'"
+        )[0][0]
+        found = warehouse.query("look", "SELECT id, n, k FROM sqlmicro.releases") if recorded else []
+        checks = warehouse.query("look", "SELECT bool_and(passed), count(*) FROM sqlmicro.audits") if recorded else []
+    state = {
+        "rows": hash(str(rows)), "count": len(rows), "releases": found, "audits": checks,
+        "canaries": db.read_bytes().count(b"CANARY-"),
+        "left": sorted(path.name for part in ("work", "tmp") for path in (folder / part).iterdir()),
+    }  # fmt: skip
+    (folder / "state").write_text(json.dumps(state))
+
+
+def state_after(folder: Path) -> dict[str, Any]:
+    """Let a fresh process look, and return what it saw."""
+    _, status = os.waitpid(forked(lambda: look(folder)), 0)
+    assert status == 0, "the database could not be opened"
+    return dict(json.loads((folder / "state").read_text()))
+
+
+def reset(folder: Path) -> None:
+    shutil.rmtree(folder / "work", ignore_errors=True)
+    (folder / "work").mkdir()
+    (folder / "state").unlink(missing_ok=True)
+    shutil.copy(folder / "pristine.duckdb", folder / "work" / "w.duckdb")
+
+
+def load() -> None:
+    """Load what every run loads, once."""
+    with contextlib.suppress(SystemExit):
+        typer.main.get_command(cli.app).main(["methods", "individual-ranking", "--quiet"])
+    for template in templates.all_templates():
+        templates.environment().get_template(template)
+
+
+def main() -> None:
+    load()
+    folder, plan = Path(sys.argv[1]), json.loads(sys.argv[2])
+    (folder / "tmp").mkdir()
+    tempfile.tempdir = str(folder / "tmp")
+    reset(folder)
+    old = state_after(folder)
+    _, status = os.waitpid(forked(lambda: release(folder)), 0)
+    if status:
+        sys.exit(f"the release that is to be stopped does not run: {(folder / 'err').read_text()}")
+    new = state_after(folder)
+    print(json.dumps({"old": old, "new": new}))
+    last = int((folder / "count").read_text())
+    moments = random.Random(7)
+    stops: list[Any] = [[number, max(1, round(share * last))] for number, share in plan.get("stops", [])]
+    seconds = 0.0
+    if not stops:
+        started = time.monotonic()
+        for _ in range(3):
+            reset(folder)
+            os.waitpid(forked(lambda: release(folder)), 0)
+        seconds = (time.monotonic() - started) / 3
+    for stop in stops or [None] * plan["random"]:
+        reset(folder)
+        if stop is None:
+            child = forked(lambda: release(folder))
+            time.sleep(moments.uniform(0, 0.95 * seconds))
+            os.kill(child, signal.SIGKILL)
+        else:
+            child = forked(lambda stop=stop: release(folder, tuple(stop)))  # type: ignore[misc]
+        _, status = os.waitpid(child, 0)
+        left = sorted(path.name for part in ("work", "tmp") for path in (folder / part).iterdir())
+        print(
+            json.dumps({
+                "stop": stop, "status": os.waitstatus_to_exitcode(status), "left_before": left,
+                "err": (folder / "err").read_text(), **state_after(folder),
+            }), flush=True,
+        )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
