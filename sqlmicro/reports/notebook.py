@@ -1,4 +1,4 @@
-"""Reports for a notebook: a piece of HTML with the class sizes as a chart; names are escaped, figures are aggregates."""
+"""Reports for a notebook: HTML with the class sizes as a chart; names are escaped, figures are aggregates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def result(verb: str, text: str, report: Mapping[str, Any]) -> str:
     """Return what a verb found: its text, and the class sizes where it counted them."""
     found = [row for row in report.get("audits", []) if row.get("histogram")]
     chart = _chart(found[0]["histogram"], found[0]["threshold"] or 0) if found else ""
-    return _piece(verb.replace("-", " ").capitalize(), [], chart, "" if not text else text, [])
+    return _piece(verb.replace("-", " ").capitalize(), [], chart, text, [])
 
 
 def _chart(sizes: Mapping[int, int], k: float) -> str:
@@ -50,11 +50,9 @@ def _chart(sizes: Mapping[int, int], k: float) -> str:
 def _piece(title: str, rows: Sequence[tuple[str, str]], chart: str, text: str, notes: Sequence[str]) -> str:
     page = charts.environment()
 
-    def style(name: str, ours: str) -> str:
-        # The page is not ours: rules hold inside this piece only.
-        return str(page.get_template(name).render()).replace(ours, f".sqlmicro{'' if ours == ':root' else ' ' + ours}")
-
-    styles = style("colours.css.jinja", ":root") + "\n" + style("chart.css.jinja", ".chart")
+    # The page is not ours: rules hold inside this piece only.
+    colours = page.get_template("colours.css.jinja").render().replace(":root", ".sqlmicro")
+    styles = colours + page.get_template("chart.css.jinja").render().replace(".chart", ".sqlmicro .chart")
     return str(
         page.get_template("notebook.html.jinja").render(
             title=title, rows=rows, chart=chart, text=text, notes=notes, styles=styles

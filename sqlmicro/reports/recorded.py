@@ -68,7 +68,6 @@ def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
         return None
     row = dict(zip(names, rows[0], strict=True))
     row |= {name: json.loads(row[name] or "{}") for name in ("parameters", "versions")}
-    row["methods"] = str(row["method"]).split(" + ")
     row["audits"] = _audits(warehouse, number)
     row["candidates"] = _candidates(warehouse, number)
     row["siblings"] = _siblings(warehouse, row["source"])
@@ -122,27 +121,17 @@ def columns_of(check: str, names: Sequence[str]) -> list[str]:
 
 def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the steps of a release: method, columns, strata, k, what is promised, and the parameters that were set."""
-    from sqlmicro.registry import PROMISES, methods
+    from sqlmicro.registry import PROMISES
 
-    known = methods()
     steps = []
-    for name, given in zip(recorded["methods"], recorded["parameters"].get("steps", []), strict=False):
-        method = known.get(name)
-        promise = method.promise if method else "masked"
-        if given.get("block_attributes"):
-            promise = "block"
+    for given in recorded["parameters"].get("steps", []):
+        shown = {"nulls": given["nulls"], **given["settings"], "key_fingerprint": given.get("key_fingerprint")}
         steps.append(
             {
-                "method": name,
-                "columns": given.get("columns") or [],
-                "by": given.get("by") or [],
-                "k": given.get("k"),
-                "promise": PROMISES[promise],
-                "parameters": {
-                    key: value
-                    for key, value in given.items()
-                    if key not in ("columns", "by", "k", "method", "released") and value not in (None, [], "", False)
-                },
+                **{name: given[name] for name in ("method", "columns", "by")},
+                "k": shown.pop("k", None),
+                "promise": PROMISES[given["promise"]],
+                "parameters": {key: value for key, value in shown.items() if value not in (None, [], "", False)},
                 "released": given.get("released"),
             }
         )

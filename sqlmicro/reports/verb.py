@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 from typing import Annotated, Any
 
-from sqlmicro import options
+from sqlmicro import attach, options
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param, parameters
 from sqlmicro.progress import Progress
@@ -40,6 +40,7 @@ def _report(
 OPTIONS = (
     *parameters(_report),
     options.SOURCE[0],
+    options.SOURCE[2],
     *(option for option in options.AUDIT if option.name != "measure"),
     *options.MACHINE,
     *options.READER,
@@ -58,6 +59,7 @@ def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     with Warehouse.open(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
+        attach.attach(warehouse, values["attach"])
         found = facts.collect(warehouse, values)
     facts.attack(found, values, progress)
     as_text = values["markdown"] or (path is not None and path.suffix.lower() in _TEXTS)

@@ -1,0 +1,86 @@
+"""Databases that stay open between runs: a connection, ours or somebody else's, and cursors of it for the runs."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.errors import InputError
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+@dataclass(frozen=True)
+class Held:
+    """An open connection that runs borrow cursors of; it takes the place of the path of a database file.
+
+    A cursor shares the database, and nothing else: its settings, variables, transaction and temporary tables are its
+    own, and the connection's stay as they are.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    path: str = ""
+    ours: bool = False
+    read_only: bool = False
+
+    def __str__(self) -> str:
+        return self.path or ":memory:"
+
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Lend a cursor for the length of the block; what it began and did not commit is rolled back.
+
+        Raises
+        ------
+        InputError
+            When the connection is closed.
+        """
+        failure: InputError | None = None
+        try:
+            cursor = self.connection.cursor()
+            cursor.execute("SELECT 1")
+        except Exception:
+            failure = InputError("db", "must be an open connection", "a closed one", "Connect again")
+        if failure is not None:
+            raise failure
+        try:
+            yield cursor
+        finally:
+            close(cursor)
+
+
+def close(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection; a statement that Ctrl-C left behind between two lines of ours is interrupted first."""
+    with contextlib.suppress(Exception):
+        connection.rollback()
+    for _ in range(100):
+        try:
+            connection.close()
+            return
+        except Exception:
+            connection.interrupt()
+            time.sleep(0.05)
+
+
+def borrow(connection: Any) -> Held | None:
+    """Return somebody else's connection as one that stays open, or None if it is no connection of DuckDB.
+
+    Raises
+    ------
+    InputError
+        When it is closed.
+    """
+    if type(connection).__name__ != "DuckDBPyConnection":
+        return None
+    with Held(connection).cursor() as cursor:
+        found = cursor.execute(
+            "SELECT path, readonly FROM duckdb_databases() WHERE database_name = current_database()"
+        ).fetchall()
+    path, read_only = found[0]
+    return Held(connection, str(Path(path).absolute()) if path else "", read_only=bool(read_only))

@@ -1,0 +1,24 @@
+"""What there is to know of job files as text: the schema, a draft, and what a job will do."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import Any
+
+from sqlmicro.reports.text import width
+
+
+def schema(report: dict[str, Any]) -> str:
+    """Return the JSON Schema."""
+    return json.dumps(report, indent=2, ensure_ascii=False)
+
+
+def draft(report: dict[str, Any]) -> str:
+    """Return the job file."""
+    return str(report["toml"]).rstrip("\n")
+
+
+def explanation(report: dict[str, Any]) -> str:
+    """Return the paragraphs, wrapped to the terminal."""
+    return "\n\n".join(textwrap.fill(text, width(), break_on_hyphens=False) for text in report["paragraphs"])

@@ -1,0 +1,89 @@
+"""The verbs as methods of a session, made from their declared parameters; `methods.pyi` has the signatures for mypy."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlmicro import api, options
+from sqlmicro.params import REQUIRED, Parameter
+from sqlmicro.registry import methods as registered
+
+OTHERS = ("profile", "audit", "attack", "safe-distance", "compare", "report", "register", "methods")
+"""Verbs that are no methods; `run`, `purge` and `residue` want the file for themselves, `macros` the command line."""
+_NOT_HERE = {"db", "attach", "jobs", *options.names((*options.TARGET, *options.MACHINE, *options.RUN))}
+_LEFT_OUT = _NOT_HERE - {"seed", "seed_file"}
+RECORDS = ("table", "original", "population", "release", "first", "second")
+"""Parameters that take records: a name, or a relation or frame."""
+_KEPT = {"report": ("to", "overwrite"), "register": ("overwrite",), "compare": ("to", "overwrite")}
+
+
+class Verbs:
+    """Every verb as a method; what it does with the records is the session's."""
+
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+def declared(name: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a verb in a session, the records or what is positional first.
+
+    The database is the session's, the target that of `Release.publish`; other processes cannot share a connection.
+    """
+    kept = _KEPT.get(name, ())
+    shown = [
+        parameter
+        for parameter in api.verbs()[name][0]
+        if not parameter.param.cli_only and (parameter.name in kept or parameter.name not in _LEFT_OUT)
+    ]
+    return tuple(sorted(shown, key=lambda parameter: parameter.name not in positional(shown)))
+
+
+def positional(parameters: list[Parameter]) -> list[str]:
+    """Return the names of the parameters that may be given without their name: the records, or what is needed."""
+    named = [p.name for p in parameters if p.param.positional] or [p.name for p in parameters if p.name == "table"]
+    return named or [p.name for p in parameters if p.default is REQUIRED]
+
+
+def _method(name: str) -> Callable[..., Any]:
+    own = declared(name)
+    first = positional(list(own))
+    signature = inspect.Signature([
+        inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
+        *(
+            inspect.Parameter(
+                parameter.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in first else inspect.Parameter.KEYWORD_ONLY,
+                default=parameter.default,
+                annotation="Records" if parameter.name in RECORDS else parameter.type)
+            for parameter in own
+        ),
+    ])  # fmt: skip
+    anonymizes = name in registered()
+
+    def method(self: Verbs, *args: Any, **kwargs: Any) -> Any:
+        given = dict(signature.bind(self, *args, **kwargs).arguments)
+        del given["self"]
+        return self._anonymized(name, own, given) if anonymizes else self._found(name, own, given)
+
+    method.__signature__ = signature  # type: ignore[attr-defined]
+    method.__name__ = name.replace("-", "_")
+    method.__qualname__ = f"Session.{method.__name__}"
+    method.__doc__ = _docstring(name, own, "Release" if anonymizes else "Audit" if name == "audit" else "Result")
+    return method
+
+
+def _docstring(name: str, own: tuple[Parameter, ...], returns: str) -> str:
+    summary = inspect.cleandoc(api.verbs()[name][1].__doc__ or "")
+    lines = [summary, "", "Parameters", "----------"]
+    for parameter in own:
+        lines += [parameter.name, f"    {parameter.param.help}"]
+    return "\n".join([*lines, "", "Returns", "-------", returns])
+
+
+for _name in (*registered(), *OTHERS):
+    setattr(Verbs, _name.replace("-", "_"), _method(_name))

@@ -1,0 +1,241 @@
+"""A release that is not published yet: the records are anonymized and audited, and wait in staging."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro import job as jobs
+from sqlmicro import options
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.params import settle
+from sqlmicro.session.result import Audit
+from sqlmicro.steps import Job, Step, gate_parameters
+
+if TYPE_CHECKING:
+    import duckdb
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from sqlmicro.publish import Release as Prepared
+    from sqlmicro.session.session import Session
+    from sqlmicro.source import Source
+    from sqlmicro.warehouse import Warehouse
+
+
+class Release:
+    """Anonymized records that were audited and are not published yet; made by the methods of a `Session`.
+
+    They wait in a private database in memory until `close`, or until nobody refers to the release any more.
+
+    Attributes
+    ----------
+    report : dict
+        What is known of the release: method, rows, k, IL, audits, notes. After `publish` what was published.
+    """
+
+    def __init__(self, session: Session, job: Job, warehouse: Warehouse, source: Source, stack: ExitStack) -> None:
+        self._session, self._job, self._warehouse, self._source = session, job, warehouse, source
+        self._prepared: Prepared = jobs.rehearsed(job, warehouse, source)
+        self._finalizer = weakref.finalize(self, stack.close)
+        self.report: dict[str, Any] = self._prepared.report
+
+    def audit(
+        self,
+        *,
+        k: int | None = None,
+        quasi: str | Sequence[str] = (),
+        sensitive: str | Sequence[str] = (),
+        **settings: Any,
+    ) -> Audit:
+        """Measure what the release discloses and what it is still good for; the original is what it was made from.
+
+        Parameters
+        ----------
+        k : int, optional
+            The k that must hold; the same gate as `min_k`.
+        quasi : str or sequence of str
+            Quasi-identifiers. Default: the columns that were worked on.
+        sensitive : str or sequence of str
+            Sensitive columns of the release.
+        **settings
+            What else `sqlmicro audit` takes: gates such as `min_l`, settings, `measure`, `weight`, `entity`.
+
+        Returns
+        -------
+        Audit
+            `table()` is its text, `passed` whether every gate holds.
+
+        Raises
+        ------
+        ParameterError
+            For an unknown column or setting.
+        """
+        from sqlmicro.audits import gate
+
+        self._alive()
+        if k is not None and settings.setdefault("min_k", k) != k:
+            raise ParameterError("audit, k", "is the same gate as min_k", f"{k} and {settings['min_k']}")
+        run = self._prepared.run
+        run.resume()
+        many = {parameter.name for parameter in gate_parameters() if parameter.many}
+        given = {
+            name: (value,) if name in many and isinstance(value, str) else value for name, value in settings.items()
+        }
+        named = {"quasi": _names(quasi) or tuple(self.report["quasi"]), "sensitive": _names(sensitive)}
+        values = settle(gate_parameters(), {**given, **named}, "audit")
+        rows = gate.measured(run, run.current, {**values, "match": ()}, "audit")
+        return Audit("audit", {
+            "table": f"release of {self.report['source']}",
+            "nulls": values["nulls"],
+            **{role: list(values[role]) for role in ("quasi", "sensitive")},
+            "audits": rows,
+            "passed": all(row["passed"] for row in rows if row["asked"]),
+            "release": self.report["release"],
+            "recorded": False,
+        })  # fmt: skip
+
+    def arrow(self) -> pa.Table:
+        """Return the released records as an Arrow table."""
+        self._alive()
+        self._prepared.run.resume()
+        return self._warehouse.table(self._warehouse.staged("published"))
+
+    def df(self) -> pd.DataFrame:
+        """Return the released records as a pandas frame."""
+        _needed("pandas")
+        found: pd.DataFrame = self.arrow().to_pandas()
+        return found
+
+    def pl(self) -> pl.DataFrame:
+        """Return the released records as a Polars frame."""
+        _needed("polars")
+        import polars
+
+        found = polars.from_arrow(self.arrow())
+        assert isinstance(found, polars.DataFrame)
+        return found
+
+    def relation(self) -> duckdb.DuckDBPyRelation:
+        """Return the released records as a relation of the session's connection, for as long as that is open."""
+        return self._session.connection.from_arrow(self.arrow())
+
+    @property
+    def sql(self) -> str:
+        """Every statement that was run, and those that would publish, as one script."""
+        self._alive()
+        return self._warehouse.script()
+
+    def publish(
+        self,
+        into: str | None = None,
+        *,
+        to: str | None = None,
+        in_place: bool = False,
+        widen: bool = False,
+        no_purge: bool = False,
+        overwrite: bool = False,
+        manifest: str | None = None,
+    ) -> dict[str, Any]:
+        """Publish the records; what was written is audited again before anybody sees it.
+
+        Parameters
+        ----------
+        into : str, optional
+            Table to publish into. Default: `<table>_anonymized`; a frame has no name, so give one.
+        to : str, optional
+            File to publish to, .parquet or .csv.
+        in_place : bool
+            Replace the records of the table itself. The file is then rewritten, for which the session's own connection
+            closes and opens again: this release, and every other one, must be done with by then. The file of somebody
+            else's connection cannot be rewritten while it is open: give `no_purge`, and call `sqlmicro.purge` later.
+        widen : bool
+            With `in_place`: make integer and decimal columns DOUBLE, instead of rounding means.
+        no_purge : bool
+            With `in_place`: do not rewrite the file; the replaced values stay readable in it.
+        overwrite : bool
+            Replace the target if it exists.
+        manifest : str, optional
+            JSON file to write what is recorded of the release to.
+
+        Returns
+        -------
+        dict
+            The report, as from the command line.
+
+        Raises
+        ------
+        SqlmicroError
+            Nothing was published.
+        """
+        self._alive()
+        values = {
+            "into": into, "to": to, "in_place": in_place, "widen": widen, "no_purge": no_purge, "overwrite": overwrite,
+            "manifest": manifest,
+        }  # fmt: skip
+        settle(options.TARGET, values, "publish")
+        if self._session.held.read_only:
+            raise InputError(
+                "publish", "the database must be writable, every release is recorded in it",
+                "one that was opened to be read", "Open it to write, or take the records with arrow(), df() or pl()",
+            )  # fmt: skip
+        if self._source.relation.catalog == self._warehouse.staging and not (into or to):
+            raise ParameterError("publish", "a frame has no name", "no target", "Give into=NAME or to=FILE")
+        if in_place:
+            values["no_purge"] = self._session.check_purge(self, no_purge=no_purge)
+        steps = (*self._job.steps[:-1], Step("publish", values, "publish"))
+        options_ = {**self._job.options, "db": self._session.held.path or None}
+        made = jobs.published(replace(self._job, steps=steps, options=options_), self._prepared)
+        self.report = made.report
+        if in_place:
+            self._session.purge(self, made.report, wanted=made.target.purge)
+        return self.report
+
+    def close(self) -> None:
+        """Forget the records."""
+        self._finalizer()
+
+    @property
+    def closed(self) -> bool:
+        """Whether the records are gone."""
+        return not self._finalizer.alive
+
+    def _alive(self) -> None:
+        if self.closed:
+            raise InputError("release", "must be open", "one that was closed", "Make it again")
+
+    def __enter__(self) -> Release:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        from sqlmicro.reports import text
+
+        return text.release(self.report)
+
+    def _repr_html_(self) -> str:
+        from sqlmicro.reports import notebook
+
+        return notebook.release(self.report)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _needed(library: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(library) is None:
+        raise InputError(
+            library, "must be installed", "none", f"Install it with: pip install {library}; or use arrow()"
+        )

@@ -1,0 +1,57 @@
+"""What a verb found, as an object: the report, its text, and how a notebook shows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlmicro.reports.rendering import RENDER
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """What a verb of a session found.
+
+    Attributes
+    ----------
+    verb : str
+        The name of the command.
+    report : dict
+        What the command prints with `--json`.
+    """
+
+    verb: str
+    report: dict[str, Any]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every gate that was named held; True where there was none."""
+        return bool(self.report.get("passed", True))
+
+    def table(self) -> str:
+        """Return the report as text, as the command prints it."""
+        return RENDER[self.verb](self.report)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.report[name]
+
+    def __repr__(self) -> str:
+        return self.table()
+
+    def _repr_html_(self) -> str:
+        from sqlmicro.reports import notebook
+
+        return notebook.result(self.verb, self.table(), self.report)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Result):
+    """What an audit found; `rows` has a dict for every measure."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for every measure: `check`, `columns`, `value`, `threshold`, `passed` and more."""
+        return list(self.report["audits"])

@@ -1,0 +1,257 @@
+"""Sessions: a database that stays open, and every verb as a method of it."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro import api, options, private
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.held import Held, borrow, close
+from sqlmicro.params import Parameter, settle
+from sqlmicro.progress import Progress
+from sqlmicro.registry import find
+from sqlmicro.session.frames import as_arrow, kind
+from sqlmicro.session.methods import RECORDS, Verbs
+from sqlmicro.session.release import Release
+from sqlmicro.session.result import Audit, Result
+from sqlmicro.source import find_source
+from sqlmicro.steps import one_step
+from sqlmicro.templates import ident
+from sqlmicro.warehouse import Warehouse, connect
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def open(
+    db: str | Path | duckdb.DuckDBPyConnection | None = None,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    memory_limit: str | None = None,
+    threads: int | None = None,
+) -> Session:
+    """Open a database for many steps: every method, and every audit, is a method of what is returned.
+
+    Parameters
+    ----------
+    db : path, DuckDB connection or None
+        A database file, which stays locked until the session is closed; None: a database in memory; or a connection
+        that is open already. Of a connection only cursors are used, so that its settings, its transaction and its
+        pending results stay as they are. A cursor does not see temporary tables, registered frames, uncommitted changes
+        and `USE` of its connection: give those as a relation, such as `connection.table("t")`.
+    create : bool
+        Make the database file if there is none.
+    read_only : bool
+        Open the file only to read: nothing can be published into it.
+    memory_limit : str, optional
+        Memory the database may use, such as "4GB"; of a connection its own setting holds.
+    threads : int, optional
+        Threads the database may use; of a connection its own setting holds.
+
+    Returns
+    -------
+    Session
+
+    Raises
+    ------
+    InputError
+        When there is no such file, it is no database or locked, or the connection is closed.
+
+    Notes
+    -----
+    The command line locks the configuration and forbids the database to reach other files (`enable_external_access`,
+    `lock_configuration`) for the length of a run. A session does neither, because its database goes on living. Where
+    they are set on a connection they hold: without external access neither files can be read nor published to. A
+    connection spills to its own `temp_directory`; a session of ours to a private folder.
+
+    While a release is open, its records and the originals they were made from are in a database in memory that is
+    attached beside yours (`staging`): whoever has a cursor of the same connection can read it. `Release.close` and
+    `Session.close` detach it.
+
+    Examples
+    --------
+    >>> import sqlmicro as sm
+    >>> with sm.open() as w:
+    ...     r = w.mdav("examples/persons.csv", columns=["age", "net \\"income\\""], k=5, rest="drop", seed="doc")
+    ...     r.report["k"] >= 5, r.audit(k=5).passed, r.arrow().num_rows
+    (True, True, 1000)
+    """
+    return Session(db, create=create, read_only=read_only, memory_limit=memory_limit, threads=threads)
+
+
+class Session(Verbs):
+    """An open database with every verb as a method; made by `sqlmicro.open`.
+
+    A method anonymizes a table, a file, a relation or a frame, and returns a `Release` that is not published yet; the
+    other verbs (`audit`, `profile`, `attack`, …) return a `Result`.
+    """
+
+    def __init__(
+        self,
+        db: str | Path | duckdb.DuckDBPyConnection | None = None,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        machine = {"memory_limit": memory_limit, "threads": threads}
+        settle(options.MACHINE, machine, "open")
+        self._releases: weakref.WeakSet[Release] = weakref.WeakSet()
+        self._stack = ExitStack()
+        self._close = weakref.finalize(self, self._stack.close)
+        self._machine, self._read_only = machine, read_only
+        if db is None or isinstance(db, str | Path):
+            path = None if db is None else str(db)
+            if path is not None and not create and not Path(path).is_file():
+                raise InputError(
+                    "open", f"there must be a database file {path!r}", "none", "Give create=True to make one"
+                )
+            self.held = self._hold(path)
+            return
+        found = borrow(db)
+        if found is None:
+            raise ParameterError("open", "takes a path, a DuckDB connection or nothing", kind(db))
+        self.held = found
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection: our own, or the one that was given."""
+        return self.held.connection
+
+    def close(self) -> None:
+        """Close every release that is left, and the database if we opened it."""
+        for release in list(self._releases):
+            release.close()
+        self._close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<sqlmicro session: {self.held}{'' if self._close.alive else ', closed'}>"
+
+    def check_purge(self, release: Release, *, no_purge: bool) -> bool:
+        """Return `no_purge` for a release in place; a file that cannot be rewritten is refused.
+
+        Raises
+        ------
+        InputError
+            When the connection is not ours, or other releases wait in it.
+        """
+        if no_purge or not self.held.path:
+            return True  # a database in memory leaves nothing behind
+        if not self.held.ours:
+            raise InputError(
+                "publish, in_place",
+                "the file must be rewritten, so that the replaced values are gone, which needs it for itself",
+                "a connection that stays open",
+                "Give no_purge=True, close the connection, and call sqlmicro.purge(db=...)",
+            )
+        others = [other for other in self._releases if other is not release and not other.closed]
+        if others:
+            raise InputError(
+                "publish, in_place", "no other release may be open", f"{len(others)} open", "Close them first"
+            )
+        return False
+
+    def purge(self, release: Release, report: dict[str, Any], *, wanted: bool) -> None:
+        """Rewrite the file after a release in place; our connection is closed for as long, and the release for good."""
+        from sqlmicro.erasure import purge
+
+        if not self.held.path:
+            report |= {"purged": False, "not_purged_because": "a database in memory", "purge_failed": False}
+            return
+        if wanted:
+            release.close()
+            self._stack.close()
+        try:
+            purge.after_publishing(
+                self.held.path, report, {**self._machine, "progress": Progress(enabled=False)}, wanted=wanted
+            )
+        finally:
+            if wanted:
+                self.held = self._hold(self.held.path)
+
+    def _alive(self) -> None:
+        if not self._close.alive:
+            raise InputError("session", "must be open", "one that was closed", "Open it again")
+
+    def _hold(self, path: str | None) -> Held:
+        temp = self._stack.enter_context(private.spill())
+        machine: dict[str, Any] = self._machine
+        connection = connect(path, self._read_only and path is not None, temp, **machine)
+        self._stack.callback(close, connection)
+        return Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
+
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release:
+        """Run a method, and return its release."""
+        self._alive()
+        stack = ExitStack()
+        try:
+            warehouse = stack.enter_context(Warehouse.open(self.held))
+            values = self._settled(name, declared, given, warehouse)
+            job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
+            source = find_source(warehouse, values["table"], options.reader_options(values))
+            if not isinstance(given["table"], str):
+                label = kind(given["table"])
+                source = replace(source, label=label, is_table=False)
+                job = replace(job, options={**job.options, "table": label})
+            release = Release(self, job, warehouse, source, stack)
+        except BaseException:
+            stack.close()
+            raise
+        self._releases.add(release)
+        return release
+
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result:
+        """Run a verb that is no method, and return what it found."""
+        self._alive()
+        with Warehouse.open(self.held) as warehouse:
+            values = self._settled(name, declared, given, warehouse)
+            report = api.verbs()[name][1]({**values, "db": self.held}, Progress(enabled=False))
+        if "db" in report:
+            report["db"] = str(self.held)
+        for parameter, value in given.items():
+            if isinstance(report.get(parameter), str) and not isinstance(value, str):
+                report[parameter] = kind(value)
+        return (Audit if name == "audit" else Result)(name, report)
+
+    def _settled(
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: Warehouse
+    ) -> dict[str, Any]:
+        """Return a value for every parameter of a verb; frames are loaded into the staging database of a warehouse."""
+        values: dict[str, Any] = {}
+        for parameter in declared:
+            if parameter.name not in given:
+                continue
+            value, where = given[parameter.name], f"{name}, {parameter.name}"
+            if parameter.name in RECORDS:
+                listed = value if parameter.many and isinstance(value, list | tuple) else [value]
+                texts = [
+                    item
+                    if item is None or isinstance(item, str)
+                    else _load(warehouse, item, f"{where}_{number}", where)
+                    for number, item in enumerate(listed)
+                ]
+                value = tuple(texts) if parameter.many else texts[0]
+            elif parameter.many and isinstance(value, str):
+                value = (value,)
+            values[parameter.name] = tuple(value) if isinstance(value, list) else value
+        return settle(api.verbs()[name][0], values, name)
+
+
+def _load(warehouse: Warehouse, records: object, into: str, where: str) -> str:
+    """Load a frame into staging, and return the name it has there, quoted."""
+    name = into.replace(", ", "_").replace("-", "_")
+    loaded = warehouse.load(as_arrow(records, where), name, f"{kind(records)}, loaded")
+    return str(ident(loaded._replace(schema="main")))
