@@ -1,0 +1,11 @@
+"""Print the lower bounds of pyproject.toml as exact versions, to be installed and tested."""
+
+import re
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+extras = project["optional-dependencies"]
+for wanted in (*project["dependencies"], *extras["clustering"], *extras["optimal"]):
+    name, version = re.match(r"([A-Za-z0-9_-]+)>=([0-9.]+)", wanted).groups()
+    print(f"{name}=={version}.0" if version.count(".") == 1 else f"{name}=={version}")
