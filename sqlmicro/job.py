@@ -1,194 +1,288 @@
-"""Jobs: steps over one table, run in order; a command is a job of one step, a job file (`jobfile.py`) has several."""
+"""Jobs: steps over a table, run in order, then publishing; of several tables all releases are published together."""
 
 from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
-from sqlmicro.columns import Column, Roles, pick, settle_roles
-from sqlmicro.errors import AuditFailed, JobError, ParameterError
+from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.params import settle
-from sqlmicro.progress import Progress
-from sqlmicro.registry import Method, find
+from sqlmicro.registry import find
+from sqlmicro.steps import (
+    STEP_COLUMNS,
+    TABLE_STEPS,
+    Job,
+    Step,
+    keeps_candidates,
+    settle_columns,
+    step_columns,
+)  # fmt: skip
 
 if TYPE_CHECKING:
+    from sqlmicro.keys import Key
     from sqlmicro.pipeline import Run
+    from sqlmicro.publish import Release
     from sqlmicro.source import Source
     from sqlmicro.targets import Target
     from sqlmicro.warehouse import Warehouse
 
-STEP_COLUMNS = ("columns", "by", "nulls")
-_JOB_COLUMNS = tuple(option for option in options.COLUMNS if option.name not in STEP_COLUMNS)
-STEP_OPTIONS = tuple(option for option in options.COLUMNS if option.name in STEP_COLUMNS)
-JOB_OPTIONS = (*options.SOURCE, *options.READER, *_JOB_COLUMNS, *options.MACHINE, *options.RUN)
-TABLE_STEPS = ("register", "profile")
-OTHER_STEPS = (*TABLE_STEPS, "audit", "publish")
-
 
 @dataclass(frozen=True)
-class Step:
-    """One step: what to do, and its settings as they were given."""
+class _Found:
+    """A job whose table was found, and where its release goes."""
 
-    do: str
-    settings: dict[str, Any]
-    where: str
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job: the options all steps share, and the steps."""
-
-    options: dict[str, Any]
-    steps: tuple[Step, ...]
-    label: str = "sqlmicro"
-    progress: Progress = field(default_factory=lambda: Progress(enabled=False))
-
-    @property
-    def anonymizes(self) -> bool:
-        """Whether there is a step that makes a release."""
-        return any(step.do not in OTHER_STEPS for step in self.steps)
-
-    @property
-    def dry(self) -> bool:
-        """Whether nothing is to be written."""
-        return bool(self.options["dry_run"] or self.options["show_sql"])
+    job: Job
+    source: Source
+    target: Target
+    staging: str
+    manifest: str | None
 
 
-def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
-    """Return the job of a command: one method, then publishing."""
-    own = {parameter.name for parameter in method.settings} | set(STEP_COLUMNS)
-    steps = (
-        Step(method.name, {name: value for name, value in values.items() if name in own}, method.name),
-        Step("publish", {name: values[name] for name in options.names(options.TARGET)}, method.name),
-    )
-    shared = {name: values[name] for name in options.names(JOB_OPTIONS)}
-    return Job(shared, steps, method.name, progress)
-
-
-def execute(job: Job) -> dict[str, Any]:
-    """Run a job and return its report.
+def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Run the jobs of one file, publish their releases together, and return a report of each.
 
     Raises
     ------
     SqlmicroError
         Nothing was published, whatever the reason.
     """
-    from sqlmicro import pipeline, publish, targets
-    from sqlmicro.source import file_format, find_source
+    if jobs[0].options.get("engine") == "spark":
+        from sqlmicro.spark import engine
+
+        return engine.release(jobs)
+    made = _release(jobs)
+    replaced = [release for release in made if release.target.kind == "in place" and not release.target.seen]
+    if replaced:
+        from sqlmicro.erasure import purge
+
+        first, given = replaced[0].report, jobs[0].options
+        machine = {name: given[name] for name in options.names(options.MACHINE)} | {"progress": jobs[0].progress}
+        wanted = any(release.target.purge for release in replaced)
+        purge.after_publishing(replaced[0].target.file or given["db"], first, machine, wanted=wanted)
+        told = ("purged", "not_purged_because", "purge_failed", "warning")
+        for other in replaced[1:]:
+            other.report |= {name: first[name] for name in told if name in first}
+    return [release.report for release in made]
+
+
+def _release(jobs: Sequence[Job]) -> list[Release]:
+    """Run the steps of all jobs, then publish."""
+    from sqlmicro import attach, keys, manifest, postgres, preview, publish
+    from sqlmicro.source import is_elsewhere
     from sqlmicro.warehouse import Warehouse
 
-    started = time.time()
-    given = job.options
-    target_values = settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)
-    keeps_file = bool(given["db"]) and not job.dry
-    from_file = file_format(given["table"]) is not None
+    given, dry = jobs[0].options, jobs[0].dry
+    if given["diff"] and not dry:
+        raise ParameterError("--diff", "goes with --dry-run: it shows what would be published", "no --dry-run")
+    key = keys.run_key(given["seed"], given["seed_file"])
+    keeps_file = bool(given["db"]) and not dry
+    others = [attach.parse(text).name for text in given["attach"]]
+    from_files = all(is_elsewhere(job.options["table"], others) for job in jobs)
     # A dry run makes no database: one that is not there yet is stood for by memory.
-    missing = job.dry and from_file and given["db"] and not Path(given["db"]).exists()
+    missing = dry and from_files and given["db"] and not Path(given["db"]).exists()
     with Warehouse.open(
         None if missing else given["db"],
         read_only=not keeps_file,
-        may_create=keeps_file and from_file,
+        may_create=keeps_file and from_files,
         memory_limit=given["memory_limit"],
         threads=given["threads"],
-        progress=job.progress,
+        progress=jobs[0].progress,
     ) as warehouse:
-        source = find_source(warehouse, given["table"], options.reader_options(given))
-        target = targets.choose_target(source, **target_values, keeps=_keeps_candidates(job))
-        lost = warehouse.in_memory and target.kind == "table"
-        roles = _roles(warehouse, source, job)
-        run = pipeline.load(warehouse, source, roles, given["seed"])
-        _plan_claims(run, job)
-        targets.check_target(run, target, dry=job.dry)
-        run.claims.clear()
-        _note_roles(run)
-        for step in job.steps[:-1]:
-            _take_step(run, source, step)
-        report = _report(run, job, target)
-        report["audits"] = publish.publish(run, target, dry=job.dry or lost, report=report, started=started)
-        report["dry_run"] = job.dry or lost
-        if lost and not job.dry:
-            report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
-        report["k"] = report["audits"][0]["value"]
-        report["histogram"] = report["audits"][0].pop("histogram")
-        report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-        report["notes"] = run.notes + publish.warnings(run, report)
+        attach.attach(warehouse, given["attach"], writable=() if dry else _written(jobs))
+        found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
+        _refuse_unlike(found)
+        warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
+        # One table keeps the key of the run: whoever gives a seed gets the same release from the command line.
+        table_keys = [key] if len(jobs) == 1 else [key.of_table(number) for number in range(1, len(jobs) + 1)]
+        releases = [_make(warehouse, part, own) for part, own in zip(found, table_keys, strict=True)]
+        elsewhere = found[0].target.name is not None and warehouse.has_attached(found[0].target.name.catalog)
+        lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
+        publish.publish(releases, dry=dry or lost)
+        for part, release in zip(found, releases, strict=True):
+            _finish(release, dry=dry, lost=lost)
+            if part.target.seen and part.target.name:
+                postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
+            if part.manifest and not release.report["dry_run"]:
+                manifest.write(part.manifest, release.report, release.started)
         if given["show_sql"]:
-            report["sql"] = warehouse.script()
-    return report
+            releases[0].report["sql"] = warehouse.script()
+        for release in releases if given["diff"] else ():
+            release.report["preview"] = preview.preview(release, given["diff_rows"])
+    return releases
 
 
-def _roles(warehouse: Warehouse, source: Source, job: Job) -> Roles:
-    """Give every column a role from the options of the job and the columns of its steps."""
-    used: list[Column] = []
-    takes_rest = False
-    for step in _method_steps(job):
-        for key in ("columns", "by"):
-            found = pick(source.columns, step.settings.get(key) or (), f"{step.where}, {key}")
-            used += [column for column in found if column not in used]
-        takes_rest |= find(step.do).takes_every_column and not step.settings.get("columns")
-    keep = pick(source.columns, job.options["keep"], "--keep")
-    keep += [column for column in _weights(source, job) if column not in keep]
-    drop = pick(source.columns, job.options["drop"], "--drop")
-    if not takes_rest:
-        return settle_roles(source.columns, used, keep, drop, job.options["rest"])
-    from sqlmicro.source import profile_columns
+def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
+    """Find the table of a job and settle where its release goes, before any work is done."""
+    from sqlmicro.source import find_source
 
-    profiles = profile_columns(warehouse, source)
-    left = [p for p in profiles if p.column not in (*used, *keep, *drop)]
-    identifiers = [p.column for p in left if p.role[0] == "identifier"]
-    used += [p.column for p in left if p.column not in identifiers]
-    roles = settle_roles(source.columns, used, keep, [*drop, *identifiers], None)
-    return replace(roles, identifiers=tuple(identifiers))
+    if number:
+        warehouse.add_staging()
+    for gate in job.gates:
+        if gate.settings.get("population"):
+            find_source(warehouse, gate.settings["population"], {}, name="population_source")
+    source = find_source(warehouse, job.options["table"], options.reader_options(job.options))
+    target, manifest_file = _choose_target(job, source, warehouse)
+    return _Found(job, source, target, warehouse.staging, manifest_file)
 
 
-def _weights(source: Source, job: Job) -> list[Column]:
-    """Return the columns of weights: they are released as they are."""
-    named = [(step.settings["weights"], step.where) for step in _method_steps(job) if step.settings.get("weights")]
-    return list(dict.fromkeys(pick(source.columns, [name], f"{where}, weights")[0] for name, where in named))
+def _written(jobs: Sequence[Job]) -> set[str]:
+    """Return the names of the attached databases that releases are written to."""
+    from sqlmicro.source import split_name
+
+    names = []
+    for job in jobs:
+        settings = job.steps[-1].settings
+        if not settings.get("to"):
+            names.append(split_name(settings.get("into") or job.options["table"]))
+    return {parts[0] for parts in names if len(parts) == 3}
 
 
-def _method_steps(job: Job) -> Iterable[Step]:
-    return (step for step in job.steps if step.do not in OTHER_STEPS)
+def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
+    """Return where the release goes and where its manifest; what cannot be is refused."""
+    from sqlmicro import manifest, targets
+    from sqlmicro.erasure import purge
+
+    values = settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)
+    manifest_file = values.pop("manifest")
+    target = targets.choose_target(source, **values, keeps=keeps_candidates(job))
+    target = targets.in_database(warehouse, target)
+    if target.purge and not job.dry and target.database == "duckdb":
+        purge.check(target.file or str(job.options["db"]))
+    manifest.check(manifest_file, values["overwrite"] or job.dry, source)
+    return target, manifest_file
 
 
-def _keeps_candidates(job: Job) -> bool:
-    """Tell whether the candidates of the last step are published too; those of earlier ones are no whole files."""
-    steps = list(_method_steps(job))
-    keeping = [step for step in steps if step.settings.get("keep_candidates")]
-    if keeping and keeping != steps[-1:]:
-        raise JobError(
-            f"{keeping[0].where}, key 'keep_candidates'",
-            "goes with the last step that changes records",
-            "other steps after it",
+def _refuse_unlike(found: Sequence[_Found]) -> None:
+    """Refuse what cannot be published together: tables with files, or two releases in one place."""
+    label = found[0].job.label.partition(", job ")[0]
+    if len({part.target.kind == "file" for part in found}) > 1:
+        must = "the releases of one job file are published together: all as tables, or all as files"
+        raise JobError(label, must, "both", "Make two job files")
+    names = [part.target.name for part in found if part.target.name]
+    if len({name.catalog.lower() for name in names}) > 1:
+        must = "the releases of one job file are published in one transaction, which writes to one database"
+        raise JobError(label, must, "targets in several", "Make a job file for each")
+    if len({name.catalog.lower() for name in names}) > 1:
+        must = "the releases of one job file are published in one transaction, so to one database"
+        raise JobError(label, must, "several", "Make two job files")
+    places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
+    paths = [str(path) for part in found if (path := part.target.path)]
+    manifests = [str(Path(part.manifest).absolute()) for part in found if part.manifest]
+    for listed in (places, paths, manifests):
+        if len(set(listed)) < len(listed):
+            raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
+
+
+def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
+    """Run the steps of one job up to a release that its gates let pass."""
+    from sqlmicro import pipeline, publish, targets
+
+    started = time.time()
+    job, source, target = found.job, found.source, found.target
+    warehouse.staging = found.staging
+    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    _plan_claims(run, job)
+    targets.check_target(run, target, dry=job.dry)
+    run.claims.clear()
+    if key.source == "plain text":
+        run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
+    _note_roles(run)
+    for step in job.steps[:-1]:
+        _take_step(run, source, step)
+    for gate in job.gates:
+        _hold(run, gate)
+    return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target), started=started)
+
+
+def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
+    """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
+    from sqlmicro import keys, pipeline
+
+    key = keys.run_key(job.options["seed"], job.options["seed_file"])
+    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    for step in job.steps:
+        _take_step(run, source, step)
+    return run
+
+
+def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
+    """Run the steps of a job and audit its release in staging, from where it can be published later.
+
+    Raises
+    ------
+    AuditFailed
+        When the release does not keep what its methods promise.
+    """
+    from sqlmicro import keys, publish
+    from sqlmicro.targets import Target
+
+    job = replace(job, options={**job.options, "dry_run": True})
+    nowhere = Target("table", "", name=warehouse.staged("not_published"))
+    key = keys.run_key(job.options["seed"], job.options["seed_file"])
+    release = _make(warehouse, _Found(job, source, nowhere, warehouse.staging, None), key)
+    publish.publish([release], dry=True)
+    _finish(release, dry=True, lost=False)
+    release.report |= {"target": None, "target_kind": None}
+    return release
+
+
+def published(job: Job, release: Release) -> Release:
+    """Publish what was rehearsed to where the last step of the job says; it is audited again, as any release.
+
+    Raises
+    ------
+    SqlmicroError
+        Nothing was published.
+    """
+    from sqlmicro import manifest, publish, targets
+
+    run = release.run
+    run.resume()
+    target, manifest_file = _choose_target(job, run.source, run.warehouse)
+    if target.seen or (target.kind == "in place" and target.file):
+        raise InputError(
+            "publish, in_place",
+            "a table of another database is changed in place by one call, which compares, locks and purges it",
+            "a release that was made before",
+            "Call the method with attach and in_place=True, or publish with into=",
         )
-    return bool(keeping)
+    targets.check_target(run, target, dry=False)
+    made = publish.prepare(run, target, dry=False, report=_report(run, job, target), started=release.started)
+    publish.publish([made], dry=False)
+    _finish(made, dry=False, lost=False)
+    if manifest_file:
+        manifest.write(manifest_file, made.report, made.started)
+    return made
 
 
-def _step_columns(step: Step, roles: Roles, source: Source) -> tuple[list[Column], list[Column]]:
-    """Return the columns a step works on, and its strata."""
-    by = pick(source.columns, step.settings.get("by") or (), f"{step.where}, by")
-    columns = pick(source.columns, step.settings.get("columns") or (), f"{step.where}, columns")
-    if not columns and find(step.do).takes_every_column:
-        columns = [column for column in source.columns if column in roles.used and column not in by]
-    both = [column.name for column in columns if column in by]
-    if both:
-        raise ParameterError(step.where, "a stratum is not anonymized", f"{', '.join(both)} in both --columns and --by")
-    return columns, by
+def _finish(release: Release, *, dry: bool, lost: bool) -> None:
+    """Add to the report of a release what publishing it has told."""
+    from sqlmicro import publish
+
+    run, report = release.run, release.report
+    report["audits"] = release.audits[None]
+    report["dry_run"] = dry or lost
+    if lost and not dry:
+        report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
+    report["k"] = report["audits"][0]["value"]
+    report["histogram"] = report["audits"][0].pop("histogram")
+    report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
+    report["notes"] = run.notes + publish.warnings(run, report)
 
 
 def _plan_claims(run: Run, job: Job) -> None:
     """Say beforehand which columns will be worked on, so that an unsuitable target is refused before the work."""
     from sqlmicro.work import Claim
 
-    for step in _method_steps(job):
-        columns, by = _step_columns(step, run.roles, run.source)
+    for step in job.method_steps:
+        columns, by = step_columns(step, run.roles, run.source)
         run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
 
 
@@ -212,18 +306,15 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
 
     if step.do in TABLE_STEPS:
         return
-    if step.do == "audit":
-        _audit_step(run, step)
-        return
     method = find(step.do)
-    columns, by = _step_columns(step, run.roles, source)
+    columns, by = step_columns(step, run.roles, source)
     own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
     nulls = step.settings.get("nulls") or ("error" if method.takes_nulls else "keep")
     pipeline.step(run, method, own, columns, by, nulls, step.where)
 
 
-def _audit_step(run: Run, step: Step) -> None:
-    """Audit the records as they stand now; the release itself is audited again when it is published."""
+def _hold(run: Run, step: Step) -> None:
+    """Hold the records, as they would be released, to a gate."""
     from sqlmicro.audits import gate
 
     values = settle(audit_options(), step.settings, step.where)
@@ -233,7 +324,7 @@ def _audit_step(run: Run, step: Step) -> None:
     if failed:
         raise AuditFailed(
             step.where,
-            "the records must pass the audits",
+            "the release must pass its gates",
             "; ".join(described(row) for row in failed),
             "Nothing was published",
         )
@@ -242,6 +333,7 @@ def _audit_step(run: Run, step: Step) -> None:
 
 def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
     """Return what is known of the release before it is published."""
+    from sqlmicro import manifest
     from sqlmicro.pipeline import losses
 
     rows = run.warehouse.count(run.current)
@@ -268,6 +360,7 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "quasi": [column.name for column in run.quasi],
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
+        **manifest.before(run),
         "versions": _versions(),
     }
 
@@ -277,7 +370,10 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
     roles = run.roles
     steps = []
     for step in run.steps:
-        shown = {name: step[name] for name in ("method", "columns", "by", "nulls")} | step["parameters"]
+        shown = {name: step[name] for name in ("method", "columns", "by", "nulls", "promise")}
+        shown["settings"] = step["parameters"]
+        if step["key_fingerprint"]:
+            shown["key_fingerprint"] = step["key_fingerprint"]
         if step["candidates"]:
             chosen = next(c for c in step["candidates"] if c["candidate"] == step["chosen"])
             shown["released"] = {name: chosen[name] for name in ("algorithm", "pass", "unification")}
@@ -286,6 +382,7 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "steps": steps,
         "kept": [column.name for column in roles.kept],
         "dropped": [column.name for column in roles.dropped],
+        "row_key": [column.name for column in roles.row_key],
         "direct_identifiers": [column.name for column in roles.identifiers],
         "target_kind": target.kind,
         "widen": target.widen,

@@ -30,8 +30,7 @@ k = 5
 do = "safe"
 columns = ["age", "sex"]
 k = 3
-[[step]]
-do = "audit"
+[[gate]]
 quasi = ["age", "sex"]
 min_k = 3
 [[step]]
@@ -54,7 +53,7 @@ def test_steps_run_in_order_and_are_recorded(folder):
 
 def test_a_gate_that_fails_stops_the_job(folder):
     text = GOOD.replace('quasi = ["age", "sex"]\nmin_k = 3', 'quasi = ["age", "sex", "income"]\nmin_k = 3')
-    with pytest.raises(sqlmicro.AuditFailed, match="step 3"):
+    with pytest.raises(sqlmicro.AuditFailed, match="gate 1"):
         sqlmicro.run(job(folder, text))
     with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as con:
         assert con.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
@@ -73,6 +72,13 @@ def test_a_gate_that_fails_stops_the_job(folder):
         ('columns = ["income"]', 'columns = ["incom"]', ["step 1", "'incom'", "Did you mean 'income'"]),
         ('[[step]]\ndo = "publish"\ninto = "out"', "", ["publish"]),
         ("[[step]]", "[[step]", ["TOML", "line"]),
+        ("[[gate]]", "[[gates]]", ["job.toml", "Did you mean 'gate'"]),
+        ("[[gate]]", "[[job]]", ["job.toml", "'table' belongs into each [[job]]"]),
+        ("min_k = 3", "mink = 3", ["gate 1", "Did you mean 'min_k'"]),
+        ("min_k = 3", 'measure = ["k-anonimity"]', ["gate 1, key 'measure'", "Did you mean 'k-anonymity'"]),
+        ("min_k = 3", "", ["gate 1", "min_k = 3"]),
+        ("[[gate]]", '[[step]]\ndo = "audit"', ["step 3 (audit)", "[[gate]]"]),
+        ('into = "out"', 'onto = "out"', ["step 3 (publish)", "Did you mean 'into'"]),
     ],
 )
 def test_errors_name_file_step_and_key(folder, old, new, words):
@@ -81,6 +87,30 @@ def test_errors_name_file_step_and_key(folder, old, new, words):
     assert caught.value.exit_code == 2
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_gate_looks_at_the_release_wherever_it_is_written(folder):
+    """Between two steps income would still be its own: what counts is what is released."""
+    gate = '[[gate]]\nquasi = ["income"]\nmin_k = 5\n'
+    report = sqlmicro.run(job(folder, GOOD.replace('drop = ["id"]', 'drop = ["id"]\n' + gate)))
+    assert [c["value"] for c in report["audits"] if c["check"] == "k-anonymity" and c["columns"] == ["income"]] == [5]
+
+
+def test_paths_are_taken_from_the_folder_of_the_file(folder, monkeypatch):
+    (folder / "inner").mkdir()
+    monkeypatch.chdir(folder / "inner")
+    (folder / "levels.csv").write_text("f,any\nm,any\n", encoding="utf-8")
+    text = """rest = "drop"
+[[step]]
+do = "generalize"
+columns = ["sex"]
+hierarchy = ["sex=levels.csv"]
+[[step]]
+do = "publish"
+to = "out.csv"
+"""
+    sqlmicro.run(job(folder, text))
+    assert set((folder / "out.csv").read_text().split()) == {"sex", "any"}
 
 
 def test_a_dry_run_of_a_job_writes_nothing(folder):
@@ -115,6 +145,9 @@ min_k = 2
     assert report["results"][0]["rows"] == 4
     assert report["results"][2]["audits"][0]["violating_records"] == 1
     assert report["passed"] is False
+    path.write_text(text + "[[gate]]\nmin_k = 2\n", encoding="utf-8")
+    with pytest.raises(sqlmicro.JobError, match="before it is published"):
+        sqlmicro.run(str(path))
     path.write_text(text.replace("min_k = 2", 'min_k = 2\n[[step]]\ndo = "profile"'), encoding="utf-8")
     with pytest.raises(sqlmicro.JobError, match="come first"):
         sqlmicro.run(str(path))

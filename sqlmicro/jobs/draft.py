@@ -1,0 +1,181 @@
+"""The draft of a job file, from the profile of a table: safe as it stands, and what is to be decided as comments."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro import options
+from sqlmicro.errors import InputError
+from sqlmicro.progress import Progress
+
+if TYPE_CHECKING:
+    from sqlmicro.columns import ColumnProfile
+
+INIT_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
+K = 3
+_WIDTH = 100
+
+
+def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
+    from sqlmicro import attach
+    from sqlmicro.source import find_source, profile_columns
+    from sqlmicro.warehouse import Warehouse
+
+    with Warehouse.open(
+        values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
+    ) as warehouse:
+        attach.attach(warehouse, values["attach"])
+        source = find_source(warehouse, values["table"], options.reader_options(values))
+        warehouse.seal()
+        profiles = profile_columns(warehouse, source)
+    if all(p in left_out(profiles) for p in profiles):
+        raise InputError("init", "there must be a column to anonymize", "none but direct identifiers")
+    return {"table": values["table"], "toml": draft(values, profiles)}
+
+
+def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
+    """Return a job file that runs as it is.
+
+    Direct identifiers are dropped, and so are columns no method takes; all others go through SAFE together, so that
+    every combination of all released values occurs k times. Comments say why, and what is to be decided.
+    """
+    dropped = left_out(profiles)
+    used = [p for p in profiles if p not in dropped]
+    quasi = [p for p in used if p.role[0] == "quasi"] or used
+    missing = any(p.nulls for p in used)
+    rows = f"{profiles[0].rows:,} records" if profiles else "no records"
+    given = {name: values[name] for name in ("db", "attach", "table", *options.names(options.READER)) if values[name]}
+    lines = [
+        *_comment(
+            f"Drafted from the profile of {_quoted(values['table'])}, {rows}. It runs as it is; read the lines marked "
+            "DECIDE. Paths are taken from the folder of this file. See what it does: sqlmicro explain, and "
+            "sqlmicro run --dry-run --diff."
+        ),
+        *(f"{name} = {_value(value)}" for name, value in given.items()),
+        "",
+        *_comment("Left out of the release. DECIDE: is there another column that names a person, such as free text?"),
+        *_array("drop", dropped, _why_dropped),
+        "",
+        *_comment(
+            f"All other columns are anonymized together: every combination of their values occurs {K} times, or not at "
+            "all. DECIDE: a larger k is safer and less exact; fewer columns are more exact (drop what nobody needs). "
+            'keep = ["…"] above would release a column as it is.'
+        ),
+        "[[step]]",
+        'do = "safe"',
+        *_array("columns", used, _reason),
+        f"k = {K}",
+        *(_nulls(used) if missing else ()),
+        "",
+        *_comment("What the release must pass, or nothing is published. DECIDE: what may be known of a person?"),
+        "[[gate]]",
+        *_array("quasi", quasi, None),
+        f"min_k = {K}",
+        *_sensitive([p for p in used if p.role[0] == "sensitive"]),
+        "",
+        "[[step]]",
+        'do = "publish"',
+        *_target(values),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def left_out(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """Return the columns a draft drops: direct identifiers, and those no method takes."""
+    return [p for p in profiles if p.role[0] == "identifier" or p.column.type.startswith(("UNION", "VARIANT"))]
+
+
+def _why_dropped(profile: ColumnProfile) -> str:
+    role, why = profile.role
+    return why if role == "identifier" else f"no method takes a {profile.column.type.partition('(')[0]}"
+
+
+def _reason(profile: ColumnProfile) -> str:
+    role, why = profile.role
+    text = f"{profile.scale[0]}: {profile.scale[1]}"
+    if role == "weight":
+        text += "; DECIDE: a weight by its name, anonymized here; weights = … in this step releases it as it is"
+    if role == "sensitive":
+        text += f"; sensitive by {why}"
+    return text + (f"; {profile.nulls:,} missing" if profile.nulls else "")
+
+
+def _nulls(used: Iterable[ColumnProfile]) -> list[str]:
+    names = ", ".join(_quoted(p.column.name) for p in used if p.nulls)
+    return [
+        *_comment(
+            f"Missing in {names}: NULL is a value like others. DECIDE: suppress leaves such records out, pattern "
+            "groups only those with the same columns missing."
+        ),
+        'nulls = "keep"',
+    ]
+
+
+def _sensitive(sensitive: Sequence[ColumnProfile]) -> list[str]:
+    if not sensitive:
+        return []
+    return [
+        *_comment(
+            "DECIDE: if a sensitive column is released as it is (keep), a class of k records may still share its "
+            "value. Then hold the release to this too:"
+        ),
+        *(f"# {line}" for line in _array("sensitive", sensitive, None)),
+        "# min_l = 2",
+    ]
+
+
+def _target(values: dict[str, Any]) -> list[str]:
+    """Return where the release goes: a table of the database, or without one a file beside the job file."""
+    if values["db"]:
+        text = (
+            "By default the table is called as the source with _anonymized behind, and must not exist yet: "
+            'into = "…" names it, overwrite = true replaces it.'
+        )
+        return _comment(text)
+    name = Path(values["table"]).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
+    ending = ".csv" if ".csv" in values["table"].lower() else ".parquet"
+    return [f"to = {_quoted(f'{name}_anonymized{ending}')}"]
+
+
+def _array(name: str, profiles: Sequence[ColumnProfile], why: Any) -> list[str]:
+    """Return a list of columns, one on a line where there is a reason to give."""
+    if not profiles:
+        return [f"{name} = []"]
+    if why is None:
+        return [f"{name} = [{', '.join(_quoted(p.column.name) for p in profiles)}]"]
+    names = [_quoted(p.column.name) + "," for p in profiles]
+    longest = min(max(map(len, names)), 40)
+    return [
+        f"{name} = [",
+        *(f"  {text.ljust(longest)}  # {_one_line(why(p))}" for text, p in zip(names, profiles, strict=True)),
+        "]",
+    ]
+
+
+def _comment(text: str) -> list[str]:
+    return textwrap.wrap(_one_line(text), _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+
+
+def _one_line(text: str) -> str:
+    """Return text without characters that a TOML comment may not have."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_quoted, value))}]"
+    return ("true" if value else "false") if isinstance(value, bool) else _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    r"""Return text as a TOML string.
+
+    >>> print(_quoted('net "income"'), _quoted("two\nlines"), _quoted("\x7f"))
+    "net \"income\"" "two\nlines" "\u007f"
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

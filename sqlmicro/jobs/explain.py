@@ -1,0 +1,266 @@
+"""What a job file will do, in plain words: nothing is run, and of the database only the catalog is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from sqlmicro import jobfile
+from sqlmicro.audits.registry import audits
+from sqlmicro.errors import SqlmicroError
+from sqlmicro.keys import SEED_VARIABLE
+from sqlmicro.params import Param, parameters
+from sqlmicro.progress import Progress
+from sqlmicro.registry import PROMISES, find
+from sqlmicro.steps import TABLE_STEPS, Job, Step
+
+
+def _explain(
+    *,
+    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
+) -> None: ...
+
+
+EXPLAIN_OPTIONS = parameters(_explain)
+_NULLS = {
+    "error": "a missing value stops the job",
+    "keep": "a missing value is a value like others",
+    "suppress": "records with a missing value are left out",
+    "pattern": "only records with the same values missing are grouped",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the catalog says of a table: its columns and, nearly, its records; or why it says nothing."""
+
+    columns: tuple[str, ...] = ()
+    records: int | None = None
+    unknown: str = ""
+
+
+def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Say in a paragraph what a job file will do; no record is read."""
+    jobs = jobfile.read(values["job"], {}, progress)
+    known = [look_up(job) for job in jobs]
+    paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
+    if len(jobs) > 1:
+        paragraphs.append(_together(jobs))
+    return {
+        "job": values["job"],
+        "paragraphs": paragraphs,
+        "not_looked_up": [f"{job.options['table']}: {found.unknown}" for job, found in zip(jobs, known, strict=True)
+                          if found.unknown],
+    }  # fmt: skip
+
+
+def look_up(job: Job) -> Known:
+    """Return what the catalog says of the table of a job; files are not opened."""
+    from sqlmicro.source import find_table
+    from sqlmicro.warehouse import Warehouse
+
+    db, table = job.options["db"], job.options["table"]
+    if not db or not Path(db).is_file():
+        return Known(unknown=_elsewhere(job) or "there is no database file yet")
+    try:
+        with Warehouse.open(db, read_only=True) as warehouse:
+            found = find_table(warehouse, table)
+            if found is None:
+                return Known(unknown=_elsewhere(job) or "there is no such table")
+            relation, is_table = found
+            # Not DESCRIBE: for a view over files it would open them.
+            here = "WHERE table_name = $1 AND schema_name = $2 AND database_name = current_database()"
+            names = [relation.table, relation.schema]
+            columns = "SELECT column_name FROM duckdb_columns() " + here + " ORDER BY column_index"
+            size = "SELECT max(estimated_size) FROM duckdb_tables() " + here
+            return Known(
+                tuple(str(name) for (name,) in warehouse.query("catalog", columns, names)),
+                warehouse.query("catalog", size, names)[0][0] if is_table else None,
+            )
+    except SqlmicroError as error:
+        return Known(unknown=f"the database could not be opened ({error.must})")
+
+
+def _elsewhere(job: Job) -> str:
+    """Say where a table is, if not in the database itself."""
+    if _is_file(job.options["table"]):
+        return "it is a file, which is not opened"
+    return "it may be in an attached database, which is not opened" if job.options["attach"] else ""
+
+
+def _is_file(table: str) -> bool:
+    from sqlmicro.source import file_format
+
+    return file_format(table) is not None
+
+
+def explained(job: Job, known: Known) -> str:
+    """Return the paragraph of one job."""
+    if not job.anonymizes:
+        does = _join([step.do for step in job.steps])
+        return f"This job releases nothing. It reads {_table(job, known)}. Its steps, in order: {does}."
+    sentences = [
+        *(_before(step) for step in job.steps if step.do in TABLE_STEPS),
+        f"This job reads {_table(job, known)}.",
+        *_roles(job, known),
+        *(_step(number, step) for number, step in enumerate(job.method_steps, 1)),
+        _holds(job),
+        *_gates(job),
+        _published(job),
+        _seed(job),
+        *_unknown(known),
+    ]
+    return " ".join(sentences)
+
+
+def _table(job: Job, known: Known) -> str:
+    table, db = job.options["table"], job.options["db"]
+    text = f"the table {table} of {db}" if db else f"the table {table}"
+    if not known.columns:
+        return f"the file {table}" if _is_file(table) else text
+    size = "" if known.records is None else f"about {known.records:,} records, "
+    return f"{text} ({size}{len(known.columns)} columns)"
+
+
+def _before(step: Step) -> str:
+    if step.do == "profile":
+        return "First the columns of the table are described."
+    return f"First {_join(step.settings['files'])} is registered as {step.settings['table']}."
+
+
+def _roles(job: Job, known: Known) -> list[str]:
+    """Say which columns are left out and which are released as they are."""
+    given = job.options
+    weights = [step.settings["weights"] for step in job.method_steps if step.settings.get("weights")]
+    keep, drop = list(dict.fromkeys([*given["keep"], *weights])), list(given["drop"])
+    named = {
+        name.lower() for step in job.method_steps for key in ("columns", "by") for name in step.settings.get(key) or ()
+    }
+    drop += [name for name in given["row_key"] if name not in (*keep, *drop) and name.lower() not in named]
+    named |= {name.lower() for name in (*keep, *drop)}
+    left = [name for name in known.columns if name.lower() not in named]
+    others = _join(left) if known.columns else "every column that is named nowhere"
+    if any(find(step.do).takes_every_column and not step.settings.get("columns") for step in job.method_steps):
+        rest = f"Of the other columns{_of(left)}, direct identifiers are left out, and all else is anonymized."
+    elif known.columns and not left:
+        rest = ""
+    elif given["rest"] == "keep":
+        keep, rest = [*keep, others], ""
+    elif given["rest"] == "drop":
+        drop, rest = [*drop, others], ""
+    elif known.columns:
+        rest = f"It will stop, since {_join(left)} has no role: nothing is released by oversight."
+    else:
+        rest = "It stops if the table has a column that is named nowhere: nothing is released by oversight."
+    return [
+        *([f"It leaves out {_join(drop)}."] if drop else ()),
+        f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
+        *([rest] if rest else ()),
+    ]
+
+
+def _of(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
+
+
+def _step(number: int, step: Step) -> str:
+    """Say what a step does, and what it promises."""
+    method = find(step.do)
+    settings = step.settings
+    columns = f" on {_join(settings['columns'])}" if settings.get("columns") else ""
+    strata = (
+        f", apart for every value of {_join(settings['by'])}, which is released as it is" if settings.get("by") else ""
+    )
+    declared = {option.name: option.default for option in method.settings}
+    shown = {name: settings.get(name, declared[name]) for name in declared if name == "k" or name in settings}
+    given = "".join(f", {name.replace('_', ' ')} = {_value(value)}" for name, value in shown.items())
+    nulls = f" Here {_NULLS[settings.get('nulls', 'error')]}." if method.takes_nulls else ""
+    return (
+        f"Step {number} is {step.do}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
+        f"{PROMISES[method.promise]}.{nulls}"
+    )
+
+
+def _holds(job: Job) -> str:
+    columns = [name for step in job.method_steps for name in step.settings.get("columns") or ()]
+    over = _join(list(dict.fromkeys(columns))) or "the columns that were anonymized"
+    return (
+        f"What is promised holds for every record that is released, over {over}: not for records that are left out, "
+        "and not against those who know of a person what is released as it is."
+    )
+
+
+def _gates(job: Job) -> list[str]:
+    found = {audit.gate: audit for audit in audits().values() if audit.gate}
+    held = []
+    for step in job.gates:
+        of = f" over {_join(step.settings['quasi'])}" if step.settings.get("quasi") else ""
+        for name, threshold in step.settings.items():
+            if name in found:
+                bound = "at least" if found[name].at_least else "at most"
+                held.append(f"{found[name].name}{of} must be {bound} {threshold:g}")
+        held += [f"{name}{of} is measured" for name in step.settings.get("measure", ())]
+    if not held:
+        return ["No gate holds the release to more than its steps promise."]
+    return [f"Before it is published, {'; '.join(held)}: else nothing is published, and the exit code is 1."]
+
+
+def _published(job: Job) -> str:
+    """Say where the release goes."""
+    given, db = job.steps[-1].settings, job.options["db"]
+    replaces = ", in place of what is there" if given.get("overwrite") else ", which must not exist yet"
+    manifest = f" What is recorded of it goes to {given['manifest']} too." if given.get("manifest") else ""
+    if given.get("in_place"):
+        purge = (
+            "is not rewritten, so that the old values stay readable in it" if given.get("no_purge") else "is rewritten"
+        )
+        return f"The release replaces the records of the table itself, and the database file {purge}.{manifest}"
+    if given.get("to"):
+        return f"The release goes to the file {given['to']}{replaces}.{manifest}"
+    if not db:
+        return (
+            "The release would go to a table in memory, which is not kept: the job has no db and no file to publish to."
+        )
+    into = given.get("into") or "called as the source with _anonymized behind"
+    return f"The release goes to the table {into} of {db}{replaces}.{manifest}"
+
+
+def _seed(job: Job) -> str:
+    if job.options["seed"] is not None:
+        return "The seed stands in the file in plain text, which is for tests: whoever reads it can undo shuffles."
+    if job.options["seed_file"]:
+        return "The secret seed is read from a file."
+    return f"The secret seed is that of the variable {SEED_VARIABLE}, if it is set, else a new one each time."
+
+
+def _unknown(known: Known) -> list[str]:
+    return [f"The columns of the table could not be looked up: {known.unknown}."] if known.unknown else []
+
+
+def _together(jobs: Sequence[Job]) -> str:
+    """Say what holds for the releases of several tables."""
+    files = any(job.steps[-1].settings.get("to") for job in jobs)
+    how = "all are written and audited before the first is put in its place" if files else "in one transaction"
+    named = any(step.do == "pseudonymise" for job in jobs for step in job.steps)
+    key = " Their pseudonyms are made with one key, so that the tables can be joined as before." if named else ""
+    return f"The {len(jobs)} releases are published together, {how}: if one fails, none is published.{key}"
+
+
+def _lower(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:] if sentence[1:2].islower() else sentence
+
+
+def _value(value: Any) -> str:
+    return _join([str(item) for item in value]) if isinstance(value, list | tuple) else str(value)
+
+
+def _join(names: Iterable[str]) -> str:
+    """Return names as they are listed in a sentence.
+
+    >>> _join(["a", "b", "c"]), _join(["a"])
+    ('a, b and c', 'a')
+    """
+    *first, last = list(names) or [""]
+    return f"{', '.join(first)} and {last}" if first else last

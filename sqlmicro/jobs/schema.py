@@ -1,0 +1,155 @@
+"""The JSON Schema of job files, from the parameters as they are declared: editors complete and check with it.
+
+JSON Schema draft 2020-12. It says all that can be said of a file alone; whether a table has the columns a step names,
+and that publishing comes last, is for `sqlmicro run` to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlmicro import options
+from sqlmicro.audits.registry import audits
+from sqlmicro.audits.registry import gates as gate_options
+from sqlmicro.params import REQUIRED, Parameter
+from sqlmicro.progress import Progress
+from sqlmicro.registry import methods
+from sqlmicro.steps import (
+    FILE_OPTIONS,
+    OTHER_STEPS,
+    TABLE_OPTIONS,
+    gate_parameters,
+    step_parameters,
+)
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_SUMMARIES = {
+    "register": "Register files as a table or view of the database, before anything else.",
+    "profile": "Describe the columns of the table, before anything else.",
+    "audit": "Audit the table; in a job that releases nothing. A release is held to a [[gate]] instead.",
+    "publish": "Publish the release; the last step.",
+}
+
+
+def schema_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Print the JSON Schema of job files, for editors and for checking a file without its data."""
+    return job_schema()
+
+
+def job_schema() -> dict[str, Any]:
+    """Return the schema of a job file.
+
+    >>> found = job_schema()
+    >>> found["$defs"]["mdav"]["properties"]["k"]["minimum"], found["$defs"]["gate"]["properties"]["min_k"]["type"]
+    (2, 'integer')
+    """
+    steps = {do: _step(do) for do in (*sorted(methods()), *OTHER_STEPS)}
+    content = {"step": _sections("step", 1), "gate": _sections("gate", 0)}
+    one = {**_properties(TABLE_OPTIONS), **content}
+    shared = _properties(FILE_OPTIONS)
+    table = {"type": "object", "required": ["table", "step"], "allOf": [{"$ref": "#/$defs/order"}]}
+    return {
+        "$schema": DIALECT,
+        "title": "Job file of sqlmicro",
+        "description": "What is done to one table, or, as [[job]], to several that are released together.",
+        "type": "object",
+        "properties": {**shared, **one, "job": _sections("job", 1)},
+        "additionalProperties": False,
+        "if": {"required": ["job"]},
+        "then": {"propertyNames": {"enum": [*shared, "job"]}},
+        "else": table,
+        "$defs": {
+            "step": _any_step(steps),
+            "gate": _gate(),
+            "job": {
+                **table,
+                "description": "What is done to one of several tables.",
+                "allOf": [{"$ref": "#/$defs/order"}, {"$ref": "#/$defs/releases"}],
+                "properties": one,
+                "additionalProperties": False,
+            },
+            "order": _order(),
+            "releases": {"properties": {"step": {"contains": _does(["publish"])}}},
+            **steps,
+        },
+    }
+
+
+def _sections(name: str, at_least: int) -> dict[str, Any]:
+    return {"type": "array", "minItems": at_least, "items": {"$ref": f"#/$defs/{name}"}}
+
+
+def _properties(declared: Iterable[Parameter]) -> dict[str, Any]:
+    return {parameter.name: _property(parameter) for parameter in declared}
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    """Return what the declaration of a parameter says of its values."""
+    found: dict[str, Any] = {"description": parameter.param.help}
+    if parameter.choices:
+        found |= {"enum": list(parameter.choices)}
+    elif parameter.many:
+        found |= {"type": "array", "items": {"type": "string"}}
+    else:
+        found |= {"type": _TYPES[parameter.base]}
+    if parameter.param.min is not None:
+        found["minimum"] = parameter.param.min
+    if parameter.param.max is not None:
+        found["maximum"] = parameter.param.max
+    if parameter.default is not REQUIRED and parameter.default not in (None, ()):
+        found["default"] = parameter.default
+    return found
+
+
+def _step(do: str) -> dict[str, Any]:
+    declared = step_parameters(do)
+    required = [parameter.name for parameter in declared if parameter.default is REQUIRED]
+    return {
+        "description": _SUMMARIES.get(do) or methods()[do].summary,
+        "properties": {"do": {"const": do}, **_properties(declared)},
+        "required": ["do", *required],
+        "additionalProperties": False,
+    }
+
+
+def _any_step(steps: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of a step: which one it is, `do` says, so that a message is about that one alone."""
+    names = list(steps)
+    return {
+        "type": "object",
+        "properties": {"do": {"enum": names, "description": "What the step does."}},
+        "required": ["do"],
+        "allOf": [{"if": _does([name]), "then": {"$ref": f"#/$defs/{name}"}} for name in names],
+    }
+
+
+def _gate() -> dict[str, Any]:
+    names = [*options.names(gate_options()), "measure"]
+    properties = _properties(gate_parameters())
+    properties["measure"]["items"] = {"type": "string", "enum": sorted(audits())}
+    return {
+        "description": "What the release must pass before it is published.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+        "anyOf": [{"required": [name]} for name in names],
+    }
+
+
+def _does(names: Iterable[str]) -> dict[str, Any]:
+    """Return the schema of the steps of these names."""
+    return {"type": "object", "properties": {"do": {"enum": list(names)}}, "required": ["do"]}
+
+
+def _order() -> dict[str, Any]:
+    """Return what holds for the steps together: what anonymizes is published, once, and has gates, not audits."""
+    anonymizes = {"properties": {"step": {"contains": _does(sorted(methods()))}}}
+    once = {"contains": _does(["publish"]), "minContains": 1, "maxContains": 1, "not": {"contains": _does(["audit"])}}
+    never = {"not": {"contains": _does(["publish"])}}
+    return {
+        "if": anonymizes,
+        "then": {"properties": {"step": once}},
+        "else": {"properties": {"step": never, "gate": {"maxItems": 0}}},
+    }

@@ -1,0 +1,148 @@
+"""Steps: what a job is made of, which options it has, and which role its steps give every column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro import options
+from sqlmicro.audits.inputs import audit_options
+from sqlmicro.columns import Column, Roles, pick, settle_roles
+from sqlmicro.errors import JobError, ParameterError
+from sqlmicro.params import Parameter
+from sqlmicro.progress import Progress
+from sqlmicro.registry import Method, find
+
+if TYPE_CHECKING:
+    from sqlmicro.source import Source
+    from sqlmicro.warehouse import Warehouse
+
+STEP_COLUMNS = ("columns", "by", "nulls")
+STEP_OPTIONS = tuple(option for option in options.COLUMNS if option.name in STEP_COLUMNS)
+TABLE_OPTIONS = (
+    options.SOURCE[1], *options.READER, *(option for option in options.COLUMNS if option.name not in STEP_COLUMNS)
+)  # fmt: skip
+"""What a job says of its table."""
+FILE_OPTIONS = (options.SOURCE[0], options.SOURCE[2], *options.MACHINE, *options.RUN)
+"""What holds for all tables of a job file."""
+JOB_OPTIONS = (*FILE_OPTIONS, *TABLE_OPTIONS)
+TABLE_STEPS = ("register", "profile")
+OTHER_STEPS = (*TABLE_STEPS, "audit", "publish")
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step, or a gate: what to do, and its settings as they were given."""
+
+    do: str
+    settings: dict[str, Any]
+    where: str
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job over one table: its options, its steps in order, and the gates that its release is held to."""
+
+    options: dict[str, Any]
+    steps: tuple[Step, ...]
+    label: str = "sqlmicro"
+    progress: Progress = field(default_factory=lambda: Progress(enabled=False))
+    gates: tuple[Step, ...] = ()
+
+    @property
+    def method_steps(self) -> tuple[Step, ...]:
+        """The steps that make a release."""
+        return tuple(step for step in self.steps if step.do not in OTHER_STEPS)
+
+    @property
+    def anonymizes(self) -> bool:
+        """Whether there is a step that makes a release."""
+        return bool(self.method_steps)
+
+    @property
+    def dry(self) -> bool:
+        """Whether nothing is to be written."""
+        return bool(self.options["dry_run"] or self.options["show_sql"])
+
+
+def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
+    """Return the job of a command: one method, then publishing."""
+    own = {parameter.name for parameter in method.settings} | set(STEP_COLUMNS)
+    steps = (
+        Step(method.name, {name: value for name, value in values.items() if name in own}, method.name),
+        Step("publish", {name: values[name] for name in options.names(options.TARGET)}, method.name),
+    )
+    shared = {name: values[name] for name in options.names(JOB_OPTIONS)}
+    return Job(shared, steps, method.name, progress)
+
+
+def step_parameters(do: str) -> tuple[Parameter, ...]:
+    """Return the parameters of a step of a job file."""
+    others = {"publish": options.TARGET, "audit": audit_options(), "register": options.REGISTER, "profile": ()}
+    if do in others:
+        return others[do]
+    method = find(do)
+    return (*(option for option in STEP_OPTIONS if method.takes(option.name)), *method.settings)
+
+
+def gate_parameters() -> tuple[Parameter, ...]:
+    """Return the parameters of a gate: those of an audit; the original is what the job has loaded."""
+    return tuple(option for option in audit_options() if option.name not in ("original", "match"))
+
+
+def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
+    """Give every column a role from the options of the job and the columns of its steps."""
+    used: list[Column] = []
+    takes_rest = False
+    for step in job.method_steps:
+        for key in ("columns", "by"):
+            found = pick(source.columns, step.settings.get(key) or (), f"{step.where}, {key}")
+            used += [column for column in found if column not in used]
+        takes_rest |= find(step.do).takes_every_column and not step.settings.get("columns")
+    keep = pick(source.columns, job.options["keep"], "--keep")
+    keep += [column for column in _weights(source, job) if column not in keep]
+    drop = pick(source.columns, job.options["drop"], "--drop")
+    row_key = tuple(pick(source.columns, job.options["row_key"], "--row-key"))
+    drop += [column for column in row_key if column not in (*used, *keep, *drop)]
+    if not takes_rest:
+        return replace(settle_roles(source.columns, used, keep, drop, job.options["rest"]), row_key=row_key)
+    from sqlmicro.source import profile_columns
+
+    profiles = profile_columns(warehouse, source)
+    left = [p for p in profiles if p.column not in (*used, *keep, *drop)]
+    identifiers = [p.column for p in left if p.role[0] == "identifier"]
+    used += [p.column for p in left if p.column not in identifiers]
+    roles = settle_roles(source.columns, used, keep, [*drop, *identifiers], None)
+    return replace(roles, identifiers=tuple(identifiers), row_key=row_key)
+
+
+def _weights(source: Source, job: Job) -> list[Column]:
+    """Return the columns of weights: they are released as they are."""
+    named = [(step.settings["weights"], step.where) for step in job.method_steps if step.settings.get("weights")]
+    return list(dict.fromkeys(pick(source.columns, [name], f"{where}, weights")[0] for name, where in named))
+
+
+def keeps_candidates(job: Job) -> bool:
+    """Tell whether the candidates of the last step are published too; those of earlier ones are no whole files."""
+    steps = job.method_steps
+    keeping = tuple(step for step in steps if step.settings.get("keep_candidates"))
+    if keeping and keeping != steps[-1:]:
+        raise JobError(
+            f"{keeping[0].where}, key 'keep_candidates'",
+            "goes with the last step that changes records",
+            "other steps after it",
+        )
+    return bool(keeping)
+
+
+def step_columns(step: Step, roles: Roles, source: Source) -> tuple[list[Column], list[Column]]:
+    """Return the columns a step works on, and its strata."""
+    by = pick(source.columns, step.settings.get("by") or (), f"{step.where}, by")
+    columns = pick(source.columns, step.settings.get("columns") or (), f"{step.where}, columns")
+    if not columns and find(step.do).takes_every_column:
+        columns = [column for column in source.columns if column in roles.used and column not in by]
+    both = [column.name for column in columns if column in by]
+    if both:
+        raise ParameterError(step.where, "a stratum is not anonymized", f"{', '.join(both)} in both --columns and --by")
+    return columns, by

@@ -1,0 +1,189 @@
+"""The JSON Schema of job files says what the reader of job files does."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlmicro
+from sqlmicro import jobfile
+from sqlmicro.progress import Progress
+from sqlmicro.registry import methods
+
+ROOT = Path(__file__).resolve().parents[1]
+jsonschema = pytest.importorskip("jsonschema", reason="pip install 'sqlmicro[test]', which has jsonschema")
+
+ONE = """
+table = "t"
+rest = "drop"
+[[step]]
+do = "mdav"
+columns = ["a", "b"]
+k = 3
+[[gate]]
+quasi = ["a", "b"]
+min_k = 3
+[[step]]
+do = "publish"
+into = "out"
+"""
+SEVERAL = """
+db = "w.duckdb"
+seed = "several"
+[[job]]
+table = "customers"
+drop = ["name"]
+[[job.step]]
+do = "mdav"
+columns = ["age", "income"]
+[[job.gate]]
+quasi = ["age", "income"]
+min_k = 3
+[[job.step]]
+do = "publish"
+into = "c"
+[[job]]
+table = "orders"
+keep = ["article"]
+[[job.step]]
+do = "shuffle"
+columns = ["amount"]
+[[job.step]]
+do = "publish"
+into = "o"
+"""
+AUDITS = (
+    'table = "t"\n[[step]]\ndo = "register"\nfiles = ["t.csv"]\ntable = "t"\n[[step]]\ndo = "audit"\nquasi = ["a"]\n'
+)
+
+GOOD = {
+    "one": ONE,
+    "several": SEVERAL,
+    "audits": AUDITS,
+    "measures": ONE.replace("min_k = 3", 'measure = ["information-loss"]'),
+    "all options": ONE.replace('table = "t"', 'db = "w.duckdb"\ntable = "t.csv"\ndelimiter = ";"\nno_header = true\n'
+                               'drop = ["c"]\nthreads = 2\nseed = "s"\ndry_run = true\ndiff_rows = 3'),
+    "a whole number where any number may be": ONE.replace("min_k = 3", "max_il = 5"),
+    "no gate": ONE.replace('[[gate]]\nquasi = ["a", "b"]\nmin_k = 3\n', ""),
+}  # fmt: skip
+WRONG = {
+    "unknown key": ("rest =", "rset ="),
+    "unknown key of a step": ("k = 3\n[[gate", "kk = 3\n[[gate"),
+    "unknown key of a gate": ("min_k", "mink"),
+    "unknown key of publish": ("into =", "onto ="),
+    "unknown step": ('"mdav"', '"mdva"'),
+    "a step that does nothing": ('do = "mdav"\n', ""),
+    "wrong type": ("k = 3\n[[gate", 'k = "3"\n[[gate'),
+    "a fraction": ("k = 3\n[[gate", "k = 3.5\n[[gate"),
+    "too small": ("k = 3\n[[gate", "k = 1\n[[gate"),
+    "below the gate's least": ("min_k = 3", "min_k = -1"),
+    "no list": ('columns = ["a", "b"]', 'columns = "a"'),
+    "numbers for names": ('columns = ["a", "b"]', "columns = [1]"),
+    "a truth value for a number": ("k = 3\n[[gate", "k = true\n[[gate"),
+    "no choice": ('rest = "drop"', 'rest = "discard"'),
+    "no table": ('table = "t"\n', ""),
+    "no publishing": ('[[step]]\ndo = "publish"\ninto = "out"\n', ""),
+    "publishing twice": ("[[gate]]", '[[step]]\ndo = "publish"\n[[gate]]'),
+    "nothing to publish": (ONE[ONE.index("[[step]]") : ONE.rindex("[[step]]")], ""),
+    "a gate on nothing": (ONE[ONE.index("[[step]]") : ONE.index("[[gate]]")], '[[step]]\ndo = "audit"\n'),
+    "an audit of a release": ("[[gate]]", '[[step]]\ndo = "audit"'),
+    "a gate without a threshold": ("min_k = 3\n", ""),
+    "a gate with an original": ("min_k = 3", 'min_k = 3\noriginal = "o"'),
+    "an unknown measure": ("min_k = 3", 'measure = ["k-anonimity"]'),
+    "gates that are none": ("[[gate]]", "[gate]"),
+}  # fmt: skip
+WRONG_SEVERAL = {
+    "a table above": ('seed = "several"', 'table = "t"'),
+    "a step above": ('seed = "several"', '[[step]]\ndo = "mdav"\n'),
+    "a seed within": ('table = "orders"', 'table = "orders"\nseed = "x"'),
+    "an unknown key within": ('keep = ["article"]', 'kepe = ["article"]'),
+    "an unknown step within": ('do = "shuffle"', 'do = "shufle"'),
+    "a job that publishes nothing": ('[[job.step]]\ndo = "publish"\ninto = "o"\n', ""),
+    "jobs within jobs": ('keep = ["article"]', 'keep = ["article"]\njob = []'),
+}
+
+
+@pytest.fixture(scope="module")
+def validator() -> Any:
+    schema = sqlmicro.schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def reads(folder: Path, text: str) -> bool:
+    path = folder / "job.toml"
+    path.write_text(text, encoding="utf-8")
+    try:
+        jobfile.read(str(path), {}, Progress(enabled=False))
+    except sqlmicro.JobError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_what_is_right_is_right_for_both(validator: Any, tmp_path: Path, name: str) -> None:
+    assert [error.message for error in validator.iter_errors(tomllib.loads(GOOD[name]))] == []
+    assert reads(tmp_path, GOOD[name])
+
+
+@pytest.mark.parametrize("name", [*WRONG, *WRONG_SEVERAL])
+def test_what_is_wrong_is_wrong_for_both(validator: Any, tmp_path: Path, name: str) -> None:
+    base, (old, new) = (ONE, WRONG[name]) if name in WRONG else (SEVERAL, WRONG_SEVERAL[name])
+    assert old in base
+    text = base.replace(old, new, 1)
+    assert not validator.is_valid(tomllib.loads(text))
+    assert not reads(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", 'table = "t"', 'table = "t"\nstep = 3', 'table = "t"\nstep = []', 'table = "t"\nstep = [1]', "job = []",
+     "job = 3", 'table = "t"\n[[steps]]\ndo = "mdav"'],
+)  # fmt: skip
+def test_what_is_no_job_is_none_for_both(validator: Any, tmp_path: Path, text: str) -> None:
+    assert not validator.is_valid(tomllib.loads(text))
+    assert not reads(tmp_path, text)
+
+
+def test_what_only_the_reader_can_see(validator: Any, tmp_path: Path) -> None:
+    """A JSON Schema cannot say which element of a list is the last."""
+    first, last = ONE.split("[[gate]]")[0], ONE[ONE.index("[[gate]]") :]
+    start = first.index("[[step]]")
+    swapped = first[:start] + last + first[start:]
+    assert validator.is_valid(tomllib.loads(swapped))
+    assert not reads(tmp_path, swapped)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.toml")), ids=lambda path: path.name)
+def test_every_example_is_valid(validator: Any, path: Path) -> None:
+    assert [error.message for error in validator.iter_errors(tomllib.loads(path.read_text("utf-8")))] == []
+
+
+@pytest.mark.parametrize("name", sorted(methods()))
+def test_every_step_has_its_parameters_with_help_choices_and_bounds(name: str) -> None:
+    from sqlmicro.params import REQUIRED
+    from sqlmicro.steps import step_parameters
+
+    found = sqlmicro.schema()["$defs"][name]
+    declared = step_parameters(name)
+    assert set(found["properties"]) == {"do", *(parameter.name for parameter in declared)}
+    assert set(found["required"]) == {"do", *(p.name for p in declared if p.default is REQUIRED)}
+    for parameter in declared:
+        said = found["properties"][parameter.name]
+        assert said["description"] == parameter.param.help
+        assert said.get("minimum") == parameter.param.min
+        assert tuple(said.get("enum", ())) == parameter.choices
+
+
+def test_the_command_prints_the_schema(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    from sqlmicro.__main__ import main
+
+    monkeypatch.setattr("sys.argv", ["sqlmicro", "schema"])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 0
+    assert json.loads(capfd.readouterr().out) == json.loads(json.dumps(sqlmicro.schema()))

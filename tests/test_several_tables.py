@@ -1,0 +1,222 @@
+"""Job files of several tables: one key for the pseudonyms, all releases or none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlmicro
+
+JOB = """
+db = "w.duckdb"
+seed = "several"
+
+[[job]]
+table = "customers"
+drop = ["name"]
+[[job.step]]
+do = "pseudonymise"
+columns = ["customer_id"]
+KEY
+[[job.step]]
+do = "mdav"
+columns = ["age", "income"]
+k = 3
+[[job.gate]]
+quasi = ["age", "income"]
+min_k = 3
+[[job.step]]
+do = "publish"
+PUBLISH customers_release
+
+[[job]]
+table = "orders"
+keep = ["article"]
+[[job.step]]
+do = "pseudonymise"
+columns = ["customer_id"]
+KEY
+[[job.step]]
+do = "shuffle"
+columns = ["amount"]
+[[job.gate]]
+quasi = ["article"]
+min_k = 2
+[[job.step]]
+do = "publish"
+PUBLISH orders_release
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute("""CREATE TABLE customers AS SELECT i AS customer_id, 'name ' || i AS name,
+            18 + (i * 7) % 60 AS age, ((i * 7919) % 1009)::DOUBLE AS income FROM range(60) r(i)""")
+        connection.execute("""CREATE TABLE orders AS SELECT (i * 11) % 70 AS customer_id, 'article ' || i % 5 AS
+            article, (i * 31) % 97 AS amount FROM range(200) r(i)""")
+    (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
+    return tmp_path
+
+
+def write(folder: Path, *changes: tuple[str, str], to: str = "into", ending: str = "") -> str:
+    text = JOB.replace("KEY", 'key_file = "secret"')
+    for target in ("customers_release", "orders_release"):
+        text = text.replace(f"PUBLISH {target}", f'{to} = "{target}{ending}"')
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / "job.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def query(folder: Path, statement: str) -> Any:
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_pseudonyms_of_one_key_join_the_tables_as_before(folder: Path) -> None:
+    report = sqlmicro.run(write(folder))
+    assert [table["source"] for table in report["tables"]] == ["customers", "orders"]
+    before, after = (
+        query(
+            folder,
+            f"""SELECT article, count(*) FROM orders{end} JOIN customers{end} USING (customer_id)
+            GROUP BY ALL ORDER BY ALL""",
+        )
+        for end in ("", "_release")
+    )
+    assert before == after
+    assert sum(n for _, n in before) < 200  # customers 60 to 69 are in no row of the other table, before and after
+    assert query(folder, "SELECT list(column_name) FROM (DESCRIBE customers_release)") == [
+        (["customer_id", "age", "income"],)
+    ]
+    fingerprints = {table["parameters"]["steps"][0]["key_fingerprint"] for table in report["tables"]}
+    assert len(fingerprints) == 1
+    assert query(folder, "SELECT id, target FROM sqlmicro.releases ORDER BY id") == [
+        (1, "customers_release"),
+        (2, "orders_release"),
+    ]
+
+
+def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
+    """Two tables alike, treated alike: with the same numbers they would come out in the same order."""
+    same = write(
+        folder,
+        ('table = "orders"\nkeep = ["article"]', 'table = "customers"\nrest = "drop"'),
+        ('columns = ["amount"]', 'columns = ["age"]'),
+        ('["age", "income"]\nk = 3', '["age"]\nk = 3'),
+        ('drop = ["name"]', 'rest = "drop"'),
+        ('[[job.gate]]\nquasi = ["article"]\nmin_k = 2\n', ""),
+        ('[[job.gate]]\nquasi = ["age", "income"]\nmin_k = 3\n', ""),
+    )
+    sqlmicro.run(same)
+    first, second = (
+        [row for (row,) in query(folder, f"SELECT customer_id FROM {name}_release")] for name in ("customers", "orders")
+    )
+    assert sorted(first) == sorted(second)
+    assert first != second
+
+
+@pytest.mark.parametrize("to", ["into", "to"])
+def test_either_all_are_published_or_none(folder: Path, to: str) -> None:
+    ending = ".parquet" if to == "to" else ""
+    path = write(folder, ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]\nmin_k = 41'), to=to, ending=ending)
+    with pytest.raises(sqlmicro.AuditFailed, match="job 2, gate 1"):
+        sqlmicro.run(path)
+    assert not list(folder.glob("*.parquet"))
+    assert query(folder, "SELECT count(*) FROM duckdb_tables()") == [(2,)]
+    sqlmicro.run(write(folder, to=to, ending=ending))
+    if to == "to":
+        assert sorted(file.name for file in folder.glob("*.parquet")) == [
+            "customers_release.parquet", "orders_release.parquet",
+        ]  # fmt: skip
+    assert query(folder, "SELECT count(*) FROM sqlmicro.releases") == [(2,)]
+
+
+def test_a_failure_within_the_transaction_publishes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlmicro import publish
+
+    recorded = []
+    record = publish.record
+
+    def failing(run: Any, target: Any, *rest: Any) -> None:
+        recorded.append(target.label)
+        if len(recorded) == 2:
+            raise sqlmicro.QueryError("record", "must work")
+        record(run, target, *rest)
+
+    monkeypatch.setattr(publish, "record", failing)
+    with pytest.raises(sqlmicro.QueryError):
+        sqlmicro.run(write(folder))
+    assert recorded == ["customers_release", "orders_release"]
+    assert query(folder, "SELECT count(*) FROM duckdb_tables()") == [(2,)]
+
+
+def test_a_dry_run_is_one_script_with_one_transaction(folder: Path) -> None:
+    before = (folder / "w.duckdb").read_bytes()
+    report = sqlmicro.run(write(folder), show_sql=True)
+    assert (folder / "w.duckdb").read_bytes() == before
+    assert [line for line in report["sql"].splitlines() if "TRANSACTION" in line] == ["BEGIN TRANSACTION;"]
+    assert report["sql"].count("\nCOMMIT;") == 1
+    assert all(table["dry_run"] and "sql" not in table for table in report["tables"])
+
+
+def test_a_key_that_comes_through_a_pipe_serves_all_tables(folder: Path) -> None:
+    import os
+
+    sqlmicro.run(write(folder))
+    reading, writing = os.pipe()
+    os.write(writing, (folder / "secret").read_bytes())
+    os.close(writing)
+    try:
+        sqlmicro.run(write(folder, ('"secret"', f'"/dev/fd/{reading}"'), ("_release", "_again")))
+    finally:
+        os.close(reading)
+    for table, rows in (("customers", 60), ("orders", 200)):
+        known = f"SELECT count(*) FROM {table}_again SEMI JOIN {table}_release USING (customer_id)"
+        assert query(folder, known) == [(rows,)]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('table = "orders"', 'tabel = "orders"', ["job 2", "Did you mean 'table'"]),
+        ('do = "shuffle"', 'do = "shufle"', ["job 2, step 2", "Did you mean 'shuffle'"]),
+        ("min_k = 2", "min_kk = 2", ["job 2, gate 1", "Did you mean 'min_k'"]),
+        ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]', ["job 2, gate 1", "min_k = 3"]),
+        ('columns = ["amount"]', 'column = ["amount"]', ["job 2, step 2 (shuffle)", "Did you mean 'columns'"]),
+        ('seed = "several"', 'drop = ["name"]', ["'drop' belongs into each [[job]]"]),
+        ('seed = "several"', 'sed = "several"', ["Did you mean 'seed'"]),
+        ('drop = ["name"]', 'drop = ["name"]\nthreads = 1', ["job 1", "'threads' holds for all tables"]),
+        ('into = "orders_release"', 'into = "main.Customers_Release"', ["a place of its own"]),
+        ('into = "orders_release"', 'to = "orders.parquet"', ["all as tables, or all as files"]),
+        ('["amount"]', '["amount"]\n[[job.step]]\ndo = "pseudonymise"\nkey_file = "x"\ncolumns = ["article"]',
+         ["share the key"]),
+        ('do = "publish"\ninto = "orders_release"', 'do = "audit"\nmin_k = 2', ["job 2, step 3", "[[gate]]"]),
+    ],
+)  # fmt: skip
+def test_errors_name_job_step_and_key(folder: Path, old: str, new: str, words: list[str]) -> None:
+    with pytest.raises(sqlmicro.SqlmicroError) as caught:
+        sqlmicro.run(write(folder, (old, new)))
+    assert caught.value.exit_code == 2
+    for word in words:
+        assert word in str(caught.value)
+    assert query(folder, "SELECT count(*) FROM duckdb_tables()") == [(2,)]
+
+
+def test_tables_changed_in_place_are_purged_once(folder: Path) -> None:
+    path = write(
+        folder,
+        ('into = "customers_release"', "in_place = true"),
+        ('into = "orders_release"', "in_place = true"),
+        ('"pseudonymise"\ncolumns = ["customer_id"]\nkey_file = "secret"', '"shuffle"\ncolumns = ["customer_id"]'),
+    )
+    report = sqlmicro.run(path)
+    assert [table["purged"] for table in report["tables"]] == [True, True]
+    assert [("purge" in table["seconds"]) for table in report["tables"]] == [True, False]
+    assert b"name 17" not in (folder / "w.duckdb").read_bytes()
