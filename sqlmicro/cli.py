@@ -12,33 +12,40 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
-from sqlmicro import api, options
+from sqlmicro import api, help, options
 from sqlmicro.columns import split_names
+from sqlmicro.completion import completer
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.params import REQUIRED, Parameter, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import methods
-from sqlmicro.reports import audit_text, text
+from sqlmicro.reports import text
+from sqlmicro.reports.preview_text import preview
+from sqlmicro.reports.rendering import RENDER
 
 INTERRUPTED = 130
 FAULT = 3
 
-_HELP = """Anonymize tables about people where they are: in DuckDB, with SQL you can read.
-
-Start with: sqlmicro register FILE --db DB --table T, sqlmicro profile, sqlmicro safe, sqlmicro audit.
-"""
+_HELP = "Anonymize tables about people where they are: in DuckDB, with SQL you can read."
 _PANELS = (
     (options.SOURCE, "Source"), (options.READER, "CSV files"), (options.COLUMNS, "Columns"), (options.TARGET, "Target"),
     (options.RUN, "Run"), (options.MACHINE, "Run"), (options.DISPLAY, "Run"),
 )  # fmt: skip
 _PANEL = {parameter.name: panel for group, panel in _PANELS for parameter in group}
-_RENDER: dict[str, Callable[[dict[str, Any]], str]] = {
-    "register": text.registered, "profile": text.profile, "audit": audit_text.audit, "methods": text.methods,
-    "safe-distance": text.safe_distance, "macros": text.macros,
-}  # fmt: skip
 
-app = typer.Typer(help=_HELP, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+class _Commands(TyperGroup):
+    """Makes the options of a command when it is called: to list sixty commands, their names and texts are enough."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, _made(name) if name in api.verbs() else command, rest
+
+
+app = typer.Typer(cls=_Commands, help=_HELP, pretty_exceptions_enable=False)
 
 
 def _annotation(parameter: Parameter) -> Any:
@@ -54,7 +61,8 @@ def _annotation(parameter: Parameter) -> Any:
         return Annotated[kind, typer.Argument(**shared)]
     flags = [parameter.option]
     panel = _PANEL.get(parameter.name)
-    return Annotated[kind, typer.Option(*flags, envvar=param.env or None, rich_help_panel=panel, **shared)]
+    shared |= {"envvar": param.env or None, "rich_help_panel": panel, "autocompletion": completer(parameter)}
+    return Annotated[kind, typer.Option(*flags, **shared)]
 
 
 def _default(parameter: Parameter) -> Any:
@@ -89,12 +97,13 @@ def _names(parameter: Parameter, value: Any) -> Any:
         return value
     if value is None:
         return ()
-    return tuple(value) if parameter.name in ("files", "algorithm") else split_names(value)
+    return tuple(value) if parameter.param.whole else split_names(value)
 
 
 def _print(name: str, report: dict[str, Any], shown: dict[str, bool]) -> int:
     """Print a report and return the exit code it stands for."""
     failed = report.get("passed") is False
+    code = 1 if failed or report.get("purge_failed") else 0
     if "warning" in report:
         typer.echo(f"warning: {report['warning']}", err=True)
     if shown["json"]:
@@ -102,21 +111,26 @@ def _print(name: str, report: dict[str, Any], shown: dict[str, bool]) -> int:
     elif "sql" in report:
         typer.echo(report["sql"], nl=False)
         if not shown["quiet"]:
-            typer.echo(text.release(report), err=True)
+            typer.echo("\n\n".join(_rendered(name, report)), err=True)
     elif not shown["quiet"]:
         typer.echo("\n\n".join(_rendered(name, report)))
     if failed and shown["quiet"]:
-        typer.echo(f"{name}: the audit failed", err=True)
-    return 1 if failed else 0
+        typer.echo(f"{name}: {'values were found' if name == 'residue' else 'the audit failed'}", err=True)
+    return code
 
 
 def _rendered(name: str, report: dict[str, Any]) -> list[str]:
     """Return a report as text; that of a job file has a part for every step that is a command of its own."""
-    if name in _RENDER:
-        return [_RENDER[name](report)]
+    if name in RENDER:
+        return [RENDER[name](report)]
     steps = report.get("before", []) + report.get("results", [])
-    release = [text.release(report)] if "method" in report else []
-    return [_RENDER[step["do"]](step) for step in steps] + release
+    releases = report.get("tables", [report] if "method" in report else [])
+    parts = [RENDER[step["do"]](step) for step in steps]
+    for release in releases:
+        parts.append(text.release(release))
+        if "preview" in release:
+            parts.append(preview(release["preview"]))
+    return parts
 
 
 def _exit(action: Callable[[], int]) -> None:
@@ -127,14 +141,17 @@ def _exit(action: Callable[[], int]) -> None:
     except SqlmicroError as error:
         typer.echo(f"error: {error}", err=True)
         code = error.exit_code
-    except KeyboardInterrupt:
-        typer.echo("interrupted: nothing was published", err=True)
+    except KeyboardInterrupt as error:
+        typer.echo(f"interrupted: {error.args[0] if error.args else 'nothing was published'}", err=True)
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what follows must not raise again when stdout is closed.
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except PermissionError as error:
+        typer.echo(f"error: {error.filename!r}: must be a file that you may use. Got {error.strerror}.", err=True)
+        code = 2
     except Exception as error:
         place = inspect.trace()[-1]
         typer.echo(
@@ -154,19 +171,50 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    ctx: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    pass
+    if ctx.invoked_subcommand is None:
+        typer.echo(help.start())
 
 
 _root.__doc__ = _HELP
+
+
+@app.command("help", rich_help_panel="Data and audits")
+def _help(
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            help="Topic; without one they are listed.", autocompletion=lambda incomplete: _topics(incomplete)
+        ),
+    ] = None,
+) -> None:
+    """Explain: concepts, which method to choose, missing values and more."""
+    _exit(lambda: _explain(topic))
+
+
+def _topics(incomplete: str) -> list[str]:
+    return [name for name in help.topics() if name.startswith(incomplete)]
+
+
+def _explain(topic: str | None) -> int:
+    typer.echo(help.overview() if topic is None else help.terminal(help.source(topic)))
+    return 0
+
+
 _STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
-for _verb, (_declared, _action) in api.verbs().items():
-    app.command(
-        _verb,
-        rich_help_panel=_STAGES[methods()[_verb].stage] if _verb in methods() else "Data and audits",
-    )(_command(_verb, _declared, _action))
+for _verb, (_, _action) in api.verbs().items():
+    _panel = _STAGES[methods()[_verb].stage] if _verb in methods() else "Data and audits"
+    app.command(_verb, help=inspect.cleandoc(_action.__doc__ or ""), rich_help_panel=_panel)(lambda: None)
+
+
+def _made(verb: str) -> Any:
+    """Return the command of a verb with its options."""
+    alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    alone.command(verb)(_command(verb, *api.verbs()[verb]))
+    return typer.main.get_command(alone)
