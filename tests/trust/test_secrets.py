@@ -176,14 +176,14 @@ def test_the_query_log_of_the_database_shows_no_secret(
         connection.execute("CALL enable_logging(level = 'trace')")
         return connection
 
-    closed = warehouse._close
+    closed = warehouse.close
 
     def close(connection: Any) -> None:
         logs.extend(str(row) for row in connection.execute("SELECT * FROM duckdb_logs()").fetchall())
         closed(connection)
 
     monkeypatch.setattr(duckdb, "connect", connect)
-    monkeypatch.setattr("sqlmicro.warehouse._close", close)
+    monkeypatch.setattr("sqlmicro.warehouse.close", close)
     (tmp_path / "key").write_text(SEED)
     # Without --to: the setting that seals the database off would keep duckdb_logs from nothing.
     sqlmicro.pseudonymise(
