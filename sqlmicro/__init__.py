@@ -9,7 +9,7 @@ Every command of `sqlmicro` is a function here, with the same name and parameter
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.errors import (
     AuditFailed,
@@ -21,6 +21,13 @@ from sqlmicro.errors import (
     TemplateError,
 )
 
+if TYPE_CHECKING:
+    from sqlmicro.session import Audit as Audit
+    from sqlmicro.session import Release as Release
+    from sqlmicro.session import Result as Result
+    from sqlmicro.session import Session as Session
+    from sqlmicro.session import open as open
+
 __all__ = [
     "AuditFailed",
     "InputError",
@@ -29,11 +36,15 @@ __all__ = [
     "QueryError",
     "SqlmicroError",
     "TemplateError",
+    "attack",
     "audit",
     "bottom_code",
+    "compare",
     "constant",
+    "explain",
     "generalize",
     "individual_ranking",
+    "init",
     "k_ward",
     "kanonymeans",
     "kanonymeans_star",
@@ -52,12 +63,16 @@ __all__ = [
     "pram",
     "profile",
     "pseudonymise",
+    "purge",
     "recursive_k_ward",
     "register",
+    "report",
+    "residue",
     "run",
     "safe",
     "safe_distance",
     "sample",
+    "schema",
     "secure_k_ward",
     "shuffle",
     "single_axis",
@@ -68,10 +83,17 @@ __all__ = [
     "v_mdav",
 ]
 _VERBS = frozenset(name for name in __all__ if name[0].islower())
+_SESSION = frozenset({"Audit", "Release", "Result", "Session", "open"})
+"""Not in __all__: `from sqlmicro import *` must not take the place of the builtin `open`."""
 
 
 def __getattr__(name: str) -> Any:
     """Make the verbs on first use, so that importing the package costs nothing."""
+    if name in _SESSION:
+        from sqlmicro import session
+
+        globals()[name] = getattr(session, name)
+        return globals()[name]
     if name not in _VERBS:
         raise AttributeError(f"module 'sqlmicro' has no attribute {name!r}")
     from sqlmicro.api import python_function
@@ -81,4 +103,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_VERBS})
+    return sorted({*globals(), *_VERBS, *_SESSION})

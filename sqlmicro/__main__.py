@@ -1,18 +1,34 @@
-"""The entry point: Ctrl-C is answered also while the program is still being loaded."""
+"""The entry point: Ctrl-C and SIGTERM are answered alike, also while the program is still being loaded."""
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import Any
+
+INTERRUPTED = 128 + signal.SIGINT
+TERMINATED = 128 + signal.SIGTERM
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line: exit 130 after Ctrl-C, 143 after SIGTERM, with nothing left behind."""
+    terminated = False
+
+    def terminate(number: int, frame: Any) -> None:
+        nonlocal terminated
+        terminated = True
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the first one is being answered
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, terminate)
     try:
         from sqlmicro.cli import app
 
         app()
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(TERMINATED if terminated else INTERRUPTED)
+    except SystemExit as end:
+        sys.exit(TERMINATED if terminated and end.code == INTERRUPTED else end.code)
 
 
 if __name__ == "__main__":

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
-from sqlmicro import job, jobfile, options
+from sqlmicro import comparison, job, jobfile, options, steps
+from sqlmicro.attacks.command import attack_options, attack_values
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.errors import InputError, JobError, ParameterError
+from sqlmicro.jobs.draft import INIT_OPTIONS, init_values
+from sqlmicro.jobs.explain import EXPLAIN_OPTIONS, explain_values
+from sqlmicro.jobs.schema import schema_values
 from sqlmicro.params import Param, Parameter, parameters, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.registry import methods as registered
+from sqlmicro.reports import verb as reporting
 from sqlmicro.templates import Sql
 
 METHOD_OPTIONS = (
@@ -34,7 +40,7 @@ _MOST_CLASSES_SHOWN = 20
 
 def _run(
     *,
-    job: Annotated[str, Param("Job file, TOML.", metavar="JOB.toml", positional=True)],
+    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
     table: Annotated[str | None, Param("Table to use instead of the one in the file.", metavar="TABLE")] = None,
 ) -> None: ...
 
@@ -46,13 +52,16 @@ def _methods(
 
 
 REGISTER_OPTIONS = (*options.REGISTER, options.SOURCE[0], *options.MACHINE, *options.READER)
-RUN_OPTIONS = (*parameters(_run), options.SOURCE[0], *options.RUN, *options.MACHINE)
+_DB = options.SOURCE[0]
+# A job file says what is done: only --db puts another database in its place, no variable of the environment.
+_JOB_DB = replace(_DB, param=replace(_DB.param, help="Database file to use instead of the one in the file.", env=""))
+RUN_OPTIONS = (*parameters(_run), _JOB_DB, options.SOURCE[2], *options.RUN, *options.MACHINE)
 METHODS_OPTIONS = parameters(_methods)
 
 
 def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Register files as a table or view of a database."""
-    from sqlmicro.source import find_relation, reading, target_name
+    from sqlmicro.source import find_relation, may_read, reading, schema_exists, target_name
     from sqlmicro.warehouse import Warehouse
 
     if not values["db"]:
@@ -68,7 +77,13 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
     with Warehouse.open(
         values["db"], may_create=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
+        warehouse.reading = ", ".join(values["files"])
+        may_read(warehouse, params["paths"])
+        warehouse.seal()
         target = target_name(values["table"], "--table")
+        if target.schema and not schema_exists(warehouse, target):
+            schema = ".".join(part for part in target[:2] if part)
+            raise InputError("--table", f"schema {schema!r} must exist", "none", "Make it with CREATE SCHEMA")
         found = find_relation(warehouse, target)
         if found is not None and not values["overwrite"]:
             raise InputError(
@@ -90,13 +105,16 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
 
 def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Describe a table's columns and propose a scale and a role for each."""
+    from sqlmicro import attach
     from sqlmicro.source import find_source, profile_columns
     from sqlmicro.warehouse import Warehouse
 
     with Warehouse.open(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
+        attach.attach(warehouse, values["attach"])
         source = find_source(warehouse, values["table"], options.reader_options(values))
+        warehouse.seal()
         found = profile_columns(warehouse, source)
     return {
         "table": values["table"],
@@ -115,13 +133,15 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     The table is read, never changed. Is it a release that this database recorded, the results are added to
     sqlmicro.audits afterwards, where the file can be written to.
     """
-    from sqlmicro import recording
+    from sqlmicro import attach, recording
     from sqlmicro.audits import inputs, runner
     from sqlmicro.warehouse import Warehouse
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
+        attach.attach(warehouse, values["attach"])
         subject = inputs.subject(warehouse, values)
+        warehouse.seal()
         rows = runner.run(subject, values["measure"], inputs.thresholds(values), values)
         if not rows:
             raise ParameterError(
@@ -163,8 +183,25 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     }
 
 
+def purge_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Rewrite a database file, so that values which were replaced are no longer readable in it."""
+    from sqlmicro.erasure.purge import purge
+
+    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
+    return purge(values["db"], machine=machine, narrow_enums=values["narrow_enums"])
+
+
+def residue_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Look for values that a release replaced: in the file, the catalog and other tables; values are not shown."""
+    from sqlmicro.erasure.residue import residue
+
+    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
+    return residue(values, machine)
+
+
 def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
+    from sqlmicro import attach
     from sqlmicro.safe_method.compare import compare
     from sqlmicro.source import find_source
     from sqlmicro.warehouse import Warehouse
@@ -177,32 +214,41 @@ def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str
         threads=values["threads"],
         progress=progress,
     ) as warehouse:
+        attach.attach(warehouse, values["attach"])
         first = find_source(warehouse, values["first"], reader)
         second = find_source(warehouse, values["second"], reader, name="second_source")
+        warehouse.seal()
         names = ("columns", "numeric", "nominal", "order", "count_weight", "sum_weight")
         chosen = {name: values[name] for name in names}
         return compare(warehouse, first, second, **chosen)
 
 
 def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """Run the steps of a job file."""
+    """Run the steps of a job file: one table, or several whose releases are published together."""
     overrides = {name: value for name, value in values.items() if name != "job"}
-    found = jobfile.read(values["job"], overrides, progress)
-    if found.dry and any(step.do == "register" for step in found.steps):
+    jobs = jobfile.read(values["job"], overrides, progress)
+    if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
         raise JobError(
-            found.label,
+            values["job"],
             "a dry run writes nothing, so it cannot register",
             "a step that registers",
             "Register the table beforehand",
         )
-    alone = ("register", "profile") if found.anonymizes else ("register", "profile", "audit")
-    done = [_table_step(found, step, progress) for step in found.steps if step.do in alone]
-    if found.anonymizes:
-        return {**job.execute(found), "before": done}
-    return {"job": values["job"], "results": done, "passed": all(result.get("passed", True) for result in done)}
+    alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
+    done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
+    if not jobs[0].anonymizes:
+        return {"job": values["job"], "results": done, "passed": all(result.get("passed", True) for result in done)}
+    reports = job.execute(jobs)
+    if len(reports) == 1:
+        return {**reports[0], "before": done}
+    told = {name: reports[0].pop(name) for name in ("sql",) if name in reports[0]}
+    told |= {name: True for name in ("purge_failed",) if any(report.get(name) for report in reports)}
+    warnings = dict.fromkeys(report["warning"] for report in reports if "warning" in report)
+    told |= {"warning": " ".join(warnings)} if warnings else {}
+    return {"job": values["job"], "before": done, "tables": reports, **told}
 
 
-def _table_step(found: job.Job, step: job.Step, progress: Progress) -> dict[str, Any]:
+def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
     """Run a step of a job file that is a command of its own."""
     declared, action = verbs()[step.do]
     known = options.names(declared)
@@ -238,7 +284,7 @@ def method_values(method: Method) -> Callable[[dict[str, Any], Progress], dict[s
     """Return the function that runs one method as a job of one step."""
 
     def run_method(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        return job.execute(job.one_step(method, values, progress))
+        return job.execute([steps.one_step(method, values, progress)])[0]
 
     run_method.__doc__ = method.summary
     return run_method
@@ -254,11 +300,19 @@ def verbs() -> dict[str, Verb]:
         "profile": (PROFILE_OPTIONS, profile_values),
         "audit": (AUDIT_OPTIONS, audit_values),
         "safe-distance": (
-            (*options.TWO_TABLES, options.SOURCE[0], *options.MACHINE, *options.READER),
+            (*options.TWO_TABLES, options.SOURCE[0], options.SOURCE[2], *options.MACHINE, *options.READER),
             safe_distance_values,
         ),
+        "attack": (attack_options(), attack_values),
+        "compare": (comparison.COMPARE_OPTIONS, comparison.compare_values),
         "macros": (options.MACROS, macros_values),
+        "purge": ((*options.PURGE, *options.MACHINE), purge_values),
+        "residue": ((*options.RESIDUE, *options.MACHINE, *options.READER), residue_values),
+        "report": (reporting.OPTIONS, reporting.report_values),
         "run": (RUN_OPTIONS, run_values),
+        "init": (INIT_OPTIONS, init_values),
+        "explain": (EXPLAIN_OPTIONS, explain_values),
+        "schema": ((), schema_values),
         "methods": (METHODS_OPTIONS, methods_values),
     }
     for method in registered().values():

@@ -27,6 +27,7 @@ RESERVED = (
 NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
 _NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
+_FLOATS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b(?:DOUBLE|FLOAT)\b""")
 _IDENTIFYING = re.compile(
     r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"
     r"|address|street|account|vorname|nachname|strasse|telefon|anschrift|kennung|kontonummer)(_?(no|nr|number|hash))?$"
@@ -65,6 +66,16 @@ class Column:
             "ENUM": "enum", "BOOLEAN": "boolean",
         }  # fmt: skip
         return simple.get(head, "other")
+
+    @property
+    def bits(self) -> str:
+        """The type with BIT in place of floating-point numbers, nested ones too; empty where there are none.
+
+        >>> Column("x", 'STRUCT("DOUBLE" INTEGER, y DOUBLE[])', "x").bits
+        'STRUCT("DOUBLE" INTEGER, y BIT[])'
+        """
+        found = _FLOATS.sub(lambda match: match.group(1) or "BIT", self.type)
+        return found if found != self.type and not found.startswith("UNION") else ""
 
     @property
     def numeric(self) -> bool:
@@ -231,6 +242,8 @@ class Roles:
     kept: tuple[Column, ...]
     dropped: tuple[Column, ...]
     identifiers: tuple[Column, ...] = ()
+    row_key: tuple[Column, ...] = ()
+    """What identifies a record and numbers it, whatever the role of these columns; none: the order of the table."""
 
     @property
     def released(self) -> tuple[Column, ...]:

@@ -222,8 +222,10 @@ def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
 
 
 def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
+    from sqlmicro import attach
     from sqlmicro.source import find_source
 
+    attach.attach(warehouse, values["attach"])
     source = find_source(warehouse, values["table"], options.reader_options(dict(values)))
     warehouse.seal()
     return source

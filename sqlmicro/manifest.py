@@ -56,7 +56,7 @@ def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None
     with run.timed("hash"):
         content = _content(run.warehouse, relation, [(column.name, column.type) for column in columns])
         found = {"output_hash": sha256(content).hexdigest()}
-        if path is not None:
+        if path is not None and path.is_file():
             with path.open("rb") as file:
                 found["file_hash"] = file_digest(file, "sha256").hexdigest()
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from sqlmicro.keys import SEED_VARIABLE
 from sqlmicro.params import Param, Parameter, parameters
 
 
@@ -15,9 +16,21 @@ def _source(
     table: Annotated[
         str,
         Param(
-            "Table: a name, schema.name, catalog.schema.name, or a CSV, Parquet or JSON path or glob.", metavar="TABLE"
+            "Table: a name, schema.name, catalog.schema.name, a CSV, Parquet or JSON path or glob, or delta:FOLDER or "
+            "iceberg:FOLDER.",
+            metavar="TABLE",
         ),
     ],
+    attach: Annotated[
+        tuple[str, ...],
+        Param(
+            "Other database whose tables are then NAME.schema.table: a DuckDB file, or sqlite:, postgres:, mysql: or "
+            "ducklake: with what opens it, without a password; repeatable.",
+            metavar="NAME=URL",
+            whole=True,
+            private=True,
+        ),
+    ] = (),
 ) -> None: ...
 
 
@@ -44,6 +57,14 @@ def _columns(
     keep: Annotated[tuple[str, ...], Param("Columns to release as they are.", metavar="A,B")] = (),
     drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = (),
     rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns named nowhere.")] = None,
+    row_key: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that identify a record: ties and random numbers follow their order instead of that of the table. "
+            "Left out unless they are kept.",
+            metavar="A,B",
+        ),
+    ] = (),
     nulls: Annotated[
         Literal["error", "keep", "suppress", "pattern"],
         Param(
@@ -87,12 +108,29 @@ def _records(
 def _target(
     *,
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None,
-    to: Annotated[str | None, Param("File to publish to, .parquet or .csv.", metavar="FILE")] = None,
+    to: Annotated[
+        str | None,
+        Param("File to publish to, .parquet, .csv, .json or .ndjson (.gz and .zst may follow).", metavar="FILE"),
+    ] = None,
+    partition_by: Annotated[
+        tuple[str, ...],
+        Param(
+            "With --to FOLDER: released columns whose values name the folders that Parquet files are put into.",
+            metavar="A,B",
+        ),
+    ] = (),
     in_place: Annotated[bool, Param("Replace the records of the table itself; its definition stays.")] = False,
     widen: Annotated[
         bool, Param("With --in-place: make integer and decimal columns DOUBLE, instead of rounding means.")
     ] = False,
+    no_purge: Annotated[
+        bool, Param("With --in-place: do not rewrite the file; the replaced values stay readable in it.")
+    ] = False,
     overwrite: Annotated[bool, Param("Replace the target if it exists.")] = False,
+    manifest: Annotated[
+        str | None,
+        Param("JSON file to write what is recorded of the release to: hashes, versions, parameters.", metavar="FILE"),
+    ] = None,
 ) -> None: ...
 
 
@@ -106,10 +144,37 @@ def _machine(
 def _run(
     *,
     seed: Annotated[
-        str | None, Param("Make the run repeatable. Default: 128 random bits. Whoever knows it can undo shuffles.")
+        str | None,
+        Param(
+            "Make a test repeatable. No secret: whoever runs ps sees it, and whoever knows it can undo shuffles.",
+            metavar="TEXT",
+        ),
+    ] = None,
+    seed_file: Annotated[
+        str | None,
+        Param(
+            f"File with a secret seed, 16 bytes or more; - asks for it. Default: the variable {SEED_VARIABLE}, "
+            "else 128 bits from the operating system.",
+            metavar="FILE",
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["duckdb", "spark"], Param("What runs the job; spark needs sqlmicro[spark] and Java 17.")
+    ] = "duckdb",
+    master: Annotated[
+        str | None, Param("With --engine spark: where, such as local[4]. Default: as Spark is set up.", metavar="URL")
     ] = None,
     show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False,
     dry_run: Annotated[bool, Param("Do everything but publish; nothing is written.")] = False,
+    diff: Annotated[
+        bool,
+        Param(
+            "With --dry-run: show some records of the release and which values were changed. What a value was before "
+            "is raw data and is not shown, nor is a value that fewer than k records of the release share. The marks "
+            "tell which values are true: they are not for the reader of the release."
+        ),
+    ] = False,
+    diff_rows: Annotated[int, Param("How many records --diff shows, at most.", min=1, max=1000)] = 10,
 ) -> None: ...
 
 
@@ -158,7 +223,7 @@ def _audit(
 def _register(
     *,
     files: Annotated[
-        tuple[str, ...], Param("CSV, Parquet or JSON files or globs.", metavar="FILE...", positional=True)
+        tuple[str, ...], Param("CSV, Parquet or JSON files or globs.", metavar="FILE...", positional=True, whole=True)
     ],
     table: Annotated[str, Param("Name of the table to make.", metavar="NAME")],
     view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False,
@@ -172,6 +237,31 @@ def _macros(
         str | None, Param("Database file to install the macros into.", metavar="FILE", env="SQLMICRO_DB")
     ] = None,
     print: Annotated[bool, Param("Print the statements instead, for the DuckDB shell.")] = False,
+) -> None: ...
+
+
+def _purge(
+    *,
+    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")],
+    narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False,
+) -> None: ...
+
+
+def _residue(
+    *,
+    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")],
+    table: Annotated[str, Param("Anonymized table, or file of the release.", metavar="TABLE")],
+    original: Annotated[
+        str | None,
+        Param(
+            "Table, view or file the release was made from; its values that the release no longer has are looked for. "
+            "Without it only the places are listed that may hold some.",
+            metavar="TABLE",
+        ),
+    ] = None,
+    files: Annotated[
+        tuple[str, ...], Param("Other file to search for the values, such as a log; repeatable.", metavar="FILE")
+    ] = (),
 ) -> None: ...
 
 
@@ -195,10 +285,13 @@ RECORDS = parameters(_records)
 TARGET = parameters(_target)
 MACHINE = parameters(_machine)
 RUN = parameters(_run)
+SEED = tuple(option for option in RUN if option.name in ("seed", "seed_file"))
 DISPLAY = parameters(_display)
 AUDIT = parameters(_audit)
 REGISTER = parameters(_register)
 MACROS = parameters(_macros)
+PURGE = parameters(_purge)
+RESIDUE = parameters(_residue)
 TWO_TABLES = parameters(_two_tables)
 
 

@@ -6,18 +6,17 @@ here are the verbs of that flow in the order in which `job.py` calls them.
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from typing import Any
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss
 from sqlmicro.columns import Column, Roles
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.keys import Key
 from sqlmicro.params import settle
 from sqlmicro.registry import Method
 from sqlmicro.source import Source, type_columns
@@ -35,7 +34,7 @@ class Run:
     warehouse: Warehouse
     source: Source
     roles: Roles
-    key: str
+    key: Key
     original: Name
     current: Name
     rows_in: int
@@ -48,6 +47,16 @@ class Run:
     numeric: set[Column] = field(default_factory=set)
     text: set[Column] = field(default_factory=set)
     kept: dict[int, Name] = field(default_factory=dict)
+    staging: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.staging = self.warehouse.staging
+
+    def resume(self) -> None:
+        """Go on with this run where another one of the same warehouse was before: its staging database and its key."""
+        if self.warehouse.staging != self.staging:
+            self.warehouse.staging = self.staging
+            self.warehouse.set_key(self.key.value)
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -68,25 +77,17 @@ class Run:
         return replace(column, type="VARCHAR") if column in self.text else column
 
 
-def new_key(seed: str | None) -> str:
-    """Return the key of a run: 128 bits from the operating system, or derived from a seed."""
-    if seed is None:
-        return secrets.token_hex(16)
-    return sha256(b"sqlmicro seed " + seed.encode()).hexdigest()[:32]
-
-
-def load(warehouse: Warehouse, source: Source, roles: Roles, seed: str | None) -> Run:
+def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key) -> Run:
     """Number the records and bring every released column into the form the methods work on.
 
     Raises
     ------
     InputError
-        When the table has no rows.
+        When the table has no rows, or --row-key does not identify them.
     """
-    key = new_key(seed)
-    warehouse.set_key(key)
+    warehouse.set_key(key.value)
     start = time.perf_counter()
-    typed = type_columns(warehouse, source, roles.released, set(roles.used))
+    typed = type_columns(warehouse, source, roles.released, set(roles.used), row_key=roles.row_key)
     rows = warehouse.count(typed)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
@@ -139,7 +140,7 @@ def step(
             strata,
             where=where,
             prefix=f"{method.name}_{len(run.steps) + 1}".replace("-", "_"),
-            key=run.key,
+            key=run.key.value,
             rows=run.rows_in,
         )
         if method.engine == "numpy":
@@ -282,6 +283,7 @@ def _summary(
         "safe_distance": outcome.safe_distance,
         "candidates": outcome.candidates,
         "chosen": outcome.chosen,
+        "key_fingerprint": outcome.key_fingerprint,
     }
 
 

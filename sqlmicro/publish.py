@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import templates
+from sqlmicro import manifest, postgres, private, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import AuditFailed
+from sqlmicro.interrupts import uninterrupted
 from sqlmicro.pipeline import Run
 from sqlmicro.recording import record
 from sqlmicro.reports.text import some
@@ -43,46 +43,80 @@ Audits = dict[int | None, list[dict[str, Any]]]
 """The audits of every file that is published, by the number of the candidate; None is the release."""
 
 
-def publish(run: Run, target: Target, *, dry: bool, report: dict[str, Any], started: float) -> list[dict[str, Any]]:
-    """Publish the current relation of a run and return its audits; in a dry run only the audits are made.
+@dataclass
+class Release:
+    """A release that is ready to be published: the run that made it, where it goes, and what is reported of it."""
 
-    Candidates that are kept are audited and published with it, the release last.
+    run: Run
+    target: Target
+    report: dict[str, Any]
+    started: float
+    outputs: list[Output]
+    audits: Audits = field(default_factory=dict)
+
+
+def prepare(run: Run, target: Target, *, dry: bool, report: dict[str, Any], started: float) -> Release:
+    """Return the current relation of a run as a release; candidates that are kept go with it, the release last.
+
+    Raises
+    ------
+    InputError
+        When the target cannot be.
+    """
+    if target.kind == "in place":
+        refuse_other_types(run)
+    outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
+    for number, kept in zip(run.kept, outputs, strict=True):
+        check_target(run, kept.target, dry=dry)
+        if not dry:
+            report["candidates"][number - 1]["kept"] = kept.target.label
+    outputs.append(Output(run.current, target))
+    # The gates stage relations, which cannot be done in the transaction that publishes.
+    outputs = [replace(output, gated=_gated(run, output.relation)) for output in outputs]
+    return Release(run, target, report, started, outputs)
+
+
+def publish(releases: Sequence[Release], *, dry: bool) -> None:
+    """Publish releases of one warehouse, all of them or none, and note their audits; a dry run only audits.
+
+    All go to tables, or all to files. Tables are made, audited and recorded in one transaction. Files are all written
+    and audited before the first is put in its place.
 
     Raises
     ------
     AuditFailed
         When a file does not keep what its methods promise. Nothing is published.
     """
-    outputs = [
-        Output(relation, target.of_candidate(number), number, _gated(run, relation))
-        for number, relation in run.kept.items()
-    ]
-    if target.kind == "in place":
-        refuse_other_types(run)
-    for kept in outputs:
-        check_target(run, kept.target, dry=dry)
-    outputs.append(Output(run.current, target, gated=_gated(run, run.current)))
-    with run.timed("publish and audit"):
+    with contextlib.ExitStack() as timers:
+        for release in releases:
+            timers.enter_context(release.run.timed("publish and audit"))
         if dry:
-            return _rehearse(run, outputs)[None]
-        for number, kept in zip(run.kept, outputs, strict=False):
-            report["candidates"][number - 1]["kept"] = kept.target.label
-        if target.kind == "file":
-            return _to_files(run, outputs, report, started)[None]
-        audits: Audits = {}
-        with run.warehouse.transaction():
-            for output in outputs:
+            _rehearse(releases)
+        elif releases[0].target.kind == "file":
+            _to_files(releases)
+        else:
+            _to_tables(releases)
+
+
+def _to_tables(releases: Sequence[Release]) -> None:
+    warehouse = releases[0].run.warehouse
+    with warehouse.transaction():
+        served = [release.target for release in releases if release.target.seen]
+        postgres.lock(warehouse, [(target.name, target.seen) for target in served if target.name])
+        for release in releases:
+            run = release.run
+            run.resume()
+            for output in release.outputs:
                 relation = _write_table(run, output)
-                columns = _published_columns(run, relation, target)
-                audits[output.candidate] = audit_release(run, output.relation, relation, columns, output.gated)
-            record(run, target, report, audits, started)
-        return audits[None]
+                columns = _published_columns(run, relation, release.target)
+                release.audits[output.candidate] = audit_release(run, output, relation, columns)
+            release.report |= manifest.after(run, relation, columns)  # of the last output, which is the release
+            record(run, release.target, release.report, release.audits, release.started)
 
 
-def _select(run: Run, output: Output) -> templates.Sql:
-    """Return the SELECT of the records as they are published."""
+def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
+    """Return the released columns by how their staged values become those that are published."""
     used = set(run.roles.used) - run.text
-    in_place = output.target.kind == "in place"
     kinds: dict[str, list[Column]] = {
         "plain": [],
         "dates": [],
@@ -97,6 +131,12 @@ def _select(run: Run, output: Output) -> templates.Sql:
         elif (column in used and column.family == "other") or (in_place and column.family == "enum"):
             kind = "casts"
         kinds[kind].append(column)
+    return kinds
+
+
+def _select(run: Run, output: Output) -> templates.Sql:
+    """Return the SELECT of the records as they are published."""
+    kinds = published_as(run, in_place=output.target.kind == "in place")
     released = set(run.roles.released)
     ordered = [column for column in run.source.columns if column in released]
     ordered += [column for column in run.roles.released if column not in ordered]
@@ -111,16 +151,19 @@ def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
         return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": target.name, "select": select})]
     if target.kind == "file":
         assert target.path is not None
-        options = "FORMAT parquet, COMPRESSION zstd" if file_format(target.label) == "parquet" else "FORMAT csv, HEADER"
         return [
             (
-                "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + options + ")",
-                {"select": select, "path": str(target.path)},
+                "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + _file_options(target) + ")",
+                {"select": select, "path": str(target.path), "parts": target.partition_by},
             )
         ]
     used, released = set(run.quasi), set(run.roles.released)
     kept = [column for column in run.source.columns if column in released]
     emptied = [column for column in run.source.columns if column not in released]
+    emptying: tuple[str, dict[str, Any]] = ("DELETE FROM {{ target | ident }}", {"target": target.name})
+    if target.database == postgres.KIND:
+        assert target.name is not None
+        emptying = postgres.emptying(target.name)
     widened = [c for c in run.source.columns if c in used and c.family in ("integer", "decimal") and target.widen]
     return [
         *(
@@ -130,7 +173,7 @@ def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
             )
             for column in widened
         ),
-        ("DELETE FROM {{ target | ident }}", {"target": target.name}),
+        emptying,
         (
             "INSERT INTO {{ target | ident }} ({{ columns | idents }})\n"
             "SELECT *{% for column in emptied %}, NULL{% endfor %} FROM (\n{{ select }})",
@@ -142,6 +185,20 @@ def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
             },
         ),
     ]
+
+
+def _file_options(target: Target) -> str:
+    """Return how a file is written, from its ending."""
+    if target.partition_by:
+        return "FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({{ parts | idents }})"
+    ending = file_ending(target.label)
+    kinds = {
+        ".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER",
+        ".json": "FORMAT json, ARRAY true", ".ndjson": "FORMAT json",
+    }  # fmt: skip
+    packed = {".gz": ", COMPRESSION gzip", ".zst": ", COMPRESSION zstd"}
+    kind, _, packing = ending.removeprefix(".").partition(".")
+    return kinds[f".{kind}"] + packed.get(f".{packing}", "")
 
 
 def _write_table(run: Run, output: Output) -> Name:
@@ -164,66 +221,72 @@ FROM (
 {{ select }})"""
 
 
-def _rehearse(run: Run, outputs: Sequence[Output]) -> Audits:
-    """Audit the release in staging; the statements that would publish it only go into the log.
+def _rehearse(releases: Sequence[Release]) -> None:
+    """Audit the releases in staging; the statements that would publish them only go into the log.
 
     The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
     were filled, and that the release is what was promised: in an aborted transaction nothing is published.
     """
-    warehouse = run.warehouse
-    audits: Audits = {}
+    warehouse = releases[0].run.warehouse
     guarded = []
-    for output in outputs:
-        into = "published" if output.candidate is None else f"published_candidate_{output.candidate}"
-        rehearsed = warehouse.rehearse(into, _select(run, output))
-        columns = make_columns(warehouse.describe(rehearsed))
-        audits[output.candidate] = audit_release(run, output.relation, rehearsed, columns, output.gated)
-        by_name = {column.name: column for column in columns}
-        guarded += [
-            (claim.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
-            for claim in run.claims
-            if claim.promise == "record"
-        ]
+    for release in releases:
+        run = release.run
+        run.resume()
+        for output in release.outputs:
+            into = "published" if output.candidate is None else f"published_candidate_{output.candidate}"
+            rehearsed = warehouse.rehearse(into, _select(run, output))
+            columns = make_columns(warehouse.describe(rehearsed))
+            release.audits[output.candidate] = audit_release(run, output, rehearsed, columns)
+            by_name = {column.name: column for column in columns}
+            guarded += [
+                (claim.k, k_anonymity.statement(rehearsed, [by_name[column.name] for column in claim.columns]))
+                for claim in run.claims
+                if claim.promise == "record"
+            ]
+        release.report |= manifest.after(run, rehearsed, columns)
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
     for k, select in guarded:
         warehouse.log_only("publish", _GUARD_K, k=k, select=select)
-    for output in outputs:
-        for text, names in _statements(run, output):
-            warehouse.log_only("publish", text, **names)
+    for release in releases:
+        for output in release.outputs:
+            for text, names in _statements(release.run, output):
+                warehouse.log_only("publish", text, **names)
     warehouse.log_only("publish", "COMMIT")
-    return audits
 
 
-def _to_files(run: Run, outputs: Sequence[Output], report: dict[str, Any], started: float) -> Audits:
-    """Write beside the targets, audit what can be read back, then rename over the targets, the release last."""
-    warehouse = run.warehouse
-    audits: Audits = {}
+def _to_files(releases: Sequence[Release]) -> None:
+    """Write beside the targets, audit what can be read back, then rename over the targets, each release last."""
+    warehouse = releases[0].run.warehouse
     written: list[tuple[Path, Path]] = []
-    try:
-        for output in outputs:
-            assert output.target.path is not None
-            ending = file_ending(output.target.label)
-            beside = output.target.path.with_name(f".sqlmicro-{secrets.token_hex(6)}{ending}")
-            written.append((beside, output.target.path))
-            relation = _write_file(run, output, beside)
-            columns = make_columns(warehouse.describe(relation))
-            audits[output.candidate] = audit_release(run, output.relation, relation, columns, output.gated)
-        with contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as folders:
+        for release in releases:
+            run = release.run
+            run.resume()
+            paths = [output.target.path for output in release.outputs if output.target.path is not None]
+            folder = folders.enter_context(private.folder(paths[0].parent))
+            for output, path in zip(release.outputs, paths, strict=True):
+                beside = folder / f"{len(written)}{file_ending(output.target.label)}"
+                written.append((beside, path))
+                relation = _write_file(run, output, beside)
+                columns = make_columns(warehouse.describe(relation))
+                release.audits[output.candidate] = audit_release(run, output, relation, columns)
+                for part in (beside, *beside.rglob("*")):
+                    _fsync(part)
+            release.report |= manifest.after(run, relation, columns, beside)
+        with uninterrupted(), contextlib.ExitStack() as stack:
             if not warehouse.in_memory:
                 stack.enter_context(warehouse.transaction())
-                record(run, outputs[-1].target, report, audits, started)
-            for beside, _ in written:
-                _fsync(beside)
+                for release in releases:
+                    record(release.run, release.target, release.report, release.audits, release.started)
             for beside, path in written:
+                _open_to_others(beside)
                 beside.replace(path)
-                path.chmod(0o666 & ~_umask())
-    finally:
-        for beside, _ in written:
-            beside.unlink(missing_ok=True)
-    return audits
+            warehouse.committed = True
+        for folder in {path.parent for _, path in written}:
+            _fsync(folder)
 
 
 def _write_file(run: Run, output: Output, path: Path) -> Name:
@@ -232,11 +295,22 @@ def _write_file(run: Run, output: Output, path: Path) -> Name:
     ((text, names),) = _statements(run, output)
     with warehouse.progress.stage("publish", run.rows_in):
         warehouse.execute("publish", text, **{**names, "path": str(path)})
-    path.chmod(0o600)
+    path.chmod(0o700 if path.is_dir() else 0o600)
     # As text: what a reader of the file sees, whatever types a reader would guess.
-    options = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
-    template, params = reading([str(path)], options)
+    options: dict[str, Any] = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    if path.is_dir():
+        files, own = str(path / "**" / "*.parquet"), {"hive_partitioning": True, "hive_types_autocast": False}
+    else:
+        files, own = str(path), {"hive_partitioning": False}
+    template, params = reading([files], options, **own)
     return warehouse.run(template, "read_back", view=True, **params)
+
+
+def _open_to_others(path: Path) -> None:
+    """Give a file, or a folder and all in it, the mode it would have had from the start."""
+    mask = _umask()
+    for part in (path, *path.rglob("*")):
+        part.chmod((0o777 if part.is_dir() else 0o666) & ~mask)
 
 
 def _umask() -> int:
@@ -263,12 +337,8 @@ def _gated(run: Run, staged: Name) -> tuple[dict[str, Any], ...]:
     return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate["values"], gate["where"]))
 
 
-def audit_release(
-    run: Run, staged: Name, relation: Name, columns: Sequence[Column], gated: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Hold what was published of `staged` to its promises: rows, and what every step claims of its columns.
-
-    `gated` is what the gates of the job found.
+def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Hold what was published to its promises: rows, what the gates found, and what every step claims of its columns.
 
     Returns
     -------
@@ -289,9 +359,9 @@ def audit_release(
 
     overall = k_anonymity.class_sizes(warehouse, relation, published(run.quasi))
     audits = [{**_check("k-anonymity", run.quasi, overall.k, None), "histogram": overall.histogram}]
-    expected = warehouse.count(staged)
+    expected = warehouse.count(output.relation)
     audits.append(_check("rows", (), overall.records, expected, passed=overall.records == expected))
-    audits += gated
+    audits += output.gated
     for claim in run.claims:
         if claim.promise == "record":
             if set(claim.columns) == set(run.quasi):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.manifest import HASHES
 from sqlmicro.source import find_relation
 from sqlmicro.targets import SCHEMA, Target
 from sqlmicro.templates import Name
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
-  suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON)"""
+  suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
+  key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR)"""
 _CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
   counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
@@ -49,16 +51,18 @@ def record(
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
     """
     warehouse = run.warehouse
-    catalog = target.name.catalog if target.name else ""
-    releases, checks = Name(catalog, SCHEMA, "releases"), Name(catalog, SCHEMA, "audits")
-    warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=Name(catalog, "", SCHEMA))
-    warehouse.query("record", _RELEASES, name=releases)
+    releases, checks = _table(target, "releases"), _table(target, "audits")
+    if releases.schema == SCHEMA:
+        schema = Name(releases.catalog, "", SCHEMA)
+        warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=schema)
+    warehouse.query("record", _definition(target, _RELEASES), name=releases)
     warehouse.query("record", _AUDITS, name=checks)
     number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
     report["release"] = number
     warehouse.insert(
         "record",
-        "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+        "INSERT INTO {{ r | ident }} VALUES ("
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
         [
             number,
             report["source"],
@@ -72,11 +76,16 @@ def record(
             datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
             time.time() - started,
             json.dumps(report["versions"]),
+            report["key"]["source"],
+            report["key"]["fingerprint"],
+            *(report[name] for name in HASHES),
         ],
         r=releases,
     )
     if report["candidates"]:
-        _record_candidates(warehouse, Name(catalog, SCHEMA, "candidates"), number, report)
+        candidates = _table(target, "candidates")
+        warehouse.query("record", _definition(target, _CANDIDATES), name=candidates)
+        _record_candidates(warehouse, candidates, number, report)
     for candidate, checks_made in audits.items():
         of = "" if candidate is None else f"candidate {candidate}: "
         for check in checks_made:
@@ -86,6 +95,23 @@ def record(
                 [number, of + label(check), check["value"], check["threshold"], check["passed"]],
                 r=checks,
             )
+
+
+def _table(target: Target, name: str) -> Name:
+    """Return the table of records beside a release, in its database: one transaction writes to one database.
+
+    SQLite has no schemas, and those of MySQL are databases of their own: there the tables are in that of the release.
+    """
+    if target.name and target.database in ("sqlite", "mysql"):
+        return target.name._replace(table=f"{SCHEMA}_{name}")
+    return Name(target.name.catalog if target.name else "", SCHEMA, name)
+
+
+def _definition(target: Target, text: str) -> str:
+    """Return the definition of a table of records in the types and constraints its database has."""
+    if target.database in ("duckdb", "postgres"):
+        return text
+    return text.replace(" PRIMARY KEY", "").replace(" JSON", " VARCHAR")
 
 
 def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
@@ -132,7 +158,6 @@ def add(db: str, release: int, rows: Sequence[dict[str, Any]], machine: Mapping[
 
 
 def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:
-    warehouse.query("record", _CANDIDATES, name=name)
     before = ("candidate", "algorithm", "pass", "unification", "distance", "counts", "sums")
     after = ("loss", "groups", "dropped", "seconds", "memory", "kept")
     for candidate in report["candidates"]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlmicro import attach, postgres
 from sqlmicro.columns import Column, ColumnProfile, make_columns
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
+from sqlmicro.params import check_path
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
@@ -19,6 +21,8 @@ _SUFFIXES = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
 _COMPRESSED = (".gz", ".zst")
+_LAKES = {"delta": "delta_scan", "iceberg": "iceberg_scan"}
+"""Table formats that are read from their folder: what stands before its path, and the function that reads it."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,10 @@ def find_relation(warehouse: Warehouse, name: Name) -> tuple[Name, bool] | None:
     if not found:
         return None
     database, schema, table, is_table, here = found[0]
-    return Name("" if here else database, schema, table), bool(is_table)
+    relation = Name("" if here else database, schema, table)
+    if not here and is_table and warehouse.kind_of(database) == postgres.KIND:
+        is_table = postgres.is_table(warehouse, relation)
+    return relation, bool(is_table)
 
 
 def schema_exists(warehouse: Warehouse, name: Name) -> bool:
@@ -127,7 +134,17 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
         if reader:
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
         relation, is_table = found
+        # The views of a server or of SQLite read nothing but their own tables.
+        if not is_table and warehouse.kind_of(relation.catalog) in ("duckdb", "ducklake"):
+            warehouse.readable = None
         return Source(relation, table, describe(warehouse, relation), is_table)
+    kind, colon, folder = table.partition(":")
+    if colon and kind in _LAKES:
+        if reader:
+            raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", f"a {kind} table")
+        relation = open_lake(warehouse, kind, folder, name=name)
+        label = folder.partition("/metadata/")[0]
+        return Source(relation, label, describe(warehouse, relation), is_table=False, is_file=True)
     if file_format(table) is not None:
         relation = open_files(warehouse, [table], reader, label=table, name=name)
         return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True)
@@ -137,7 +154,10 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
             "catalog",
             "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() "
             "AND schema_name = current_schema() "
-            "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database()",
+            "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database() "
+            "UNION ALL SELECT concat_ws('.', database_name, schema_name, table_name) FROM duckdb_tables() "
+            "WHERE list_contains($1, database_name) AND schema_name NOT IN ('information_schema', 'pg_catalog')",
+            [warehouse.attached],
         )
     ]
     where = "the in-memory database" if warehouse.in_memory else repr(warehouse.db)
@@ -155,11 +175,76 @@ def open_files(
     """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
     template, params = reading(paths, reader)
     warehouse.reading = label
+    may_read(warehouse, params["paths"])
     return warehouse.run(template, name, view=True, **params)
 
 
-def reading(paths: Sequence[str], reader: Mapping[str, object]) -> tuple[str, dict[str, Any]]:
-    """Return the template that reads `paths`, all of one format, and its parameters."""
+def open_lake(warehouse: Warehouse, kind: str, folder: str, *, name: str) -> Name:
+    """Make a staging view over a Delta or Iceberg table in a folder and return its name; nothing is copied.
+
+    Of an Iceberg table also its metadata file can be named, as catalogs write them without a hint of the newest.
+
+    Raises
+    ------
+    InputError
+        When there is no such folder or metadata file, it does not tell its newest version, or the extension that reads
+        it is not installed.
+    """
+    where, path = f"{kind}:{folder}", Path(folder).absolute()
+    is_metadata = kind == "iceberg" and path.name.endswith(".metadata.json") and path.is_file()
+    if not is_metadata and not path.is_dir():
+        raise InputError(where, f"there must be a folder {folder!r}", "none", "Check the path")
+    if kind == "iceberg" and not is_metadata and not (path / "metadata" / "version-hint.text").is_file():
+        raise InputError(
+            where,
+            "must say which version is the newest",
+            "no metadata/version-hint.text",
+            f"Name the newest metadata file: {where.rstrip('/')}/metadata/….metadata.json",
+        )
+    attach.load(warehouse, kind, where)
+    warehouse.reading = where
+    warehouse.folders.add(str(path.parents[1] if is_metadata else path))
+    return warehouse.run("load/lake.sql", name, view=True, function=_LAKES[kind], path=str(path))
+
+
+def is_elsewhere(text: str, attached: Collection[str]) -> bool:
+    """Tell whether `--table` names files or a table of an attached database, rather than one of the own database.
+
+    >>> is_elsewhere("p.csv", ()), is_elsewhere("crm.public.p", ["crm"]), is_elsewhere("main.p", ["crm"])
+    (True, True, False)
+    """
+    scheme, colon, _ = text.partition(":")
+    catalog, *rest = split_name(text)
+    known = {name.lower() for name in attached}
+    is_lake = bool(colon) and scheme in _LAKES
+    return is_lake or file_format(text) is not None or (len(rest) == 2 and catalog.lower() in known)
+
+
+def beside(folder: Path, text: str) -> str:
+    """Return what `--table` names with a path in it taken from `folder`; the name of a table stays as it is.
+
+    >>> beside(Path("/jobs"), "delta:p"), beside(Path("/jobs"), "p.csv"), beside(Path("/jobs"), "p")
+    ('delta:/jobs/p', '/jobs/p.csv', 'p')
+    """
+    kind, colon, path = text.partition(":")
+    if colon and kind in _LAKES:
+        return f"{kind}:{folder / path}"
+    return text if file_format(text) is None else str(folder / text)
+
+
+def may_read(warehouse: Warehouse, paths: Sequence[str]) -> None:
+    """Let the database read files, given as absolute patterns, when it is sealed."""
+    if warehouse.readable is not None:
+        warehouse.readable.update(paths)
+        for path in paths:
+            warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
+
+
+def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -> tuple[str, dict[str, Any]]:
+    """Return the template that reads `paths`, all of one format, and its parameters.
+
+    `reader` are the user's options, which apply to CSV; `own` are ours.
+    """
     formats = {path: file_format(path) for path in paths}
     unknown = [path for path, kind in formats.items() if kind is None]
     if unknown:
@@ -171,6 +256,7 @@ def reading(paths: Sequence[str], reader: Mapping[str, object]) -> tuple[str, di
     if len(set(formats.values())) > 1:
         raise InputError("files", "must be of one format", ", ".join(sorted({str(kind) for kind in formats.values()})))
     for path in paths:
+        check_path(path, "files")
         if not Path(path).is_file() and not glob.glob(path, recursive=True):  # noqa: PTH207  (the user's pattern may be absolute)
             raise InputError(
                 "files", f"there must be a file {path!r}", "none", "Check the path; it is taken from the current folder"
@@ -181,11 +267,9 @@ def reading(paths: Sequence[str], reader: Mapping[str, object]) -> tuple[str, di
         glob.escape(str(Path(path).absolute())) if Path(path).is_file() else str(Path(path).absolute())
         for path in paths
     ]
-    if kind != "csv":
-        if reader:
-            raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
-        return f"load/{kind}.sql", {"paths": absolute}
-    return "load/csv.sql", {"paths": absolute, "options": list(reader.items())}
+    if kind != "csv" and reader:
+        raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
+    return f"load/{kind}.sql", {"paths": absolute, "options": [*reader.items(), *own.items()]}
 
 
 def describe(warehouse: Warehouse, relation: Name) -> tuple[Column, ...]:
@@ -208,15 +292,43 @@ def describe(warehouse: Warehouse, relation: Name) -> tuple[Column, ...]:
 
 
 def type_columns(
-    warehouse: Warehouse, source: Source, columns: Sequence[Column], used: Collection[Column], into: str = "typed"
+    warehouse: Warehouse,
+    source: Source,
+    columns: Sequence[Column],
+    used: Collection[Column],
+    into: str = "typed",
+    *,
+    row_key: Sequence[Column] = (),
 ) -> Name:
-    """Number the records and bring every column into the form the methods work on; `used` ones are computed with."""
+    """Number the records and bring every column into the form the methods work on; `used` ones are computed with.
+
+    The records are numbered in the order of `row_key`, or else in that of the table.
+
+    Raises
+    ------
+    InputError
+        When the columns of `row_key` do not identify every record.
+    """
     kinds: dict[str, Any] = {
-        "plain": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
+        "plain": [], "kept_floats": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
     }  # fmt: skip
     for column in columns:
         kinds[_staged_as(column, column in used)].append(column)
-    return warehouse.run("load/typed.sql", into, relation=source.relation, **kinds)
+    if row_key:
+        _refuse_faulty_keys(warehouse, source, row_key)
+    row_keys = [row_key] if row_key else []
+    return warehouse.run("load/typed.sql", into, relation=source.relation, row_keys=row_keys, **kinds)
+
+
+def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[Column]) -> None:
+    (missing, repeated), *_ = warehouse.rows("load/row_key_faults.sql", relation=source.relation, columns=row_key)
+    if missing or repeated:
+        raise InputError(
+            "--row-key",
+            "must have a value in every record, and no two records the same one",
+            f"{missing:,} records with a missing value, {repeated:,} that share theirs with another",
+            "Name more columns, or leave it out: records are then numbered in the order of the table",
+        )
 
 
 def _staged_as(column: Column, used: bool) -> str:
@@ -224,8 +336,8 @@ def _staged_as(column: Column, used: bool) -> str:
         return "collated"
     if column.family == "enum" or (used and column.family == "other"):
         return "as_text"
-    if used and column.family == "float":
-        return "floats"
+    if column.family == "float":
+        return "floats" if used else "kept_floats"
     if used and column.family == "date":
         return "dates"
     if used and column.family in ("timestamp", "timestamptz"):

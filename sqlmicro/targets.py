@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from sqlmicro import postgres
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.source import Source, find_relation, schema_exists, target_name
+from sqlmicro.source import Source, file_format, find_relation, schema_exists, target_name
 from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
 SCHEMA = "sqlmicro"
-FILES = (".parquet", ".csv", ".csv.gz", ".csv.zst")
+FILES = (
+    ".parquet", ".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
+)  # fmt: skip
 _LONGEST_NAME = 255
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where a release goes."""
+    """Where a release goes.
+
+    A file with `partition_by` is a folder of Parquet files, with one folder for every value of these columns.
+    `database` is the kind of database a table is in, `file` its file where that is attached, and `seen` what a table of
+    a server held when it was chosen to be changed in place.
+    """
 
     kind: Literal["table", "file", "in place"]
     label: str
@@ -30,6 +39,11 @@ class Target:
     overwrite: bool = False
     widen: bool = False
     keeps: bool = False
+    purge: bool = False
+    partition_by: tuple[str, ...] = ()
+    database: str = "duckdb"
+    file: str = ""
+    seen: tuple[Any, ...] = ()
 
     def of_candidate(self, number: int) -> Target:
         """Return where a candidate goes that is kept: `<table>_candidate_N`, or `<file>_candidate_N.<ending>`."""
@@ -44,12 +58,12 @@ class Target:
 
 
 def file_ending(path: str) -> str:
-    """Return the ending that says how a file is written.
+    """Return the ending that says how a file is written; a folder has none.
 
-    >>> file_ending("release.csv.gz")
-    '.csv.gz'
+    >>> file_ending("release.csv.gz"), file_ending("release/")
+    ('.csv.gz', '')
     """
-    return next(ending for ending in FILES if path.lower().endswith(ending))
+    return next((ending for ending in FILES if path.lower().endswith(ending)), "")
 
 
 def choose_target(
@@ -60,6 +74,8 @@ def choose_target(
     in_place: bool,
     overwrite: bool = False,
     widen: bool = False,
+    no_purge: bool = False,
+    partition_by: tuple[str, ...] = (),
     keeps: bool = False,
 ) -> Target:
     """Return the one target that the options name; by default the table `<table>_anonymized`.
@@ -85,6 +101,8 @@ def choose_target(
             "another target",
             "A new table or file has means in full precision anyway",
         )
+    if no_purge and not in_place:
+        raise ParameterError("--no-purge", "goes with --in-place", "another target", "Nothing is replaced then")
     if keeps and in_place:
         raise ParameterError(
             "--keep-candidates",
@@ -92,6 +110,8 @@ def choose_target(
             "--in-place",
             "Use --into NAME or --to FILE",
         )
+    if partition_by:
+        return _partitioned(to, partition_by, keeps)
     if to is not None:
         if not to.lower().endswith(FILES):
             raise ParameterError("--to", f"must be a path that ends in {', '.join(FILES)}", repr(to))
@@ -101,7 +121,7 @@ def choose_target(
             raise InputError(
                 "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
             )
-        return Target("in place", source.label, name=source.relation, widen=widen)
+        return Target("in place", source.label, name=source.relation, widen=widen, purge=not no_purge)
     if into is not None:
         return Target("table", into, name=target_name(into, "--into"), overwrite=overwrite, keeps=keeps)
     if source.is_file:
@@ -110,6 +130,40 @@ def choose_target(
     else:
         name = source.relation._replace(table=f"{source.relation.table}_anonymized")
     return Target("table", str(name).removeprefix("main."), name=name, overwrite=overwrite, keeps=keeps)
+
+
+def _partitioned(to: str | None, partition_by: tuple[str, ...], keeps: bool) -> Target:
+    if to is None or keeps or file_format(to) is not None:
+        got = "--keep-candidates" if keeps else "another target" if to is None else repr(to)
+        raise ParameterError("--partition-by", "goes with --to FOLDER, which Parquet files are put into", got)
+    return Target("file", to, path=Path(to).absolute(), partition_by=partition_by)
+
+
+def in_database(warehouse: Warehouse, target: Target) -> Target:
+    """Return a target with what is known of the database it is in.
+
+    Raises
+    ------
+    InputError, ParameterError
+        When tables of that database cannot be changed in place.
+    """
+    if target.name is None:
+        return target
+    kind, file = warehouse.kind_of(target.name.catalog), warehouse.file_of(target.name.catalog)
+    target = replace(target, database=kind, file=file if kind == "duckdb" else "")
+    if target.kind != "in place" or kind == "duckdb":
+        return target
+    if kind != postgres.KIND:
+        raise InputError(
+            "--in-place",
+            "needs a table of a DuckDB or PostgreSQL database",
+            f"one of a {kind} database",
+            "Use --into NAME, then replace the table with the means of that database",
+        )
+    if target.widen:
+        raise ParameterError("--widen", "changes the types of a DuckDB table", "a PostgreSQL table", "Use ALTER TABLE")
+    assert target.name is not None
+    return replace(target, seen=postgres.content(warehouse, target.name))
 
 
 def check_target(run: Run, target: Target, *, dry: bool) -> None:
@@ -126,11 +180,14 @@ def check_target(run: Run, target: Target, *, dry: bool) -> None:
     if target.keeps:
         # Wherever candidates were kept before, there is a first one.
         check_target(run, target.of_candidate(1), dry=dry)
+    if target.partition_by:
+        _check_partitions(run, target)
     option = "--to" if target.kind == "file" else "--into"
     exists = _existing(run, target)
-    if not exists or (target.overwrite and exists != "a view"):
+    stays = exists in ("a view", "a folder")
+    if not exists or (target.overwrite and not stays):
         return
-    way = "Choose another name" + ("" if exists == "a view" else ", or add --overwrite")
+    way = "Choose another name" + ("" if stays else ", or add --overwrite")
     if not dry:
         raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
     run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
@@ -146,7 +203,7 @@ def _existing(run: Run, target: Target) -> str:
             raise InputError("--to", itself, repr(target.label), "Choose another name")
         if len(target.path.name.encode()) > _LONGEST_NAME:
             raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(target.path.name)))
-        return "a file" if target.path.exists() else ""
+        return "a folder" if target.path.is_dir() else "a file" if target.path.exists() else ""
     assert target.name is not None
     if target.name.schema.lower() == SCHEMA:
         raise InputError("--into", f"must not be in schema {SCHEMA}, which holds releases and audits", target.label)
@@ -158,9 +215,27 @@ def _existing(run: Run, target: Target) -> str:
     return "" if found is None else "a table" if found[1] else "a view"
 
 
+def _check_partitions(run: Run, target: Target) -> None:
+    """Refuse columns that the release does not have: the names of the folders tell their values."""
+    released = {column.name for column in run.roles.released}
+    left_out = [name for name in target.partition_by if name not in released]
+    if left_out:
+        raise ParameterError(
+            "--partition-by", "names columns of the release", ", ".join(left_out), "Its columns: " + ", ".join(released)
+        )
+    if released <= set(target.partition_by):
+        raise ParameterError("--partition-by", "must leave a column to put into the files", "all columns")
+
+
 def _check_in_place(run: Run, target: Target) -> None:
     """Refuse a table whose definition forbids what would be written into it."""
     relation = run.source.relation
+    if target.database == postgres.KIND:
+        used = {column.name for column in run.quasi}
+        emptied = {column.name for column in run.roles.dropped}
+        kept = {column.name for column in run.source.columns} - used - emptied
+        run.notes += postgres.check(run.warehouse, relation, used=used, kept=kept, emptied=emptied)
+        return
     names = [relation.catalog, relation.schema, relation.table]
     here = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
     found = run.warehouse.query(

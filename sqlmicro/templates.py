@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 from sqlmicro.errors import TemplateError
 
+# What may hold a blank line of its own (a comment, a name, a text) is taken first, and stays.
+_BLANK_LINE = re.compile(r"""(--[^\n]*|"(?:[^"]|"")*"|'(?:[^']|'')*')|\n[ \t]*(?=\n)""")
 HEADER = ("title", "source", "reads", "returns", "params")
 
 
@@ -173,7 +175,7 @@ def render(template: str, **params: object) -> Sql:
         text = environment().get_template(template).render(**params)
     except jinja2.TemplateError as error:
         raise TemplateError(template, "must render", str(error)) from None
-    return Sql("\n".join(line for line in text.splitlines() if line.strip()))
+    return Sql(_BLANK_LINE.sub(lambda found: found[1] or "", text).strip("\n"))
 
 
 def statement(text: str, **params: object) -> Sql:

@@ -7,20 +7,17 @@ spills into a private folder that is swept at the start and at the end, and is g
 from __future__ import annotations
 
 import contextlib
-import os
-import re
-import shutil
-import stat
-import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.errors import InputError, QueryError
+from sqlmicro import private
+from sqlmicro.database_errors import wrapped
+from sqlmicro.errors import InputError
+from sqlmicro.held import Held, close
+from sqlmicro.interrupts import interruptible, uninterrupted
 from sqlmicro.progress import Progress
 from sqlmicro.templates import Name, Sql, render, statement
 
@@ -29,8 +26,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sqlmicro.keys import Secret
+
 T = TypeVar("T")
-_TEMP_PREFIX = "sqlmicro-"
 _KEY_VARIABLE = "sqlmicro_key"
 
 
@@ -48,14 +46,19 @@ class Warehouse:
     def __init__(self, connection: duckdb.DuckDBPyConnection, db: str, progress: Progress) -> None:
         self._connection = connection
         self.reading = ""
+        self.readable: set[str] | None = set()
+        self.folders: set[str] = set()
+        self.attached: list[str] = []
+        self.committed = False
+        self.sealable = True
         self.db = db
         self.progress = progress
         self.log: list[Logged] = []
         self.loaded: list[Name] = []
-        self._staging = self._free_name("staging")
-        self._run_plain(
-            "staging", statement("ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self._staging)
-        )
+        self.secrets: dict[str | None, Secret] = {}
+        self._stagings: list[str] = []
+        self.staging = ""
+        self.add_staging()
 
     @property
     def in_memory(self) -> bool:
@@ -66,7 +69,7 @@ class Warehouse:
     @contextmanager
     def open(
         cls,
-        db: str | None,
+        db: str | Held | None,
         *,
         read_only: bool = False,
         may_create: bool = False,
@@ -74,13 +77,19 @@ class Warehouse:
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Warehouse]:
-        """Open the database file `db` (None: in memory) for the length of the block.
+        """Open the database file `db` (None: in memory) for the length of the block, or borrow one that is open.
+
+        The other parameters are those of a database that is opened here.
 
         Raises
         ------
         InputError
             When the file does not exist, is no database, or is locked by another process.
         """
+        if isinstance(db, Held):
+            with cls._borrow(db, progress or Progress(enabled=False)) as borrowed:
+                yield borrowed
+            return
         if db and not may_create and not Path(db).is_file():
             raise InputError(
                 "--db",
@@ -89,28 +98,54 @@ class Warehouse:
                 "Make one with: sqlmicro register FILE --db DB --table NAME",
             )
         made = [] if not db or Path(db).exists() else [Path(db), Path(f"{db}.wal")]
-        _sweep()
-        temp = Path(tempfile.mkdtemp(prefix=f"{_TEMP_PREFIX}{os.getpid()}-"))
-        try:
-            connection = _connect(db, read_only and bool(db), temp, memory_limit, threads)
+        if db:
+            private.sweep(Path(db).resolve().parent)
+        warehouse: Warehouse | None = None
+        with private.spill() as temp:
             try:
-                yield cls(connection, db or "", progress or Progress(enabled=False))
+                connection = connect(db, read_only and bool(db), temp, memory_limit, threads)
+                try:
+                    warehouse = cls(connection, db or "", progress or Progress(enabled=False))
+                    yield warehouse
+                finally:
+                    close(connection)
+            except BaseException as error:
+                written = warehouse is not None and warehouse.committed
+                for path in made if not written else ():  # what failed leaves no new file behind
+                    path.unlink(missing_ok=True)
+                if written and isinstance(error, KeyboardInterrupt) and not error.args:
+                    raise KeyboardInterrupt("it was too late, what was asked for is written") from None
+                raise
+
+    def add_staging(self) -> None:
+        """Attach a staging database and make it the one in which relations are staged from here on."""
+        self.staging = self.free_name("staging")
+        self._stagings.append(self.staging)
+        self._run_plain("staging", statement("ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self.staging))
+
+    @classmethod
+    @contextmanager
+    def _borrow(cls, held: Held, progress: Progress) -> Iterator[Warehouse]:
+        """Work in a database that stays open afterwards, without the staging database."""
+        with held.cursor() as cursor:
+            # Where the configuration is locked, its own settings hold; names are looked up in the catalog anyway.
+            with contextlib.suppress(Exception):
+                _quieten(cursor)
+            warehouse = cls(cursor, str(held), progress)
+            warehouse.sealable = False
+            try:
+                yield warehouse
             finally:
                 with contextlib.suppress(Exception):
-                    connection.rollback()
-                _close(connection)
-        except BaseException:
-            for path in made:  # what failed leaves no new file behind
-                path.unlink(missing_ok=True)
-            raise
-        finally:
-            shutil.rmtree(temp, ignore_errors=True)
+                    cursor.rollback()
+                for name in (*warehouse._stagings, *warehouse.attached):
+                    cursor.execute(statement("DETACH {{ name | ident }}", name=name))
 
     # Running templates
 
     def staged(self, table: str) -> Name:
         """Return the name of a staging relation."""
-        return Name(self._staging, "", table)
+        return Name(self.staging, "", table)
 
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name.
@@ -159,10 +194,16 @@ class Warehouse:
 
         return self._call(template, fetch)
 
+    def table(self, relation: Name) -> pa.Table:
+        """Return the records of a relation as an Arrow table."""
+        text = statement("SELECT * FROM {{ r | ident }}", r=relation)
+        found: pa.Table = self._call("table", lambda: self._connection.sql(text).to_arrow_table())
+        return found
+
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
         target = self.staged(into)
-        view = self._free_name("sqlmicro_arrow")
+        view = self.free_name("sqlmicro_arrow")
         self._call(into, lambda: self._connection.register(view, table))
         text = statement(
             "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}", target=target, view=view
@@ -216,6 +257,17 @@ class Warehouse:
         bound = statement(text, **params)
         self._call(title, lambda: self._connection.execute(bound, list(values)))
 
+    def attach(self, text: str, /, **params: Any) -> None:
+        """Run one ATTACH outside the log. Its errors are the database's own, which quote the URL: tell only their kind.
+
+        Raises
+        ------
+        Exception
+            What the database raises.
+        """
+        bound = statement(text, **params)
+        interruptible(lambda: self._connection.execute(bound), self._connection.interrupt)
+
     def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
         bound = statement(text, **params)
@@ -251,6 +303,22 @@ class Warehouse:
                 name=name,
             )
 
+    def seal(self, *folders: Path) -> None:
+        """Let the database reach no file from here on but those it was told to read, and those in `folders`.
+
+        Settings are locked, and no extension can be loaded. A view may read files of its own that we do not know: where
+        one is read, only the settings are locked. A database that was only borrowed keeps its settings. What has been
+        attached stays within reach: its file, the data files of a DuckLake, and everything a server lets its user do.
+        """
+        if not self.sealable:
+            return
+        if self.readable is not None:
+            self.insert("seal", "SET allowed_paths = {{ paths | lit }}", [], paths=sorted(self.readable))
+            allowed = sorted(self.folders | {str(folder) for folder in folders})
+            self.insert("seal", "SET allowed_directories = {{ folders | lit }}", [], folders=allowed)
+            self.insert("seal", "SET enable_external_access = false", [])
+        self.insert("seal", "SET lock_configuration = true", [])
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit at the end of the block, or roll everything back."""
@@ -261,7 +329,9 @@ class Warehouse:
             with contextlib.suppress(Exception):
                 self._connection.rollback()
             raise
-        self.execute("publish", "COMMIT")
+        with uninterrupted():  # or nobody would know whether it was done
+            self.execute("publish", "COMMIT")
+            self.committed = True
 
     # The catalog
 
@@ -280,7 +350,31 @@ class Warehouse:
         """Return every statement that was run, as one script for the DuckDB shell."""
         return "\n\n".join(entry.sql for entry in self.log) + "\n"
 
-    def _free_name(self, wish: str) -> str:
+    @property
+    def version(self) -> str:
+        """The version of DuckDB, such as v1.5.5."""
+        return str(self.query("version", "SELECT version()")[0][0])
+
+    def kind_of(self, catalog: str) -> str:
+        """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake; "" is the own one."""
+        found = self.query(
+            "catalog", "SELECT type FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
+        )
+        return str(found[0][0]) if found else "duckdb"
+
+    def has_attached(self, catalog: str) -> bool:
+        """Tell whether a catalog is a database that was attached to this one on request."""
+        return catalog.lower() in {name.lower() for name in self.attached}
+
+    def file_of(self, catalog: str) -> str:
+        """Return the path of an attached database; "" is the own one."""
+        found = self.query(
+            "catalog", "SELECT path FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
+        )
+        return str(found[0][0] or "") if found else ""
+
+    def free_name(self, wish: str) -> str:
+        """Return `wish`, numbered if a database, schema, table or view is called so already."""
         taken = {
             str(row[0]).lower()
             for row in self.query(
@@ -306,48 +400,24 @@ class Warehouse:
         self._run_logged(title, text + ";")
 
     def _call(self, title: str, function: Callable[[], T]) -> T:
-        """Run `function` in a thread of its own, so that Ctrl-C can interrupt the database at once."""
-        result: list[T] = []
-        failure: list[BaseException] = []
-        # An event, not Thread.join: a join that Ctrl-C interrupts takes the thread for finished while it still runs.
-        done = threading.Event()
-
-        def work() -> None:
-            try:
-                result.append(function())
-            except BaseException as error:
-                failure.append(error)
-            finally:
-                done.set()
-
-        thread = threading.Thread(target=work, daemon=True)
+        """Run `function`, which Ctrl-C can interrupt, and tell its errors in words that quote no record."""
         try:
-            thread.start()
-            done.wait()
-        except KeyboardInterrupt:
-            while thread.is_alive() and not done.is_set():
-                self._connection.interrupt()
-                done.wait(0.05)
-            raise
-        if failure:
-            raise _wrapped(title, failure[0], self.reading) from None
-        return result[0]
+            return interruptible(function, self._connection.interrupt)
+        except Exception as error:
+            failure = wrapped(title, error, self.reading)
+        raise failure  # out of the block: the database's own error, which may quote records, is not its context
 
 
-def _close(connection: duckdb.DuckDBPyConnection) -> None:
-    """Close a connection; a statement that Ctrl-C left behind between two lines of ours is interrupted first."""
-    for _ in range(100):
-        try:
-            connection.close()
-            return
-        except Exception:
-            connection.interrupt()
-            time.sleep(0.05)
-
-
-def _connect(
+def connect(
     db: str | None, read_only: bool, temp: Path, memory_limit: str | None, threads: int | None
 ) -> duckdb.DuckDBPyConnection:
+    """Open a database file, or one in memory, that spills into the folder `temp`.
+
+    Raises
+    ------
+    InputError
+        When the file is no database, or is locked by another process.
+    """
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {
@@ -360,7 +430,8 @@ def _connect(
     if threads:
         config["threads"] = threads
     try:
-        connection = duckdb.connect(db or ":memory:", read_only=read_only, config=config)
+        # As a path: DuckDB takes names such as md:x for other systems than files.
+        connection = duckdb.connect(str(Path(db).absolute()) if db else ":memory:", read_only=read_only, config=config)
     except duckdb.IOException as error:
         locked = "lock" in str(error).lower()
         raise InputError(
@@ -380,72 +451,12 @@ def _connect(
             type(error).__name__,
             "A CSV or Parquet file is given as --table, not as --db",
         ) from None
-    connection.execute("SET python_enable_replacements = false")
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
+    _quieten(connection)
     return connection
 
 
-def _wrapped(title: str, error: BaseException, reading: str = "") -> BaseException:
-    """Turn the database's error into one that quotes no record; `reading` names the files that are being read."""
-    import duckdb
-
-    if not isinstance(error, duckdb.Error):
-        return error
-    kind = type(error).__name__
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return QueryError(
-            title,
-            "the statement must fit into memory or the temporary folder",
-            kind,
-            "Raise --memory-limit, or free disk space for the temporary folder (TMPDIR)",
-        )
-    if isinstance(error, duckdb.ConstraintException):
-        return InputError(
-            title,
-            "the released values must meet the constraints of the table",
-            kind,
-            "Publish with --into NAME instead of --in-place, or drop the constraint first",
-        )
-    if title == "publish" and isinstance(error, duckdb.ConversionException):
-        return InputError(
-            title, "the released values must fit the types of the table", kind, "Use --widen, or --into NAME"
-        )
-    if reading and not isinstance(error, duckdb.CatalogException):
-        line = re.search(r"\bLine: (\d+)", str(error))
-        return InputError(
-            reading,
-            "must be readable in its format, every value in the type of its column",
-            kind + (f" at line {line.group(1)}" if line else ""),
-            "Check the file, and for CSV --delimiter, --quote, --encoding, --decimal, --null-string and --no-header",
-        )
-    if isinstance(error, duckdb.CatalogException | duckdb.BinderException | duckdb.ParserException):
-        # These name tables and columns, never record values: they are raised before a record is read.
-        return QueryError(title, "the database must accept the statement", f"{kind}: {str(error).splitlines()[0]}")
-    return QueryError(
-        title,
-        "the database must run the statement",
-        kind,
-        "Its own words may quote records and are left out; run the output of --show-sql to see them",
-    )
-
-
-def _sweep() -> None:
-    """Remove the temporary folders of runs that were killed: they may hold raw rows."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_TEMP_PREFIX}*-*"):
-        owner = folder.name.removeprefix(_TEMP_PREFIX).partition("-")[0]
-        with contextlib.suppress(OSError):
-            status = folder.lstat()
-            ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-            if ours and owner.isdigit() and not _alive(int(owner)):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _quieten(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let no name mean a Python variable, and have progress counted but not printed."""
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")

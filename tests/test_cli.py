@@ -1,5 +1,6 @@
 """The command line as a user meets it: exit codes, pipes, narrow terminals, Ctrl-C, and no record value anywhere."""
 
+import fcntl
 import json
 import os
 import resource
@@ -238,15 +239,17 @@ def test_a_script_without_its_kernel_publishes_nothing(db, tmp_path):
 
 
 def test_folders_of_killed_runs_are_swept(tmp_path, db):
-    dead = tmp_path / "tmp" / "sqlmicro-999999999-abc"
-    dead.mkdir(parents=True)
-    (dead / "duckdb_temp_storage.tmp").write_text(CANARY)
-    ours = tmp_path / "tmp" / f"sqlmicro-{os.getpid()}-abc"
-    ours.mkdir()
+    dead, alive = tmp_path / "tmp" / ".sqlmicro-dead", tmp_path / "tmp" / ".sqlmicro-alive"
+    for folder in (dead, alive):
+        folder.mkdir(parents=True)
+        (folder / "duckdb_temp_storage.tmp").write_text(CANARY)
+    lock = os.open(alive, os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
     done = sqlmicro("profile", "--db", db, "--table", "persons", TMPDIR=str(tmp_path / "tmp"))
+    os.close(lock)
     assert done.returncode == 0
     assert not dead.exists()
-    assert ours.exists(), "the folder of a living process is not ours to remove"
+    assert alive.exists(), "the folder of a living process is not ours to remove"
 
 
 def test_a_locked_database_is_explained(db):

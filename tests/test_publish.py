@@ -175,7 +175,7 @@ def test_the_release_and_its_audits_are_recorded_and_agree_with_the_table(db):
 def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
     from pathlib import Path
 
-    from sqlmicro.pipeline import new_key
+    from sqlmicro import keys
 
     sqlmicro.mdav("persons", db=db, columns=USED, rest="drop", k=3, into="out", seed="a secret seed")
     sqlmicro.mdav(
@@ -184,7 +184,7 @@ def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
     for path in [Path(db), tmp_path / "o.parquet"]:
         content = path.read_bytes()
         assert b"a secret seed" not in content
-        assert new_key("a secret seed").encode() not in content
+        assert keys.from_text("a secret seed").value.encode() not in content
 
 
 def test_column_wise_methods_record_the_k_that_was_measured(db):

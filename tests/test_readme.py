@@ -7,20 +7,17 @@ import sys
 from pathlib import Path
 
 import pytest
+from blocks import ROOT, blocks, copy_examples
 
-ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(sh|python)\n(.*?)```", README.split("## Five minutes")[1].split("## Choosing")[0], re.S)
+BLOCKS = blocks(README.split("## Five minutes")[1].split("## Choosing")[0])
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A copy of the examples: the job file makes its database beside itself."""
     folder = tmp_path_factory.mktemp("readme")
-    (folder / "examples").mkdir()
-    for source in (ROOT / "examples").iterdir():
-        if source.suffix in (".csv", ".toml"):
-            (folder / "examples" / source.name).write_bytes(source.read_bytes())
+    copy_examples(folder)
     return folder
 
 

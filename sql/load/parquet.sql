@@ -2,6 +2,6 @@
 -- source: DuckDB, read_parquet
 -- reads: the files
 -- returns: the columns of the files
--- params: paths
+-- params: paths, options
 SELECT *
-FROM read_parquet({{ paths | lit }})
+FROM read_parquet({{ paths | lit }}{% for name, value in options %}, {{ name | ident }} = {{ value | lit }}{% endfor %})

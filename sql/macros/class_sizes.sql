@@ -1,5 +1,6 @@
 -- title: How many equivalence classes of each size there are
--- source: Samarati & Sweeney (1998); classes are formed on the text of the values, byte by byte, NULL is a value of its own
+-- source: Samarati & Sweeney (1998); classes are formed on the text of the values, byte by byte, NULL is a value of its own;
+--   NaN reads nan whatever its payload: a release has none, sqlmicro audit sees it in other tables
 -- reads: tbl
 -- returns: size, classes
 -- params: tbl (name of a table), cols (list of its columns)

@@ -2,7 +2,7 @@
 -- source: sqlmicro: a keyed hash draws them, in another order than that of the release
 -- reads: released
 -- returns: the columns of the release; size, of the smallest class of the record
--- params: released, classes (pairs of columns and k), rows
+-- params: released, classes (pairs of columns and k), most
 WITH counted AS (
   SELECT
     row_id
@@ -20,7 +20,7 @@ WITH counted AS (
     AND size_{{ loop.index }} >= {{ k }}
   {% endfor %}
   ORDER BY sha256(concat(getvariable('sqlmicro_key'), ' preview ', row_id))
-  LIMIT {{ rows }}
+  LIMIT {{ most }}
 )
 SELECT
   r.*,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from sqlmicro import options
+from sqlmicro import attach, options
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
@@ -16,7 +16,7 @@ from sqlmicro.columns import Column, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param, parameters, settle
 from sqlmicro.progress import Progress
-from sqlmicro.registry import PROMISES, methods
+from sqlmicro.registry import PROMISES
 from sqlmicro.source import Source, file_format, find_source
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -57,7 +57,7 @@ def _attack(
 
 def attack_options() -> tuple[Any, ...]:
     """Return the options of `sqlmicro attack`: inputs, and settings of the attacks."""
-    return (*parameters(_attack), *settings(), options.SOURCE[0], *options.MACHINE, *options.READER)
+    return (*parameters(_attack), *settings(), options.SOURCE[0], options.SOURCE[2], *options.MACHINE, *options.READER)
 
 
 def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -71,6 +71,7 @@ def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         raise ParameterError("attack, --release", "a release is needed", "none")
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
+        attach.attach(warehouse, values["attach"])
         original = _find(warehouse, values, "original", values["original"])
         found = [
             _find(warehouse, values, f"release_{number}", name) for number, name in enumerate(values["release"], 1)
@@ -136,12 +137,7 @@ def promise_of(record: Mapping[str, Any]) -> str | None:
     """Return what the recorded release promises, the least of its steps first; None where nothing is recorded."""
     if not record:
         return None
-    known = methods()
-    made = [
-        "block" if step.get("block_attributes") else known[step["method"]].promise
-        for step in record["parameters"]["steps"]
-        if step["method"] in known
-    ]
+    made = [step["promise"] for step in record["parameters"]["steps"]]
     order = ("column", "moments", "masked", "block", "record")
     return min(made, key=order.index) if made else None
 

@@ -114,14 +114,23 @@ def test_a_seed_that_is_published_is_found(workbench: Any, tmp_path: Path, key: 
 @pytest.mark.parametrize(
     ("steps", "promise"),
     [
-        ([{"method": "mdav"}], "record"),
-        ([{"method": "mdav"}, {"method": "individual-ranking"}], "column"),
-        ([{"method": "mdav", "block_attributes": "a;b"}], "block"),
-        ([{"method": "noise"}, {"method": "mdav"}], "masked"),
+        (["record"], "record"),
+        (["record", "column"], "column"),
+        (["block", "record"], "block"),
+        (["masked", "record"], "masked"),
     ],
 )
-def test_several_steps_promise_what_the_weakest_does(steps: list[dict[str, str]], promise: str) -> None:
-    assert promise_of({"parameters": {"steps": steps}}) == promise
+def test_several_steps_promise_what_the_weakest_does(steps: list[str], promise: str) -> None:
+    assert promise_of({"parameters": {"steps": [{"promise": step} for step in steps]}}) == promise
+
+
+def test_a_safe_release_is_known_by_its_promise(workbench: Any) -> None:
+    """One of its settings is called `method` too, and must not stand for the name of the step."""
+    towns = random.Random(5).choices("ab", k=40)
+    db = workbench.make({"id": ("INTEGER", list(range(40))), "town": ("VARCHAR", towns)})
+    sqlmicro.safe("records", db=db, columns="town", keep="id", method="search", seed="1", into="released")
+    found = sqlmicro.attack(db=db, original="records", release="released", match="id", attack="distance-linkage")
+    assert found["promise"] == "record"
 
 
 def _all_but_id(db: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from _measure import Measure, emit, peak_mb, rounds
 
-from sqlmicro import pipeline
+from sqlmicro import keys, pipeline
 from sqlmicro.columns import Roles
 from sqlmicro.registry import find
 from sqlmicro.source import find_source
@@ -90,7 +90,7 @@ def main():
                 source = find_source(warehouse, "people", {})
                 roles = Roles(tuple(source.columns), (), ())
                 with Measure() as loading:
-                    run = pipeline.load(warehouse, source, roles, "bench")
+                    run = pipeline.load(warehouse, source, roles, keys.from_text("bench"))
                 method = find("individual-ranking")
 
                 def ours(run=run, method=method, k=k):
@@ -102,7 +102,7 @@ def main():
                         [],
                         where=method.name,
                         prefix="bench",
-                        key=run.key,
+                        key=run.key.value,
                         rows=run.rows_in,
                     )
                     method.function(work, k=k)

@@ -9,7 +9,7 @@ import os
 
 from _measure import emit, peak_mb, rounds
 
-from sqlmicro import pipeline
+from sqlmicro import keys, pipeline
 from sqlmicro.columns import Roles
 from sqlmicro.params import settle
 from sqlmicro.registry import find
@@ -50,7 +50,7 @@ def mask(run, name, column, settings):
     def ours():
         work = Work(
             run.warehouse, run.source, run.original, columns, [],
-            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.rows_in,
+            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key.value, rows=run.rows_in,
         )  # fmt: skip
         method.function(work, **values)
 
@@ -69,7 +69,7 @@ def main():
         with Warehouse.open(None, memory_limit=given.memory_limit) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
             source = find_source(warehouse, "people", {})
-            run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), "bench")
+            run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), keys.from_text("bench"))
             for name in given.only:
                 method, column, settings = MASKS[name]
                 base = create(warehouse, SORTED if name == "swap" else HASHED.format(column))

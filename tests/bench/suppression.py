@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from _measure import Measure, emit, peak_mb
 
-from sqlmicro import pipeline
+from sqlmicro import keys, pipeline
 from sqlmicro.columns import Roles
 from sqlmicro.params import settle
 from sqlmicro.registry import find
@@ -31,10 +31,10 @@ def suppress(warehouse, table, columns, **settings):
     """Return what was noted, and the measure of the method alone: loading the table into staging is not in it."""
     source = find_source(warehouse, table, {})
     chosen = [column for column in source.columns if column.name in columns]
-    run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), "bench")
+    run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), keys.from_text("bench"))
     method = find("suppress")
     work = Work(
-        warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key,
+        warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key.value,
         rows=run.rows_in,
     )  # fmt: skip
     with Measure() as measured:

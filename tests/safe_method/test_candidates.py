@@ -278,7 +278,7 @@ def test_candidates_of_an_earlier_step_are_not_kept(db: str, tmp_path: Path, wor
     with pytest.raises(JobError, match="goes with the last step that changes records"):
         sqlmicro.run(job(safe, ranking, publish))
     assert workbench.relations(db) == before
-    gate = '[[step]]\ndo = "audit"\nquasi = ["region"]\nmin_k = 4'
+    gate = '[[gate]]\nquasi = ["region"]\nmin_k = 4'
     report = sqlmicro.run(job(ranking, safe, gate, publish))
     checks = [check for (check,) in _query(db, 'SELECT "check" FROM sqlmicro.audits')]
     for number in range(1, len(report["candidates"]) + 1):

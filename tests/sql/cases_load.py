@@ -35,7 +35,7 @@ CASES = [
     Case(
         "load/json.sql",
         files={"a.json": '[{"id": 1, "net \\"income\\"": 100}, {"id": 2, "net \\"income\\"": null}]'},
-        params={"paths": ["a.json"]},
+        params={"paths": ["a.json"], "options": []},
         returns=["id", 'net "income"'],
         expect=[(1, 100), (2, None)],
     ),
@@ -45,9 +45,17 @@ CASES = [
             "a.parquet": values('id, "net ""income"""', "(1, 100)", "(2, NULL)"),
             "b.parquet": values('id, "net ""income"""', "(3, 300)"),
         },
-        params={"paths": ["a.parquet", "b.parquet"]},
+        params={"paths": ["a.parquet", "b.parquet"], "options": []},
         returns=["id", 'net "income"'],
         expect=[(1, 100), (2, None), (3, 300)],
+    ),
+    # Any function that reads a path will do: those of Delta and Iceberg are in extensions.
+    Case(
+        "load/lake.sql",
+        files={"a.parquet": values("id", "(1)", "(2)")},
+        params={"function": "read_parquet", "path": "a.parquet"},
+        returns=["id"],
+        expect=[(1,), (2,)],
     ),
     # The user's own row_id moves aside; records are numbered in the order of the table.
     # -0.0 becomes 0.0, an infinite date stays infinite, NULL stays NULL.

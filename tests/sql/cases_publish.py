@@ -9,7 +9,44 @@ from .case import Case, by_hash, col, rel, values
 ROW_ID, X, INCOME = col("row_id", "INTEGER", "row_id_"), col("x", "BIGINT"), col('net "income"', "INTEGER")
 KINDS = {"plain": [], "dates": [], "timestamps": [], "timestamps_with_zone": [], "casts": []}
 
+SEX, AGE = col("sex", "VARCHAR"), col("age", "INTEGER")
+SIX = values("row_id, sex, age, x", "(0, 'f', 30, 5)", "(1, 'f', 30, 5)", "(2, 'f', 30, 6)",
+             "(3, 'm', 40, 5)", "(4, 'm', 40, 5)", "(5, NULL, 40, 5)")  # fmt: skip
+
 CASES = [
+    # Of (sex, age) there are f 30 three times, m 40 twice and NULL 40 once; of x, 5 is there five times and 6 once.
+    Case(
+        "publish/preview.sql",
+        given={"released": SIX},
+        params={"released": rel("released"), "classes": [([SEX, AGE], 2), ([X], 2)], "most": 10},
+        returns=["row_id", "sex", "age", "x", "size"],
+        expect=[(0, "f", 30, 5, 3), (1, "f", 30, 5, 3), (3, "m", 40, 5, 2), (4, "m", 40, 5, 2)],
+    ),
+    # NULL is a value like others; no more records than asked for, and which ones is for the key to say.
+    Case(
+        "publish/preview.sql",
+        given={"released": "SELECT i AS row_id, CAST(NULL AS VARCHAR) AS sex FROM range(12) AS t(i)"},
+        params={"released": rel("released"), "classes": [([SEX], 12)], "most": 5},
+        returns=["row_id", "sex", "size"],
+        expect=[(i, None, 12) for i in by_hash(range(12), "preview")[:5]],
+    ),
+    # Age 30 is 30.0 whatever its type; the text of a number is the number; NULL was a value, or was none.
+    Case(
+        "publish/preview_marks.sql",
+        given={
+            "original": values("row_id, age, sex", "(0, 30, '7')", "(1, 31, 'm')", "(2, NULL, NULL)", "(3, 4, 'f')"),
+            "preview": values(
+                "row_id, age, sex, size", "(2, NULL, NULL, 5)", "(0, 30.0e0, 7, 4)", "(1, 30.5e0, NULL, 4)"
+            ),
+        },
+        params={"original": rel("original"), "preview": rel("preview"), "numbers": [AGE], "others": [SEX]},
+        returns=["size", "number_1", "other_1"],
+        expect=[
+            {0: (4, "unchanged", "unchanged"), 1: (4, "changed", "suppressed"), 2: (5, "unchanged", "unchanged")}[i]
+            for i in by_hash(range(3))
+        ],
+        ordered=True,
+    ),
     # The order is that of the keyed hash of the record's number; the user's own row_id, always 1, has no part in it.
     Case(
         "publish/records.sql",

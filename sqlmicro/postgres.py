@@ -1,0 +1,258 @@
+"""Tables of an attached PostgreSQL database that are anonymized in place.
+
+One transaction: the table is locked against writers, compared with what was read from it, emptied and filled again,
+audited by reading it back, and recorded. The definition of the table stays: constraints, defaults, indexes, grants,
+triggers. What forbids the change, or would lose or leak something, is refused beforehand.
+
+Afterwards `VACUUM (FULL, ANALYZE)` writes the table and its indexes into new files and replaces its statistics, which
+quote frequent values. What it does not reach is told with every release (`NOT_ERASED`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from sqlmicro.errors import InputError, QueryError, SqlmicroError
+from sqlmicro.templates import Name, ident, statement
+from sqlmicro.warehouse import Warehouse
+
+KIND = "postgres"
+NOT_ERASED = (
+    "the original records are still in the write-ahead log (WAL) until its segments are recycled, and in everything "
+    "made from it or before: archived WAL, replicas, base backups, dumps, snapshots of the disk",
+    "values may be in the log of the server, in dead rows of pg_statistic until it is vacuumed, and in blocks the disk "
+    "has freed but not yet overwritten",
+)
+_PATIENCE = "30s"
+# These come back from DuckDB as they were; others may lose digits or be refused by the server.
+_EXACT = (
+    "bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "bpchar", "date", "time", "timestamp",
+    "timestamptz", "uuid", "bytea", "json", "jsonb",
+)  # fmt: skip
+_TABLE = """SELECT c.relkind::text, c.relispartition, row_security_active(c.oid) AS secured,
+  EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) AS inherits,
+  EXISTS (SELECT 1 FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN') AS rules
+FROM pg_class c WHERE c.oid = {{ table | lit }}::regclass"""
+_COLUMNS = """SELECT a.attname::text, t.typname::text, t.typtype::text, a.atttypmod, a.attnotnull,
+  a.attgenerated::text <> '' AS generated
+FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+WHERE a.attrelid = {{ table | lit }}::regclass AND a.attnum > 0 AND NOT a.attisdropped"""
+_UNIQUE = """SELECT x.indexrelid::regclass::text, a.attname::text
+FROM pg_index x LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = ANY (x.indkey)
+WHERE x.indrelid = {{ table | lit }}::regclass AND (x.indisunique OR x.indisexclusion)
+  AND x.indexprs IS NULL AND x.indpred IS NULL
+UNION ALL
+SELECT x.indexrelid::regclass::text, NULL FROM pg_index x
+WHERE x.indrelid = {{ table | lit }}::regclass AND (x.indisunique OR x.indisexclusion)
+  AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL)"""
+_CHILDREN = """SELECT conrelid::regclass::text FROM pg_constraint
+WHERE contype = 'f' AND confrelid = {{ table | lit }}::regclass"""
+_TRIGGERS = """SELECT tgname::text FROM pg_trigger
+WHERE tgrelid = {{ table | lit }}::regclass AND NOT tgisinternal AND tgenabled <> 'D' ORDER BY 1"""
+_COPIES = """WITH RECURSIVE reads AS (
+  SELECT {{ table | lit }}::regclass::oid AS relation
+  UNION
+  SELECT r.ev_class FROM reads JOIN pg_depend d ON d.refobjid = reads.relation AND d.refclassid = 'pg_class'::regclass
+  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid)
+SELECT c.oid::regclass::text FROM reads JOIN pg_class c ON c.oid = reads.relation WHERE c.relkind = 'm' ORDER BY 1"""
+_KIND = "SELECT relkind::text FROM pg_class WHERE oid = {{ table | lit }}::regclass"
+_FILE = "SELECT pg_relation_filenode({{ table | lit }}::regclass)::bigint"
+
+
+def ask(warehouse: Warehouse, relation: Name, text: str) -> list[tuple[Any, ...]]:
+    """Return what the server answers to a query about a table."""
+    asked = statement(text, table=str(ident(_own(relation))))
+    return warehouse.query(
+        "catalog",
+        "SELECT * FROM postgres_query({{ catalog | lit }}, {{ asked | lit }})",
+        catalog=relation.catalog,
+        asked=str(asked),
+    )
+
+
+def is_table(warehouse: Warehouse, relation: Name) -> bool:
+    """Tell whether a relation holds records of its own; for DuckDB the server's views are tables too."""
+    return ask(warehouse, relation, _KIND)[0][0] in ("r", "p")
+
+
+def command(relation: Name, text: str) -> tuple[str, dict[str, Any]]:
+    """Return the statement, and its names, that has the server run `text` on a table in the open transaction."""
+    told = str(statement(text, table=_own(relation)))
+    return "CALL postgres_execute({{ catalog | lit }}, {{ told | lit }})", {"catalog": relation.catalog, "told": told}
+
+
+def emptying(relation: Name) -> tuple[str, dict[str, Any]]:
+    """Return the statement that deletes all records of a table, and its names."""
+    return command(relation, "DELETE FROM {{ table | ident }}")
+
+
+def content(warehouse: Warehouse, relation: Name) -> tuple[Any, ...]:
+    """Return number and hash of the records of a table: two equal ones mean that nobody has changed it."""
+    columns = [name for name, _ in warehouse.describe(relation)]
+    return tuple(warehouse.rows("publish/content.sql", log=False, relation=relation, columns=columns)[0])
+
+
+def lock(warehouse: Warehouse, tables: Sequence[tuple[Name, tuple[Any, ...]]]) -> None:
+    """Lock tables against writers until the transaction ends; each is given with its content as it was read.
+
+    The locks come before anything is read: the snapshot of the transaction then has all that others have committed.
+
+    Raises
+    ------
+    InputError
+        When another transaction holds a table, or it has changed since it was read. Nothing was written.
+    """
+    for relation, _ in tables:
+        held = False
+        try:
+            text, names = command(
+                relation,
+                "SET LOCAL lock_timeout = '" + _PATIENCE + "'; LOCK TABLE {{ table | ident }} IN EXCLUSIVE MODE",
+            )
+            warehouse.execute("publish", text, **names)
+        except QueryError:
+            held = True
+        if held:
+            raise InputError(
+                "--in-place",
+                f"{str(relation)!r} must be free to be locked, and you must be allowed to change it",
+                f"no lock within {_PATIENCE}",
+                "Nothing was changed. Wait for the other transactions, or ask for the rights",
+            )
+    for relation, seen in tables:
+        if content(warehouse, relation) != seen:
+            raise InputError(
+                "--in-place",
+                f"{str(relation)!r} must not change while it is anonymized",
+                "other records than were read from it",
+                "Nothing was changed. Run it again when nobody writes",
+            )
+
+
+def check(
+    warehouse: Warehouse, relation: Name, *, used: Collection[str], kept: Collection[str], emptied: Collection[str]
+) -> list[str]:
+    """Refuse a table that cannot be changed in place, and return what must be known of one that can.
+
+    Parameters
+    ----------
+    warehouse, relation
+        The table.
+    used, kept, emptied : collection of str
+        Its columns: those that get other values, those that stay as they are, those that are dropped.
+
+    Raises
+    ------
+    InputError
+        With the reason.
+    """
+    ((kind, is_partition, secured, inherits, rules),) = ask(warehouse, relation, _TABLE)
+    if kind != "r" or is_partition or inherits:
+        _refuse("the table must be an ordinary one", "a partitioned, inherited or foreign table")
+    if secured:
+        _refuse("every record must be seen and changed", "a table with row security that holds for this user")
+    if rules:
+        _refuse("the table must have no rules", "at least one")
+    for name, type_name, type_kind, modifier, not_null, generated in ask(warehouse, relation, _COLUMNS):
+        if generated:
+            _refuse("the table must have no generated columns", name)
+        if name in emptied and not_null:
+            _refuse("a dropped column is emptied, which NOT NULL forbids", name)
+        exact = type_name in _EXACT or type_kind == "e" or (type_name == "numeric" and modifier >= 0)
+        if name in kept and not exact:
+            _refuse("a column that is kept must be of a type that DuckDB reads without loss", f"{name} ({type_name})")
+    for index, column in ask(warehouse, relation, _UNIQUE):
+        if column is None:
+            _refuse("the table must have no unique index on an expression or on some of its records", index)
+        if column in used:
+            _refuse("no column of a PRIMARY KEY, UNIQUE or EXCLUDE can be anonymized", column)
+    children = ask(warehouse, relation, _CHILDREN)
+    if children:
+        _refuse("no table may refer to it by a foreign key", _listed(children))
+    notes = []
+    triggers = ask(warehouse, relation, _TRIGGERS)
+    if triggers:
+        notes.append(
+            f"triggers run for every record that is deleted and inserted: {_listed(triggers)}; what they write "
+            "elsewhere, such as a history, holds the originals"
+        )
+    copies = ask(warehouse, relation, _COPIES)
+    if copies:
+        notes.append(f"materialized views hold the originals until they are refreshed: {_listed(copies)}")
+    return notes
+
+
+def purge(warehouse: Warehouse, relation: Name) -> dict[str, Any]:
+    """Have the server write the table into new files, without the replaced records.
+
+    Returns
+    -------
+    dict
+        `not_erased`, `seconds`.
+
+    Raises
+    ------
+    SqlmicroError
+        When the server refuses, or does nothing since the table belongs to somebody else.
+    """
+    started = time.time()
+    before = ask(warehouse, relation, _FILE)
+    vacuum = str(statement("VACUUM (FULL, ANALYZE) {{ table | ident }}", table=_own(relation)))
+    warehouse.query(
+        "purge",
+        "CALL postgres_execute({{ catalog | lit }}, {{ vacuum | lit }}, use_transaction = false)",
+        catalog=relation.catalog,
+        vacuum=vacuum,
+    )
+    if ask(warehouse, relation, _FILE) == before:
+        raise InputError(
+            "purge", "only the owner of a table can vacuum it", "another user", f"Have its owner run: {vacuum}"
+        )
+    return {"not_erased": list(NOT_ERASED), "seconds": round(time.time() - started, 3)}
+
+
+def after_publishing(warehouse: Warehouse, relation: Name, report: dict[str, Any], *, wanted: bool) -> None:
+    """Purge after a release in place, and write into its report whether that was done, and why not.
+
+    The release is published already: what goes wrong here is told, not raised.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        With words that tell what was done and what was not.
+    """
+    report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
+    way = str(statement("VACUUM (FULL, ANALYZE) {{ table | ident }}", table=_own(relation)))
+    stays = f"the replaced values stay readable in the files of the server until: {way}"
+    if report["dry_run"]:
+        report["not_purged_because"] = "a dry run"
+        return
+    report["notes"] += [f"not erased: {note}" for note in NOT_ERASED]
+    if not wanted:
+        report |= {"not_purged_because": "--no-purge", "warning": stays}
+        return
+    try:
+        done = purge(warehouse, relation)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"the release is published, but {stays}") from None
+    except SqlmicroError as error:
+        report |= {"not_purged_because": str(error), "purge_failed": True}
+        report["warning"] = f"the release is published, but the purge failed: {stays}. {error}"
+        return
+    report |= {"purged": True, "purge": done}
+    report["seconds"]["purge"] = done["seconds"]
+
+
+def _own(relation: Name) -> Name:
+    """Return how the server calls a table."""
+    return relation._replace(catalog="")
+
+
+def _listed(rows: Iterable[tuple[Any, ...]]) -> str:
+    return ", ".join(sorted({str(row[0]) for row in rows}))
+
+
+def _refuse(must: str, got: str) -> None:
+    raise InputError("--in-place", must, got, "Use --into NAME, or --keep or --drop the column")
