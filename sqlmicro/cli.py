@@ -36,7 +36,6 @@ _PANELS = (
 _PANEL = {parameter.name: panel for group, panel in _PANELS for parameter in group}
 
 
-
 class _Commands(TyperGroup):
     """Makes the options of a command when it is called: to list sixty commands, their names and texts are enough."""
 

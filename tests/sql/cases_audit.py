@@ -341,6 +341,14 @@ CASES = [
         returns=SUMMARY,
         expect=[(2, 3, 3, 4, 10 / 3, 0, 0, 0, 0)],
     ),
+    # No class: nothing is counted, and there is no extreme.
+    Case(
+        "audit/class_summary.sql",
+        given={"classes": "SELECT 1 AS records, 0.5e0 AS measure WHERE false"},
+        params={"classes": rel("classes"), "threshold": 0.5},
+        returns=SUMMARY,
+        expect=[(0, 0, None, None, None, 0, 0, 0, 0)],
+    ),
     # Class 1: c twice, d, e. Class 2: c three times, NULL once.
     of_members("distinct_values", [(1, 4, 3), (2, 4, 2)]),
     # exp of the entropy of 1/2, 1/4, 1/4 and of 3/4, 1/4.
@@ -392,6 +400,20 @@ CASES = [
         params={"shares": rel("shares"), "columns": [A], "value": V},
         returns=MEASURED,
         expect=[(1, 2, (0.625 + 0.125) / 2), (2, 2, (0.125 + 0.375) / 2), (3, 4, (0.375 + 0.125) / 2)],
+    ),
+    # 1 has 5/8 of all and 1/4 of class 1: its cumulated share is below that of all from the start. |1/4 - 5/8| = 3/8 at
+    # 1, nothing at 2; class 2 has only 1: 3/8. Two values: over m - 1 = 1.
+    Case(
+        "audit/closeness_numeric.sql",
+        given={
+            "shares": values(
+                "a, v, records, probability, share",
+                *("(1, 1, 1, 0.25e0, 0.625e0)", "(1, 2, 3, 0.75e0, 0.375e0)", "(2, 1, 4, 1e0, 0.625e0)"),
+            )
+        },
+        params={"shares": rel("shares"), "columns": [A], "value": V},
+        returns=MEASURED,
+        expect=[(1, 4, 0.375), (2, 4, 0.375)],
     ),
     # A column without variation is as far from itself as can be: not at all.
     Case(

@@ -155,6 +155,28 @@ CASES = [
         returns=["column_name", "within", "records"],
         expect=[("x", 3, 5)],
     ),
+    # Five values with a rank each: the first was released 3 ranks above, the third as itself, the last 4 below.
+    Case(
+        "audit/within_ranks.sql",
+        given={
+            "original": values("row_id, x", *(f"({i}, {10 * i}e0)" for i in range(1, 6))),
+            "released": values("row_id, x", "(1, 40e0)", "(3, 30e0)", "(5, 10e0)"),
+        },
+        params={**BOTH, "columns": [X], "ranks": 3},
+        returns=["column_name", "within", "records"],
+        expect=[("x", 2, 3)],
+    ),
+    # 20 is there twice: 2, the middle of 1 and 3. 10 and 40 have 1/2 and 7/2, each 3/2 away. 25 lies behind 3: 1 away.
+    Case(
+        "audit/within_ranks.sql",
+        given={
+            "original": values("row_id, x", "(1, 10e0)", "(2, 20e0)", "(3, 20e0)", "(4, 40e0)"),
+            "released": values("row_id, x", "(1, 20e0)", "(2, 25e0)", "(3, 40e0)", "(4, 20e0)"),
+        },
+        params={**BOTH, "columns": [X], "ranks": 1},
+        returns=["column_name", "within", "records"],
+        expect=[("x", 1, 4)],
+    ),
     # 1/4, 3/4 against 1: sqrt(((1/2)^2 + (sqrt(3)/2 - 1)^2)/2) = sqrt(1 - sqrt(3)/2); a and NULL have nothing alike.
     Case(
         "audit/hellinger.sql",
@@ -176,6 +198,17 @@ CASES = [
         params={**BOTH, "columns": [X, Y]},
         returns=["column_name", "distance"],
         expect=[("x", 1 / sqrt(2)), ("y", 0.0)],
+    ),
+    # 0, 1, 3 cumulate to 1/3, 2/3, 1; 0, 0, 3 to 2/3, 2/3, 1: a third between 0 and 1, over sd sqrt(7/3).
+    Case(
+        "audit/earth_movers.sql",
+        given={
+            "original": values("x", "(0e0)", "(1e0)", "(3e0)"),
+            "released": values("x", "(0e0)", "(0e0)", "(3e0)"),
+        },
+        params={**BOTH, "columns": [X]},
+        returns=["column_name", "distance"],
+        expect=[("x", sqrt(3 / 7) / 3)],
     ),
     # Only the records with both: x = 1, 3 and y = 2, 8.
     Case(
