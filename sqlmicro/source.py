@@ -275,6 +275,8 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
 def describe(warehouse: Warehouse, relation: Name) -> tuple[Column, ...]:
     """Return the columns of a relation, told apart by type and collation."""
     described = warehouse.describe(relation)
+    if any("\0" in name for name, _ in described):
+        raise InputError("--table", "a column has a name without NUL characters", "one with them")
     aliases = [(name, f"c{index}") for index, (name, _) in enumerate(described)]
     probe = warehouse.staged("no_rows")
     warehouse.run("load/no_rows.sql", "no_rows", relation=relation, columns=aliases)

@@ -169,6 +169,7 @@ def test_bytes_as_a_table_to_be_profiled(tmp_path: Path, mark: bytes, body: byte
     file.write_bytes(mark + body)
     try:
         report = sqlmicro.profile(str(file), threads=1)
-    except SqlmicroError:
+    except SqlmicroError as error:
+        assert error.exit_code == 2
         return
     assert report

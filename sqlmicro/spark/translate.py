@@ -1,0 +1,78 @@
+"""The templates on Spark: DuckDB's SQL through sqlglot, and what sqlglot gets wrong mended in the syntax tree.
+
+Relations are named without database. A relation whose physical order means something has a column `rowid`, from 0,
+on Spark: DuckDB has it by itself, Spark knows no order of records. The session's time zone is UTC, and the key of the
+hashes is a session variable, as it is one of DuckDB's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlmicro.spark import select_mends, value_mends
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+DUCKDB_ONLY: dict[str, str] = {
+    "load/csv.sql": "options of DuckDB's CSV reader: on Spark the reader of the session opens files",
+    "load/json.sql": "DuckDB's JSON reader: on Spark the reader of the session opens files",
+    "load/lake.sql": "DuckDB's extensions for Delta and Iceberg: on Spark the reader of the session opens them",
+    "load/parquet.sql": "DuckDB's Parquet reader: on Spark the reader of the session opens files",
+    "publish/content.sql": "sums DuckDB's own 64-bit hash, which Spark does not have",
+}
+"""The templates that cannot give the same rows on Spark, with the reason."""
+
+Mend = Callable[["exp.Expression"], "exp.Expression"]
+MENDS: tuple[Mend, ...] = (
+    value_mends.session_variables,
+    select_mends.order_of_records,
+    select_mends.positional_joins,
+    select_mends.nearest_joins,
+    value_mends.sums_of_lists,
+    value_mends.lists_of_nothing,
+    value_mends.lengths_of_lists,
+    value_mends.ordered_aggregates,
+    value_mends.quantiles,
+    value_mends.extremes,
+    value_mends.rounding,
+    value_mends.moments_in_time,
+    value_mends.bits_of_numbers,
+    value_mends.hexadecimal,
+    value_mends.types,
+    value_mends.nested_text,
+    select_mends.aliases,
+    select_mends.joined_columns,
+    value_mends.enums,
+    select_mends.tables_of_sets,
+    select_mends.materialized,
+    select_mends.ranges,
+    select_mends.unnested,
+    select_mends.qualified,
+)
+"""What sqlglot 30 gets wrong between DuckDB and Spark 4, a function of a node each, in the order they are applied.
+
+Each returns what stands in place of the node: the node itself where nothing is wrong. Their docstrings are the table.
+"""
+
+
+def translate(sql: str) -> str:
+    """Return a rendered template, or another SELECT of DuckDB's, as a SELECT of Spark's.
+
+    Raises
+    ------
+    sqlglot.errors.ParseError
+        For text that is no SELECT of DuckDB's.
+
+    Examples
+    --------
+    >>> translate("SELECT list_sum(list_sort(list(x))) FROM t")  # doctest: +SKIP
+    """
+    import sqlglot
+
+    tree = sqlglot.parse_one(sql, read="duckdb")
+    for mend in MENDS:
+        tree = tree.transform(mend, copy=False)
+    text: str = tree.sql("spark", comments=False)
+    return text

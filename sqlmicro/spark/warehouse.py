@@ -1,0 +1,218 @@
+"""The warehouse on Spark: what `sqlmicro.warehouse.Warehouse` does, for the verbs of the pipeline that run here.
+
+Staging relations are temporary views of a session of our own. Those that are read often, or whose records are numbered,
+are persisted where Spark keeps such data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlmicro.errors import InputError, QueryError
+from sqlmicro.spark.translate import translate
+from sqlmicro.templates import Name, header, render, statement
+from sqlmicro.warehouse import Logged
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from sqlmicro.progress import Progress
+
+T = TypeVar("T")
+_KEPT = ("load/typed.sql", "replace/released.sql")
+_BY_POSITION = "the physical order of the result is its meaning"
+_ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
+_TYPES = {
+    "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER", "bigint": "BIGINT", "float": "FLOAT",
+    "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE", "timestamp_ntz": "TIMESTAMP",
+    "timestamp": "TIMESTAMP WITH TIME ZONE", "binary": "BLOB",
+}  # fmt: skip
+
+
+class SparkWarehouse:
+    """A Spark session, and the relations a run stages in it."""
+
+    def __init__(self, session: SparkSession, progress: Progress) -> None:
+        self.session, self.progress = session, progress
+        self.log: list[Logged] = []
+        self.staging = ""
+        self._persisted: list[DataFrame] = []
+
+    @classmethod
+    @contextmanager
+    def open(cls, master: str | None, progress: Progress) -> Iterator[SparkWarehouse]:
+        """Open a session for the length of the block; the one that runs already is used where there is one.
+
+        Raises
+        ------
+        InputError
+            When pyspark or Java is missing, or no session can be had.
+        """
+        try:
+            import sqlglot  # noqa: F401
+            from pyspark.sql import SparkSession
+        except ImportError:
+            raise InputError(
+                "--engine spark", "needs pyspark and sqlglot", "neither or one", "pip install 'sqlmicro[spark]'"
+            ) from None
+        running = SparkSession.getActiveSession()
+        builder = SparkSession.builder.appName("sqlmicro").config("spark.ui.showConsoleProgress", "false")
+        if master is not None:
+            builder = builder.master(master)
+            if master.startswith("local"):
+                builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+                os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
+        try:
+            session = (running or builder.getOrCreate()).newSession()
+        except Exception as error:
+            name = type(error).__name__
+        else:
+            name = ""
+        if name:
+            raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
+        if running is None:
+            session.sparkContext.setLogLevel("ERROR")
+        for option, value in (
+            ("spark.sql.session.timeZone", "UTC"),
+            ("spark.sql.ansi.enabled", "true"),
+            ("spark.sql.timestampType", "TIMESTAMP_NTZ"),
+        ):
+            session.conf.set(option, value)
+        warehouse = cls(session, progress)
+        try:
+            yield warehouse
+        finally:
+            for frame in warehouse._persisted:
+                with contextlib.suppress(Exception):
+                    frame.unpersist()
+            if running is None:
+                session.stop()
+
+    # What the pipeline asks of a warehouse
+
+    def staged(self, table: str) -> Name:
+        """Return the name of a staging relation."""
+        return Name("", "", table)
+
+    def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
+        """Create the staging relation `into` from a template, and return its name."""
+        frame = self._frame(template, render(template, **params), into)
+        if template in _KEPT:
+            frame = self.keep(frame)
+        if _BY_POSITION in header(template)["title"]:
+            frame = self.numbered(self.keep(frame))
+        return self.put(frame, into)
+
+    def define(self, into: str, text: str, *, keep: bool = False, **params: Any) -> Name:
+        """Create the staging relation `into` from a SELECT of DuckDB's that is a constant."""
+        frame = self._frame(into, statement(text, **params), into)
+        return self.put(self.keep(frame) if keep else frame, into)
+
+    def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a template."""
+        frame = self._frame(template, render(template, **params), "")
+        return [tuple(row) for row in self.call(template, frame.collect)]
+
+    def record(self, template: str, **params: Any) -> dict[str, Any]:
+        """Return the only row of a template as a dictionary."""
+        frame = self._frame(template, render(template, **params), "")
+        found: dict[str, Any] = self.call(template, frame.collect)[0].asDict()
+        return found
+
+    def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT of DuckDB's over our own tables; it is not part of the log."""
+        sql = translate(statement(text, **params))
+        return [tuple(row) for row in self.call(title, lambda: self.session.sql(sql).collect())]
+
+    def set_key(self, key: str) -> None:
+        """Bind the secret key of the keyed hashes; it is never part of a statement."""
+        self.call("key", lambda: self.session.sql("DECLARE OR REPLACE VARIABLE sqlmicro_key STRING"))
+        self.call("key", lambda: self.session.sql("SET VARIABLE sqlmicro_key = :key", args={"key": key}))
+        shown = "DECLARE OR REPLACE VARIABLE sqlmicro_key STRING DEFAULT uuid();"
+        self.log.append(Logged("key", "-- The run used a secret key in place of this one.\n" + shown))
+
+    def describe(self, relation: Name) -> list[tuple[str, str]]:
+        """Return name and type of every column of a relation; the types are called as DuckDB calls them."""
+        fields = self.frame(relation).schema.fields
+        return [(field.name, duckdb_type(field.dataType.simpleString())) for field in fields]
+
+    def count(self, relation: Name) -> int:
+        """Return the number of rows of a relation."""
+        return int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
+
+    def script(self) -> str:
+        """Return every statement that was run, in Spark's SQL."""
+        return "\n\n".join(entry.sql for entry in self.log) + "\n"
+
+    # Data frames
+
+    def frame(self, relation: Name) -> DataFrame:
+        """Return a relation as a data frame."""
+        return self.session.table(_quoted(relation.table))
+
+    def put(self, frame: DataFrame, into: str) -> Name:
+        """Make a data frame a staging relation."""
+        frame.createOrReplaceTempView(_quoted(into))
+        return self.staged(into)
+
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """Compute a data frame once, when it is first read."""
+        kept = frame.persist()
+        self._persisted.append(kept)
+        return kept
+
+    def numbered(self, frame: DataFrame) -> DataFrame:
+        """Return a data frame with `rowid`, from 0, in the order of its partitions and of the records in them.
+
+        One row for each partition comes to the driver.
+        """
+        from pyspark.sql import functions
+
+        counts = frame.groupBy(functions.spark_partition_id().alias("p")).count()
+        sizes = {int(row[0]): int(row[1]) for row in self.call("number", counts.collect)}
+        starts, start = [], 0
+        for partition in range(max(sizes, default=-1) + 1):
+            starts.append(start)
+            start += sizes.get(partition, 0)
+        before = functions.element_at(
+            functions.lit(starts or [0]).cast("array<bigint>"), functions.spark_partition_id() + 1
+        )
+        place = functions.monotonically_increasing_id() % _ROWS_OF_A_PARTITION
+        return frame.select((before + place).alias("rowid"), "*")
+
+    def call(self, title: str, function: Callable[[], T]) -> T:
+        """Run `function` and tell its errors without their words, which may quote records."""
+        try:
+            return function()
+        except Exception as error:
+            condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
+        raise QueryError(title, "Spark must be able to run this", condition)
+
+    def _frame(self, title: str, sql: str, into: str) -> DataFrame:
+        text = translate(sql)
+        shown = _quoted(into)
+        head = "" if not into else "CREATE OR REPLACE TEMPORARY VIEW " + shown + " AS\n"
+        self.log.append(Logged(title, head + text + ";"))
+        return self.call(title, lambda: self.session.sql(text))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def duckdb_type(spark: str) -> str:
+    """Return the name that DuckDB has for a type of Spark's.
+
+    >>> duckdb_type("bigint"), duckdb_type("decimal(10,2)"), duckdb_type("array<int>")
+    ('BIGINT', 'DECIMAL(10,2)', 'INTEGER[]')
+    """
+    found = re.fullmatch(r"array<(.*)>", spark)
+    if found:
+        return duckdb_type(found[1]) + "[]"
+    return _TYPES.get(spark, spark.upper())

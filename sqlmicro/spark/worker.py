@@ -1,0 +1,159 @@
+"""What runs inside Spark's Python workers: the groups of one block of records, and the search across its borders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+_PER_RECORD = 40
+"""Random moves per record in the search across borders."""
+
+
+def cut_batches(
+    batches: Iterable[pa.RecordBatch], *, tree: Mapping[tuple[str, int], tuple[int, float]], names: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Add the number of its block to every record: 1 is the whole stratum, b is cut into 2b and 2b + 1.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Records with `stratum` and the columns `names`.
+    tree : mapping
+        (stratum, block) to the place of a column in `names`, or behind them that of the distance from 0, and the value
+        up to which records go into 2b.
+    names : sequence of str
+        The columns that blocks are cut in; in the first one, of whole numbers, where all others are constant.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        The batches with `block`.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    for batch in batches:
+        columns = [batch[name].to_numpy(zero_copy_only=False) for name in names]
+        columns.append(np.sqrt(sum((column**2 for column in columns[1:]), np.zeros(len(batch)))))
+        strata, stratum_of = np.unique(batch["stratum"].to_numpy(zero_copy_only=False), return_inverse=True)
+        blocks = np.ones(len(batch), dtype=np.int64)
+        todo = [(str(stratum), 1, np.flatnonzero(stratum_of == i)) for i, stratum in enumerate(strata)]
+        while todo:
+            stratum, block, rows = todo.pop()
+            cut = tree.get((stratum, block))
+            if cut is None or not len(rows):
+                blocks[rows] = block
+                continue
+            above = columns[cut[0]][rows] > cut[1]
+            todo += [(stratum, 2 * block, rows[~above]), (stratum, 2 * block + 1, rows[above])]
+        yield pa.record_batch([*batch.columns, pa.array(blocks)], names=[*batch.schema.names, "block"])
+
+
+def group_block(
+    table: pa.Table, *, method: str, settings: Mapping[str, Any], k: int, features: int, key: str
+) -> pa.Table:
+    """Group the records of a block by a method.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        row_id, stratum, and the standardised columns f_1, f_2, ...
+    method, settings
+        A grouping method by its name, and its settings.
+    k : int
+        Smallest number of records in a group.
+    features : int
+        How many columns there are.
+    key : str
+        Key of the run; random numbers depend on it and on the lowest row_id of the block.
+
+    Returns
+    -------
+    pyarrow.Table
+        The same records, by row_id, with `label`, the lowest row_id of the group, and its means m_1, m_2, ...
+    """
+    import numpy as np
+
+    from sqlmicro.registry import Grouping, find, silent
+
+    table, row_id, X = _records(table, features)
+    labels = np.zeros(len(X), dtype=np.int64)
+    if len(X) >= 2 * k:
+        found = find(method).function(X, _rng(key, row_id), silent, **settings)
+        labels = found.labels if isinstance(found, Grouping) else found
+    return _grouped(table, row_id, X, labels)
+
+
+def search_block(table: pa.Table, *, k: int, features: int, key: str) -> pa.Table:
+    """Go on with the groups that are in a block, some of them from beyond the borders of the earlier blocks.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        What `group_block` returns; groups are here whole.
+    k, features, key
+        As in `group_block`.
+
+    Returns
+    -------
+    pyarrow.Table
+        The same, with the new labels and means.
+    """
+    import numpy as np
+
+    from sqlmicro.group._search import Search
+
+    table, row_id, X = _records(table, features)
+    _, labels = np.unique(table["label"].to_numpy(), return_inverse=True)
+    groups = int(labels.max()) + 1
+    if groups > 1 and np.bincount(labels).max() < 2 * k:
+        reach = min(48, max(16, 3 * k))
+        search = Search(X, k, _rng(key, row_id), reach=reach)
+        search.start(labels)
+        search.descend()
+        search.anneal(_PER_RECORD * len(X), _PER_RECORD / 200)
+        labels = search.best
+    return _grouped(table, row_id, X, labels)
+
+
+def _grouped(table: pa.Table, row_id: np.ndarray, X: np.ndarray, labels: np.ndarray) -> pa.Table:
+    """Return the records of a block with the name of their group, and its means."""
+    import numpy as np
+    import pyarrow as pa
+
+    sizes = np.bincount(labels)
+    columns = {"row_id": table["row_id"], "stratum": table["stratum"], "label": pa.array(_named(labels, row_id))}
+    columns |= {f"f_{j}": pa.array(values) for j, values in enumerate(X.T, 1)}
+    columns |= {f"m_{j}": pa.array((np.bincount(labels, values) / sizes)[labels]) for j, values in enumerate(X.T, 1)}
+    return pa.table(columns)
+
+
+def _records(table: pa.Table, features: int) -> tuple[pa.Table, np.ndarray, np.ndarray]:
+    """Return the block in the order of row_id, its row_id (n,), and the columns (n, p)."""
+    import numpy as np
+
+    table = table.sort_by("row_id")
+    X = np.column_stack([table[f"f_{j + 1}"].to_numpy() for j in range(features)])
+    return table, table["row_id"].to_numpy(), np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _named(labels: np.ndarray, row_id: np.ndarray) -> np.ndarray:
+    """Call every group by its lowest row_id, so that groups of all blocks have different names."""
+    import numpy as np
+
+    lowest = np.full(int(labels.max()) + 1, np.iinfo(np.int64).max)
+    np.minimum.at(lowest, labels, row_id)
+    named: np.ndarray = lowest[labels]
+    return named
+
+
+def _rng(key: str, row_id: np.ndarray) -> np.random.Generator:
+    import numpy as np
+
+    seed = sha256(" ".join((key, "block", str(row_id[0]))).encode()).digest()
+    return np.random.Generator(np.random.PCG64(int.from_bytes(seed)))

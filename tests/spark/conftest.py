@@ -1,0 +1,39 @@
+"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+import pytest
+
+HOW = "needs Spark: pip install 'sqlmicro[spark]', and Java 17 on the PATH or in JAVA_HOME"
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """Open a session whose statements are interpreted: compiling each would take longer than the small tables need."""
+    sql = pytest.importorskip("pyspark.sql", reason=HOW)
+    pytest.importorskip("sqlglot", reason=HOW)
+    pytest.importorskip("pandas", reason=HOW)
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip(HOW)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    for library in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ.setdefault(library, "1")
+    builder = sql.SparkSession.builder.master("local[2]")
+    for option, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }.items():
+        builder = builder.config(option, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()

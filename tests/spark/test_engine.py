@@ -1,0 +1,175 @@
+"""Jobs on Spark in local mode: the same promises, audits and errors as on DuckDB, and nothing large at the driver."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+import sqlmicro
+from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.spark import blocks
+from sqlmicro.spark.worker import cut_batches
+
+DATA = Path(os.environ.get("SQLMICRO_DATA", Path(__file__).parents[3] / "shared" / "data"))
+INCOME = 'net "income"'
+
+
+def parquet(path, select):
+    """Write the rows of a SELECT of DuckDB's to a Parquet file."""
+    duckdb.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def tarragona(tmp_path_factory):
+    if not (DATA / "tarragona.csv").is_file():
+        pytest.skip("needs tarragona.csv in the folder that SQLMICRO_DATA names")
+    path = tmp_path_factory.mktemp("data") / "tarragona.parquet"
+    return parquet(path, f"SELECT row_number() OVER () AS id, * FROM read_csv('{DATA / 'tarragona.csv'}')")
+
+
+@pytest.fixture
+def most_at_driver(monkeypatch, spark):
+    """Return a list of how many rows each collect brought to the driver."""
+    sizes = []
+    kind = type(spark.range(1))
+    for name in ("collect", "toArrow", "toPandas", "toLocalIterator"):
+        real = getattr(kind, name)
+
+        def counted(self, *args, real=real, **kwargs):
+            found = list(real(self, *args, **kwargs))
+            sizes.append(len(found))
+            return found
+
+        monkeypatch.setattr(kind, name, counted)
+    return sizes
+
+
+COLUMNS = ["FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY"]
+
+
+@pytest.mark.slow
+def test_microaggregate_in_blocks_keeps_its_promise_and_loses_little(
+    spark, tarragona, tmp_path, monkeypatch, most_at_driver
+):
+    monkeypatch.setattr(blocks, "MOST", 300)
+    to = tmp_path / "release"
+    given = {"columns": COLUMNS, "keep": ["id"], "rest": "drop", "k": 5, "seed": "s"}
+    alone = sqlmicro.microaggregate(tarragona, to=str(tmp_path / "alone.parquet"), **given)
+    found = sqlmicro.microaggregate(tarragona, to=str(to), engine="spark", **given)
+    # Four blocks of 200 records: the worst case of borders.
+    assert 0.97 * alone["IL"] < found["IL"] < 1.03 * alone["IL"]
+    assert found["rows"] == alone["rows"] == 834
+    assert [(a["check"], a["threshold"], a["passed"]) for a in found["audits"]] == [
+        (a["check"], a["threshold"], a["passed"]) for a in alone["audits"]
+    ]
+    # What Spark's SQL says of the release is what DuckDB says of it.
+    audit = sqlmicro.audit(
+        f"{to}/*.parquet", quasi=COLUMNS, original=tarragona, match=["id"], measure=["k-anonymity", "information-loss"]
+    )
+    values = {row["audit"]: row["value"] for row in audit["audits"]}
+    assert values["k-anonymity"] == found["k"] >= 5
+    assert values["information-loss"] == pytest.approx(found["IL"], rel=1e-9)
+    assert most_at_driver, "nothing was counted"
+    assert max(most_at_driver) <= 30, "more than the sizes of the blocks came to the driver"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["alone.parquet", "release"]
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory):
+    """Make duplicates, ties, missing values, a constant, strata of which one is missing, and a name to quote."""
+    path = tmp_path_factory.mktemp("data") / "awkward.parquet"
+    return parquet(
+        path,
+        '''SELECT i AS id, CASE WHEN i % 3 = 0 THEN 'a' WHEN i % 3 = 1 THEN 'b' END AS land,
+          CASE WHEN i % 10 = 0 THEN NULL WHEN i < 400 THEN 7 ELSE i % 50 END AS "net ""income""",
+          CAST(i % 4 AS DECIMAL(9, 2)) AS wealth, 1 AS constant, DATE '2020-01-01' + CAST(i % 30 AS INTEGER) AS day
+        FROM range(1200) AS t(i)''',
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["mdav", "microaggregate"])
+def test_duplicates_missing_values_and_strata(spark, awkward, tmp_path, monkeypatch, method):
+    monkeypatch.setattr(blocks, "MOST", 100)
+    columns = [INCOME, "wealth", "constant", "day"]
+    given = {"columns": columns, "by": ["land"], "drop": ["id"], "k": 4, "seed": "s", "engine": "spark"}
+    nulls = "pattern" if method == "mdav" else "keep"
+    found = getattr(sqlmicro, method)(awkward, to=str(tmp_path / "release"), nulls=nulls, **given)
+    assert found["rows"] == 1200
+    (rarest,) = duckdb.execute(
+        f'''SELECT min(n) FROM (SELECT count(*) AS n FROM '{tmp_path}/release/*.parquet'
+        GROUP BY land, "net ""income""", wealth, constant, day)'''
+    ).fetchone()
+    assert found["k"] == rarest >= 4
+    described = duckdb.execute(f"DESCRIBE FROM '{tmp_path}/release/*.parquet'").fetchall()
+    kinds = {name: kind for name, kind, *_ in described}
+    assert kinds["day"] == "DATE" and kinds["land"] == "VARCHAR"
+    with pytest.raises(InputError, match="no missing values"):
+        getattr(sqlmicro, method)(awkward, to=str(tmp_path / "other"), **given)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release"]
+
+
+@pytest.mark.slow
+def test_individual_ranking_gives_the_values_that_duckdb_gives(spark, tarragona, tmp_path):
+    given = {"columns": COLUMNS[:2], "keep": ["id"], "rest": "drop", "k": 3, "seed": "s"}
+    sqlmicro.individual_ranking(tarragona, to=str(tmp_path / "alone.parquet"), **given)
+    found = sqlmicro.individual_ranking(tarragona, to=str(tmp_path / "release"), engine="spark", **given)
+    ordered = "SELECT * FROM '{}' ORDER BY id"
+    ours = duckdb.execute(ordered.format(f"{tmp_path}/release/*.parquet")).fetchnumpy()
+    theirs = duckdb.execute(ordered.format(tmp_path / "alone.parquet")).fetchnumpy()
+    for column in ("id", *COLUMNS[:2]):
+        np.testing.assert_allclose(ours[column], theirs[column], rtol=1e-12)
+    assert found["promise"] == ["column"]
+
+
+@pytest.mark.slow
+def test_a_release_that_breaks_its_promise_is_not_published(spark, awkward, tmp_path, monkeypatch):
+    def singles(table, **_):
+        return table.drop_columns("block").set_column(2, "label", table["row_id"])
+
+    monkeypatch.setattr(blocks, "search_block", singles)
+    given = {"columns": ["id", "wealth"], "rest": "drop", "k": 4, "seed": "s", "engine": "spark"}
+    with pytest.raises(AuditFailed, match="k-anonymity"):
+        sqlmicro.mdav(awkward, to=str(tmp_path / "release"), **given)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_small_blocks_are_merged():
+    # A chain: 15 goes into 7, which is still too small, so that all of 3 is one block.
+    tree = {("a", 1): (1, 0.0), ("a", 3): (1, 1.0), ("a", 7): (1, 2.0), ("b", 1): (1, 0.0)}
+    blocks.prune(tree, {("a", 2): 9, ("a", 6): 9, ("a", 14): 1, ("a", 15): 1, ("b", 2): 8, ("b", 3): 8}, 4)
+    assert tree.keys() == {("a", 1), ("b", 1)}
+    tree = {("", 1): (1, 0.0)}
+    blocks.prune(tree, {("", 2): 1, ("", 3): 1}, 4)
+    assert tree == {}
+
+
+def test_records_are_put_into_the_blocks_of_their_stratum():
+    pa = pytest.importorskip("pyarrow")
+    tree = {("a", 1): (1, 0.5), ("a", 3): (2, 1.0), ("b", 1): (0, 2.0)}
+    batch = pa.record_batch(
+        {"row_id": [0, 1, 2, 3], "stratum": ["a", "a", "a", "b"], "x": [0.5, 0.6, 0.7, 9.0], "y": [0.0, 1.0, 1.5, 9.0]}
+    )
+    (found,) = cut_batches([batch], tree=tree, names=["row_id", "x", "y"])
+    assert found["block"].to_pylist() == [2, 6, 7, 3]
+
+
+def test_what_does_not_run_on_spark_is_refused_with_what_does(tmp_path):
+    given = {"columns": ["a"], "engine": "spark", "to": str(tmp_path / "release")}
+    with pytest.raises(JobError, match="microaggregate, mdav, individual-ranking"):
+        sqlmicro.k_ward("a.parquet", k=3, **given)
+    with pytest.raises(ParameterError, match="--db"):
+        sqlmicro.mdav("a.parquet", k=3, db="a.duckdb", **given)
+    with pytest.raises(ParameterError, match="--to FOLDER"):
+        sqlmicro.mdav("a.parquet", k=3, columns=["a"], engine="spark")
+
+
+def test_without_the_extra_the_error_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
+    with pytest.raises(InputError, match=r"pip install 'sqlmicro\[spark\]'"):
+        sqlmicro.mdav("a.parquet", columns=["a"], k=3, engine="spark", to=str(tmp_path / "release"))
