@@ -106,9 +106,9 @@ def test_a_locked_database_is_not_waited_for(tmp_path: Path) -> None:
         assert holder.stdout is not None
         holder.stdout.readline()
         completed(f"sqlmicro mdav --db {tmp_path / 'none.duckdb'} --table t")  # loads what is needed
-        started = time.process_time()
+        started = time.monotonic()
         assert completed(f"sqlmicro mdav --db {path} --table t") == []
-        assert time.process_time() - started < 0.2
+        assert time.monotonic() - started < 5, "a shell that waits"
         holder.communicate(b"\n")
     assert completed(f"sqlmicro mdav --db {path} --table t") == ["t"]
 
