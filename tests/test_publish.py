@@ -90,6 +90,20 @@ def test_in_place_refuses_what_a_constraint_forbids(db, arguments, word):
     assert query(db, "SELECT * FROM persons ORDER BY id") == before
 
 
+@pytest.mark.parametrize(
+    ("verb", "arguments", "word"),
+    [
+        ("generalize", {"columns": ["age"], "width": ["age=10"]}, "a column recoded to text must be text. Got age"),
+        ("sample", {"size": 10, "weight_column": "w"}, "has the columns of the table. Got w"),
+    ],
+)
+def test_in_place_refuses_a_release_with_other_columns_than_the_table(db, verb, arguments, word):
+    before = query(db, "SELECT * FROM persons ORDER BY id")
+    with pytest.raises(sqlmicro.InputError, match=word):
+        getattr(sqlmicro, verb)("persons", db=db, rest="keep", in_place=True, **arguments)
+    assert query(db, "SELECT * FROM persons ORDER BY id") == before
+
+
 def test_a_foreign_key_parent_is_refused_and_left_alone(db):
     with duckdb.connect(db) as con:
         con.execute("CREATE TABLE visits (person INTEGER REFERENCES persons (id))")

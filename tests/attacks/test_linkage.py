@@ -215,3 +215,17 @@ def test_ranges_of_mondrian_hold_the_truth(workbench: Any) -> None:
     assert found["intersection"]["truth_among_them"] == 1.0
     assert 0.05 < found["distance-linkage"]["rate"] <= 0.2
     assert found["distance-linkage"]["rate"] == pytest.approx(found["intersection"]["rate"])
+
+
+def test_what_each_column_leaves_by_hand(attack: Attack) -> None:
+    """Nothing was changed. Town a and missing ages leave two candidates, every other value its own record."""
+    tables = {name: {"id": [1, 2, 3, 4], "town": ["a", "a", "b", "c"]} for name in ("original", "release")}
+    (row,) = attack(tables, match="id", attack="intersection")["attacks"].values()
+    assert (row["rate"], row["candidates"], row["truth_among_them"]) == (0.75, 1.5, 1.0)
+    ages = {name: {"id": [1, 2, 3, 4], "age": [None, None, 30.0, 40.0]} for name in ("original", "release")}
+    (row,) = attack(ages, match="id", attack="intersection")["attacks"].values()
+    assert (row["rate"], row["candidates"], row["truth_among_them"]) == (0.75, 1.5, 1.0)
+    # A town that the release lacks may have become any.
+    lacking = {"original": {**tables["original"], "town": ["d", "a", "b", "c"]}, "release": tables["release"]}
+    (row,) = attack(lacking, match="id", attack="intersection")["attacks"].values()
+    assert (row["rate"], row["candidates"]) == ((1 / 4 + 1 / 2 + 1 + 1) / 4, (4 + 2 + 1 + 1) / 4)
