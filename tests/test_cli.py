@@ -205,8 +205,11 @@ def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
         con.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y, random() AS z FROM range(?)", [rows])
     command = [*SQLMICRO, method, "--db", str(db), "--table", "t", "--columns", "x,y,z"]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}
-    )
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+        # Tests that a shell started in the background inherit that Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     deadline = time.monotonic() + 30
     while not list(temporary.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)

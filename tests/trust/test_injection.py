@@ -354,7 +354,9 @@ def test_ten_thousand_hostile_texts() -> None:
 # What the fuzzing is a sample of: every {{ }} is filtered, wherever a statement is written
 
 
-PRINTED = re.compile(r"[\w.]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options")
+PRINTED = re.compile(
+    r"[\w.]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
+)
 
 
 def test_every_statement_in_the_code_prints_filtered_values_only() -> None:
