@@ -44,7 +44,7 @@ _SIZES = "SELECT stratum, block, count(*) AS records FROM {{ points | ident }} G
 
 _SAMPLE = """SELECT * FROM {{ points | ident }}
 WHERE CAST(concat('0x', left(sha256(concat(getvariable('sqlmicro_key'), ' sample ', row_id)), 8)) AS BIGINT)
-  < {{ bound }}"""
+  < {{ bound | lit }}"""
 
 _SHELL = """SELECT stratum, 1 AS block, min(radius) AS cut
 FROM (
@@ -53,24 +53,24 @@ FROM (
   FROM (
     SELECT stratum, sqrt(0e0{% for name in names %} + {{ name | ident }} * {{ name | ident }}{% endfor %}) AS radius
     FROM {{ points | ident }}))
-WHERE total > {{ most }} AND 4 * place <= 3 * {{ most }}
+WHERE total > {{ most | lit }} AND 4 * place <= 3 * {{ most | lit }}
 GROUP BY stratum"""
 
 _CUTS = """WITH spread AS (
   SELECT stratum, block{% for j in dimensions %}
-    , round(stddev_pop({{ j[1] | ident }}), 9) AS w_{{ j[0] }}
-    , quantile_cont({{ j[1] | ident }}, [0.0, {{ share | lit }}, 1.0]) AS q_{{ j[0] }}{% endfor +%}
+    , round(stddev_pop({{ j[1] | ident }}), 9) AS w_{{ j[0] | lit }}
+    , quantile_cont({{ j[1] | ident }}, [0.0, {{ share | lit }}, 1.0]) AS q_{{ j[0] | lit }}{% endfor +%}
     , quantile_cont({{ last | ident }} * 1e-15, [0.0, {{ share | lit }}, 1.0]) AS q_0
   FROM {{ points | ident }}
   GROUP BY stratum, block
-  HAVING count(*) > {{ most }}),
+  HAVING count(*) > {{ most | lit }}),
 widest AS (
-  SELECT *, q_0[3] - q_0[1] AS w_0, greatest(q_0[3] - q_0[1]{% for j in dimensions %}, w_{{ j[0] }}{% endfor %}) AS w
+  SELECT *, q_0[3] - q_0[1] AS w_0, greatest(q_0[3] - q_0[1]{% for j in dimensions %}, w_{{ j[0] | lit }}{% endfor %}) AS w
   FROM spread)
 SELECT stratum, block,
-  CASE w{% for j in dimensions %} WHEN w_{{ j[0] }} THEN {{ j[0] }}{% endfor %} ELSE 0 END AS dimension,
-  CASE w{% for j in dimensions %} WHEN w_{{ j[0] }} THEN CASE WHEN q_{{ j[0] }}[2] < q_{{ j[0] }}[3]
-    THEN q_{{ j[0] }}[2] ELSE (q_{{ j[0] }}[1] + q_{{ j[0] }}[3]) / 2 END{% endfor %} ELSE q_0[2] * 1e15 END AS cut
+  CASE w{% for j in dimensions %} WHEN w_{{ j[0] | lit }} THEN {{ j[0] | lit }}{% endfor %} ELSE 0 END AS dimension,
+  CASE w{% for j in dimensions %} WHEN w_{{ j[0] | lit }} THEN CASE WHEN q_{{ j[0] | lit }}[2] < q_{{ j[0] | lit }}[3]
+    THEN q_{{ j[0] | lit }}[2] ELSE (q_{{ j[0] | lit }}[1] + q_{{ j[0] | lit }}[3]) / 2 END{% endfor %} ELSE q_0[2] * 1e15 END AS cut
 FROM widest
 WHERE w > 0"""
 

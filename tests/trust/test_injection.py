@@ -355,7 +355,7 @@ def test_ten_thousand_hostile_texts() -> None:
 
 
 PRINTED = re.compile(
-    r"[\w.]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
+    r"[\w.\[\]]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
 )
 
 
