@@ -71,7 +71,7 @@ def test_microaggregate_in_blocks_keeps_its_promise_and_loses_little(
     audit = sqlmicro.audit(
         f"{to}/*.parquet", quasi=COLUMNS, original=tarragona, match=["id"], measure=["k-anonymity", "information-loss"]
     )
-    values = {row["audit"]: row["value"] for row in audit["audits"]}
+    values = {row["check"]: row["value"] for row in audit["audits"]}
     assert values["k-anonymity"] == found["k"] >= 5
     assert values["information-loss"] == pytest.approx(found["IL"], rel=1e-9)
     assert most_at_driver, "nothing was counted"
