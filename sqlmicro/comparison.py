@@ -94,6 +94,7 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
     Nothing is published; the original is read, never changed.
     """
     from sqlmicro.reports.charts import pareto, ru_map
+    from sqlmicro.reports.verb import write_whole
     from sqlmicro.warehouse import Warehouse
 
     _check_file(values["to"], values["overwrite"])
@@ -122,7 +123,8 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
         report |= {"max_risk": values["max_risk"], "best": best and best["label"], "passed": best is not None}
     if values["to"]:
         drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in measured]
-        _write(values["to"], str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True)))
+        picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
+        write_whole(Path(values["to"]), picture, overwrite=values["overwrite"])
         report["map"] = values["to"]
     return report
 
@@ -344,9 +346,3 @@ def _check_file(to: str | None, overwrite: bool) -> None:
         raise InputError(where, f"there must be a folder {str(path.parent)!r}", "none")
     if path.exists() and not overwrite:
         raise InputError(where, f"{to!r} must not exist yet", "a file", "Choose another name, or add --overwrite")
-
-
-def _write(to: str, text: str) -> None:
-    beside = Path(to).with_name(f".{Path(to).name}.part")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(to)

@@ -65,7 +65,7 @@ def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     as_text = values["markdown"] or (path is not None and path.suffix.lower() in _TEXTS)
     text = markdown.markdown(found) if as_text else ""
     if path is not None:
-        _write(path, text or page.html(found), overwrite=values["overwrite"])
+        write_whole(path, text or page.html(found), overwrite=values["overwrite"])
     return {
         **found,
         "passed": found["verdict"]["status"] != "broken",
@@ -94,7 +94,7 @@ def _target(values: dict[str, Any]) -> Path | None:
     return path
 
 
-def _write(path: Path, text: str, *, overwrite: bool) -> None:
+def write_whole(path: Path, text: str, *, overwrite: bool) -> None:
     """Write beside the target, then rename, so that nobody ever reads half a report."""
     beside = path.with_name(f".sqlmicro-{secrets.token_hex(6)}{path.suffix}")
     try:

@@ -65,12 +65,14 @@ _CUTS = """WITH spread AS (
   GROUP BY stratum, block
   HAVING count(*) > {{ most | lit }}),
 widest AS (
-  SELECT *, q_0[3] - q_0[1] AS w_0, greatest(q_0[3] - q_0[1]{% for j in dimensions %}, w_{{ j[0] | lit }}{% endfor %}) AS w
+  SELECT *, q_0[3] - q_0[1] AS w_0,
+    greatest(q_0[3] - q_0[1]{% for j in dimensions %}, w_{{ j[0] | lit }}{% endfor %}) AS w
   FROM spread)
 SELECT stratum, block,
   CASE w{% for j in dimensions %} WHEN w_{{ j[0] | lit }} THEN {{ j[0] | lit }}{% endfor %} ELSE 0 END AS dimension,
   CASE w{% for j in dimensions %} WHEN w_{{ j[0] | lit }} THEN CASE WHEN q_{{ j[0] | lit }}[2] < q_{{ j[0] | lit }}[3]
-    THEN q_{{ j[0] | lit }}[2] ELSE (q_{{ j[0] | lit }}[1] + q_{{ j[0] | lit }}[3]) / 2 END{% endfor %} ELSE q_0[2] * 1e15 END AS cut
+    THEN q_{{ j[0] | lit }}[2] ELSE (q_{{ j[0] | lit }}[1] + q_{{ j[0] | lit }}[3]) / 2 END{% endfor %}
+    ELSE q_0[2] * 1e15 END AS cut
 FROM widest
 WHERE w > 0"""
 
