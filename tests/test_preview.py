@@ -84,3 +84,13 @@ def test_a_preview_goes_with_a_dry_run_and_writes_nothing(
     assert len(table[: table.index("")]) == 3
     assert "What a value was before" in out
     assert Path(db).read_bytes() == before
+
+
+def test_a_moment_with_a_zone_is_shown_as_one(db: str) -> None:
+    """DuckDB hands such a value over only where pytz is installed, and does not ask for it itself."""
+    with duckdb.connect(db) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute("ALTER TABLE persons ADD seen TIMESTAMPTZ")
+        connection.execute("UPDATE persons SET seen = make_timestamptz(2020, 1, 1, sex * 2, 0, 0)")
+    report = sqlmicro.mdav("persons", db=db, columns="seen", rest="drop", k=20, dry_run=True, diff=True, diff_rows=40)
+    assert {value.isoformat()[:10] for row in report["preview"]["rows"] for value in row["values"]} == {"2020-01-01"}

@@ -179,9 +179,7 @@ def test_the_query_log_of_the_database_shows_no_secret(
     closed = warehouse.close
 
     def close(connection: Any) -> None:
-        shown = connection.execute(
-            "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM duckdb_logs()"
-        )  # timestamps would want pytz
+        shown = connection.execute("SELECT * FROM duckdb_logs()")
         logs.extend(str(row) for row in shown.fetchall())
         closed(connection)
 
