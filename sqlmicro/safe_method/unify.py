@@ -155,5 +155,6 @@ def rounded(
         released=released,
         plain=[*others, *(column for column in numeric if column not in touched)],
         times=times,
-        rounded=digits,
+        whole=[column for column, places in digits if not places],
+        decimals=[(column, places) for column, places in digits if places],
     )

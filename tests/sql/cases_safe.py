@@ -201,29 +201,31 @@ CASES = [
         expect=[(0, "m", "A", 1.5, 3), (1, None, "B", None, 4)],
     ),
     # Half to even, as the type of the column can hold it; 2^63 is beyond BIGINT, 2^63 - 2^11 the next DOUBLE below.
+    # 1.345 as (-0.01 + 2.7) / 2 is a DOUBLE above the half, 1.015 one below it; -1.01499 is no half.
     Case(
         "safe/rounded_cells.sql",
         given={
             "released": values(
-                'label, sex, x, day, "net ""income""", pay, big, n',
-                "(0, 'm', 2.5e0, 2.5e0, 2.5e0, 0.25e0, 9223372036854775808e0, 3)",
-                "(1, NULL, 3.5e0, 3.5e0, 3.5e0, 0.75e0, -9223372036854775808e0, 4)",
-                "(2, 'f', NULL, NULL, NULL, NULL, NULL, 5)",
-                "(3, 'f', -0.4e0, -1.4e0, -0.4e0, 999.9e0, 7e0, 5)",
+                'label, sex, x, day, "net ""income""", pay, big, fee, n',
+                "(0, 'm', 2.5e0, 2.5e0, 2.5e0, 0.25e0, 9223372036854775808e0, (-0.01e0 + 2.7e0) / 2, 3)",
+                "(1, NULL, 3.5e0, 3.5e0, 3.5e0, 0.75e0, -9223372036854775808e0, 1.015e0, 4)",
+                "(2, 'f', NULL, NULL, NULL, NULL, NULL, NULL, 5)",
+                "(3, 'f', -0.4e0, -1.4e0, -0.4e0, 999.9e0, 7e0, -1.01499e0, 5)",
             )
         },
         params={
             "released": rel("released"),
             "plain": [SEX, X],
             "times": [col("day", "DATE")],
-            "rounded": [(INCOME, 0), (col("pay", "DECIMAL(4,1)"), 1), (col("big", "BIGINT"), 0)],
+            "whole": [INCOME, col("big", "BIGINT")],
+            "decimals": [(col("pay", "DECIMAL(4,1)"), 1), (col("fee", "DECIMAL(7,2)"), 2)],
         },
-        returns=["label", "sex", "x", "day", 'net "income"', "pay", "big", "n"],
+        returns=["label", "sex", "x", "day", 'net "income"', "big", "pay", "fee", "n"],
         expect=[
-            (0, "m", 2.5, 2.0, 2, Decimal("0.2"), 2**63 - 2**11, 3),
-            (1, None, 3.5, 4.0, 4, Decimal("0.8"), -(2**63), 4),
-            (2, "f", None, None, None, None, None, 5),
-            (3, "f", -0.4, -1.0, 0, Decimal("999.9"), 7, 5),
+            (0, "m", 2.5, 2.0, 2, 2**63 - 2**11, Decimal("0.2"), Decimal("1.34"), 3),
+            (1, None, 3.5, 4.0, 4, -(2**63), Decimal("0.8"), Decimal("1.02"), 4),
+            (2, "f", None, None, None, None, None, None, 5),
+            (3, "f", -0.4, -1.0, 0, 7, Decimal("999.9"), Decimal("-1.01"), 5),
         ],
     ),
     # Counts of the original: m 2, f 2; A 3, B 1; mA 2, fA 1, fB 1. Changed: m 3, f 1; A 3, B 1; mA 3, fB 1.
