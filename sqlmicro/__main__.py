@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 INTERRUPTED = 128 + signal.SIGINT
 TERMINATED = 128 + signal.SIGTERM
@@ -26,9 +28,19 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:
-        sys.exit(TERMINATED if terminated else INTERRUPTED)
+        _end(TERMINATED if terminated else INTERRUPTED)
     except SystemExit as end:
-        sys.exit(TERMINATED if terminated and end.code == INTERRUPTED else end.code)
+        if end.code != INTERRUPTED:
+            raise
+        _end(TERMINATED if terminated else INTERRUPTED)
+
+
+def _end(code: int) -> NoReturn:
+    """End with this code; Python would die of the signal where Ctrl-C met code made of text, as numba makes it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

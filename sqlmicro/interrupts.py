@@ -59,3 +59,30 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
     if came:
         signal.raise_signal(came[0])
+
+
+@contextmanager
+def plainly_interrupted() -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM leave the block as KeyboardInterrupt, whatever error compiled code makes of them."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    raising = {number: handler for number, handler in handlers.items() if callable(handler)}
+    if threading.current_thread() is not threading.main_thread():
+        raising = {}
+    came: list[int] = []
+
+    def note(number: int, frame: Any) -> None:
+        came.append(number)
+        raising[signal.Signals(number)](number, frame)
+
+    for number in raising:
+        signal.signal(number, note)
+    try:
+        yield
+    except Exception:
+        if came:
+            raise KeyboardInterrupt from None
+        raise
+    finally:
+        for number, handler in raising.items():
+            if signal.getsignal(number) is note:  # else the handler itself has put another in its place
+                signal.signal(number, handler)

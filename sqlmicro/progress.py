@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from sqlmicro.interrupts import plainly_interrupted
+
 QUIET_SECONDS = 2.0
 _INTERVAL = 0.25
 
@@ -63,7 +65,7 @@ class Progress:
             def on_end(self, event: object) -> None:
                 pass
 
-        with self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
+        with plainly_interrupted(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
             yield self
 
     def _say_compiling(self) -> None:
