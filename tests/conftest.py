@@ -18,7 +18,9 @@ REFERENCE = DATA.parent / "reference"
 SMALL = ROOT / "examples" / "persons.csv"
 HOW = "set SQLMICRO_DATA to the folder of the reference data (census.csv, tarragona.csv, eia.csv, testdata.csv, …)"
 
-settings.register_profile("quick", deadline=None, database=None, print_blob=True, max_examples=10)
+# The same examples in every run: a release is not held up by an example that nobody had seen before. Others are looked
+# for by HYPOTHESIS_PROFILE=thorough and by FUZZ, tests/trust/test_fuzz.py.
+settings.register_profile("quick", deadline=None, derandomize=True, print_blob=True, max_examples=10)
 settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 

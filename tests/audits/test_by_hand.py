@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from sqlmicro.audits.k_anonymity import ClassSizes
+from sqlmicro.audits.registry import audits
+from sqlmicro.audits.runner import described
+from sqlmicro.templates import all_templates
 
 from .conftest import Audit
 
@@ -142,9 +145,53 @@ def test_gates_are_passed_at_their_limit_and_failed_beyond_it(audit: Audit) -> N
     for side, status in enumerate(("passed", "failed")):
         limits = {name: limit[side] for name, limit in LIMITS.items()}
         found = audit(table, [], quasi=["a"], sensitive=["s"], weight="w", **limits)
-        asked = [row["status"] for rows in found.values() for row in rows if row["threshold"] is not None]
-        assert asked == [status] * len(LIMITS)
+        asked = [row for rows in found.values() for row in rows if row["threshold"] is not None]
+        assert [row["status"] for row in asked] == [status] * len(LIMITS)
+        assert [row["passed"] for row in asked] == [status == "passed"] * len(LIMITS)
         limits = {"min_k_map": (2, 3)[side], "max_delta": (1.0, 0.9)[side]}
         given = {"quasi": ["a"], "population": "population", **limits}
         found = audit({**table, **everybody}, ["k-map", "delta-presence"], **given)
         assert [found[name][0]["status"] for name in ("k-map", "delta-presence")] == [status] * 2
+
+
+def test_every_audit_names_its_source_and_its_templates() -> None:
+    known, used = set(all_templates()), set()
+    for found in audits().values():
+        assert found.source
+        assert found.templates
+        assert set(found.templates) <= known
+        used |= set(found.templates)
+    # What the audits of publishing and the checks of the input run is not an audit's own.
+    shared = ("entity_cells", "ambiguous_floats", "value_counts", "class_sizes", "population_members",
+              "violating_classes", "repeated_keys")  # fmt: skip
+    assert {name for name in known - used if name.startswith("audit/")} == {f"audit/{name}.sql" for name in shared}
+
+
+def test_what_is_not_chosen_is_measured_where_the_inputs_allow(audit: Audit) -> None:
+    found = audit({"release": (TYPES, ROWS)}, [], quasi=["a"])
+    assert list(found) == ["k-anonymity", "sample-uniques", "prosecutor-risk", "marketer-risk", "contribution"]
+    for (row,) in found.values():
+        holds(row, columns=["a"], threshold=None, passed=True, status="measured", nulls="own_value", asked=False)
+    # Of a table without records some say 0, the others nothing; unless they are asked.
+    nothing = {"release": (TYPES, [])}
+    assert list(audit(nothing, [], quasi=["a"])) == ["k-anonymity", "sample-uniques"]
+    asked = audit(nothing, ["k-anonymity"], quasi=["a"], max_prosecutor=1.0)
+    assert list(asked) == ["k-anonymity", "prosecutor-risk"]
+    holds(asked["k-anonymity"][0], asked=True, status="measured")
+    holds(asked["prosecutor-risk"][0], asked=True, status="unknown", passed=False, value=None, threshold=1.0)
+    # What the inputs allow and cannot be computed is told, asked or not.
+    found = audit({"release": (TYPES, ROWS)}, [], quasi=["a"], entity="w", nulls="wildcard")
+    assert found
+    for (row,) in found.values():
+        holds(row, value=None, status="unknown", passed=False, asked=False)
+        assert "entities are not counted" in row["reason"]
+    lacking = audit({"release": (TYPES, ROWS)}, ["journalist-risk", "l-diversity"], quasi=["a"])
+    assert lacking["journalist-risk"][0]["reason"] == "needs --population or --weight"
+    assert lacking["l-diversity"][0]["reason"] == "needs --sensitive"
+
+
+def test_a_row_in_words() -> None:
+    row = {"check": "k-map", "columns": ["a", "b"], "value": 1 / 3, "threshold": None, "at_least": True}
+    assert described(row) == "k-map (a, b) is 0.333333"
+    assert described(row | {"columns": [], "value": None, "reason": "no"}) == "k-map is unknown: no"
+    assert described(row | {"threshold": 2}) == "k-map (a, b) is 0.333333, needed at least 2"

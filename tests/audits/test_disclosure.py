@@ -94,7 +94,7 @@ def compare(
 
 def examples(number: int) -> Any:
     return settings(
-        max_examples=number, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+        max_examples=number, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
     )
 
 
@@ -109,18 +109,9 @@ def test_random_tables(audit: Audit, rows: list[tuple[Any, ...]], nulls: str, c:
     compare(audit, MEASURES, rows, nulls, c, size)
 
 
-@examples(60)
+@examples(6 * settings.default.max_examples)
 @given(measure=st.sampled_from(MEASURES), **RANDOM)
 def test_one_audit_of_random_tables(
-    audit: Audit, measure: str, rows: list[tuple[Any, ...]], nulls: str, c: float, size: int
-) -> None:
-    compare(audit, (measure,), rows, nulls, c, size)
-
-
-@pytest.mark.slow
-@examples(400)
-@given(measure=st.sampled_from(MEASURES), **RANDOM)
-def test_one_audit_of_many_random_tables(
     audit: Audit, measure: str, rows: list[tuple[Any, ...]], nulls: str, c: float, size: int
 ) -> None:
     compare(audit, (measure,), rows, nulls, c, size)

@@ -18,6 +18,11 @@ from sqlmicro.templates import root
 
 ALL = [method for method in methods().values() if method.stage != "mask"]
 KERNELS = [method for method in ALL if method.stage == "group" and method.engine == "numpy"]
+SHORT: dict[str, dict[str, Any]] = {
+    "kanonymeans-star": {"population": 4, "survivors": 2, "generations": 2},
+    "safe": {"effort": "fast"},
+}
+"""Settings that keep a search short; a contract holds however long it goes on."""
 every_kernel = pytest.mark.parametrize("method", KERNELS, ids=lambda method: method.name)
 every_method = pytest.mark.parametrize("method", ALL, ids=lambda method: method.name)
 
@@ -31,7 +36,9 @@ def test_there_are_methods_of_both_engines() -> None:
 
 
 def _group(method: Method, X: np.ndarray, k: int, seed: int = 0) -> np.ndarray:
-    labels = method.function(X, np.random.default_rng(seed), lambda done, total, best="": None, k=k)
+    labels = method.function(
+        X, np.random.default_rng(seed), lambda done, total, best="": None, k=k, **SHORT.get(method.name, {})
+    )
     if isinstance(labels, Grouping):
         labels = labels.labels
     assert isinstance(labels, np.ndarray)
@@ -104,6 +111,10 @@ def _persons(n: int) -> dict[str, tuple[str, list[Any]]]:
 OPTIONS: dict[str, Any] = {"columns": ["income", "age"], "keep": ["number", "note", "score"], "seed": "contract"}
 
 
+def _release(workbench: Any, method: Method, db: str, **options: Any) -> Any:
+    return workbench.release(method.name, db, **SHORT.get(method.name, {}), **options)
+
+
 def _kept(columns: dict[str, list[Any]]) -> dict[int, str]:
     return {number: repr((columns["note"][i], columns["score"][i])) for i, number in enumerate(columns["number"])}
 
@@ -114,7 +125,7 @@ def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Me
     table = _persons(n)
     db = workbench.make(table)
     scales = {"numeric": ["income", "age"]} if method.name == "safe" else {}
-    release = workbench.release(method.name, db, k=k, **OPTIONS, **scales)
+    release = _release(workbench, method, db, k=k, **OPTIONS, **scales)
     original = {name: values for name, (_, values) in table.items()}
     assert list(release.columns) == list(table), "columns keep their order"
     assert _kept(release.columns) == _kept(original)
@@ -135,7 +146,7 @@ def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Me
 @every_method
 def test_same_seed_same_release(workbench: Any, method: Method) -> None:
     db = workbench.make(_persons(40))
-    first, second = (workbench.release(method.name, db, k=3, **OPTIONS).columns for _ in range(2))
+    first, second = (_release(workbench, method, db, k=3, **OPTIONS).columns for _ in range(2))
     assert repr(first) == repr(second)
 
 
@@ -161,7 +172,7 @@ def test_k_below_2_is_refused(workbench: Any, method: Method, k: int) -> None:
 @every_method
 def test_duplicates_and_constant_columns_are_released(workbench: Any, method: Method) -> None:
     columns = {"income": ("DOUBLE", [5.0] * 20), "age": ("INTEGER", [1, 1, 1, 1, 90] * 4)}
-    release = workbench.release(method.name, workbench.make(columns), k=4, columns=["income", "age"])
+    release = _release(workbench, method, workbench.make(columns), k=4, columns=["income", "age"])
     assert release.rows == 20
     assert set(release.columns["income"]) == {5.0}
 
@@ -195,7 +206,7 @@ def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, meth
         options[role] = [*options.get(role, []), *some]
         if method.name == "safe":
             options |= {"algorithm": ["kmeans++(clusters=5)"], "order": 1, "numeric": options["columns"]}
-        release = workbench.release(method.name, workbench.make(part), **options)
+        release = _release(workbench, method, workbench.make(part), **options)
         assert set(release.columns) == set(part)
         assert release.rows == n
         if role == "columns":
@@ -228,7 +239,7 @@ def test_numbers_too_large_to_add_or_square_are_refused_or_stay_finite(
     db = workbench.make({"x": ("DOUBLE", values * 3), "y": ("DOUBLE", range(12))})
     extra = {"algorithm": ["kmeans++(clusters=2)"]} if method.name == "safe" else {}
     try:
-        release = workbench.release(method.name, db, k=3, columns=["x", "y"], seed="large", **extra)
+        release = _release(workbench, method, db, k=3, columns=["x", "y"], seed="large", **extra)
     except SqlmicroError as refused:
         assert refused.exit_code == 2
         return
@@ -259,7 +270,10 @@ def test_a_table_nobody_prepared(workbench: Any, method: Method, real_table: Pat
     assert found, "the file has numeric columns"
     verb = getattr(sqlmicro, method.name.replace("-", "_"))
     extra = {"algorithm": ["kmeans++(clusters=50)"]} if method.name == "safe" else {}
-    report = verb(str(real_table), columns=found, rest="drop", k=3, to=str(tmp_path / "release.csv"), seed="1", **extra)
+    report = verb(
+        str(real_table), columns=found, rest="drop", k=3, to=str(tmp_path / "release.csv"), seed="1",
+        **SHORT.get(method.name, {}), **extra,
+    )  # fmt: skip
     assert report["rows"] == report["rows_in"] > 0
     assert report["smallest_group"] >= 3
     assert (tmp_path / "release.csv").read_text().count("\n") == report["rows"] + 1

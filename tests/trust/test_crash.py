@@ -92,15 +92,19 @@ def test_ctrl_c_and_sigterm_leave_nothing_and_say_what_was_done(
     assert {phase(first, stop) for stop in ended} == {"old", "new, not purged"}
 
 
+KILLS = int(os.environ.get("KILLS", "80"))
+
+
 @pytest.mark.slow
-def test_200_kills_at_random_moments(tmp_path: Path) -> None:
-    first, stops = drive(tmp_path, random=230)
+def test_kills_at_random_moments(tmp_path: Path) -> None:
+    """KILLS=250 makes as many attempts; now and then the release is faster."""
+    first, stops = drive(tmp_path, random=KILLS)
     found = Counter(phase(first, stop) for stop in stops if stop["status"] == -signal.SIGKILL)
     swept = sum(any(name.startswith(".sqlmicro-") for name in stop["left_before"]) for stop in stops)
     print(json.dumps({"duckdb": duckdb.__version__, "kills": found.total(), **found, "folders swept": swept}))
-    assert found.total() >= 200
+    assert found.total() >= 0.8 * KILLS
     assert {"old", "new, not purged"} <= set(found), "after the rename little is left to be done"
-    assert swept > 20
+    assert swept > 0.08 * KILLS
 
 
 # Disks, locks and permissions

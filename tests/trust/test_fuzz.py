@@ -29,7 +29,9 @@ TIMES = int(os.environ.get("FUZZ", "1"))
 
 def fuzz(examples: int) -> Any:
     calm = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.function_scoped_fixture)
-    return settings(max_examples=examples * TIMES, deadline=None, database=None, suppress_health_check=calm)
+    return settings(
+        max_examples=examples * TIMES, deadline=None, database=None, derandomize=TIMES == 1, suppress_health_check=calm
+    )
 
 
 hostile = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=6), min_size=1, max_size=4).map("".join)
