@@ -21,13 +21,14 @@ class Held:
     """An open connection that runs borrow cursors of; it takes the place of the path of a database file.
 
     A cursor shares the database, and nothing else: its settings, variables, transaction and temporary tables are its
-    own, and the connection's stay as they are.
+    own, and the connection's stay as they are. `attached` are the names of the databases beside it that stay as long.
     """
 
     connection: duckdb.DuckDBPyConnection
     path: str = ""
     ours: bool = False
     read_only: bool = False
+    attached: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.path or ":memory:"

@@ -161,6 +161,8 @@ def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Targ
 
 def _refuse_unlike(found: Sequence[_Found]) -> None:
     """Refuse what cannot be published together: tables with files, or two releases in one place."""
+    from sqlmicro import mysql
+
     label = found[0].job.label.partition(", job ")[0]
     if len({part.target.kind == "file" for part in found}) > 1:
         must = "the releases of one job file are published together: all as tables, or all as files"
@@ -169,9 +171,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
     if len({name.catalog.lower() for name in names}) > 1:
         must = "the releases of one job file are published in one transaction, which writes to one database"
         raise JobError(label, must, "targets in several", "Make a job file for each")
-    if len({name.catalog.lower() for name in names}) > 1:
-        must = "the releases of one job file are published in one transaction, so to one database"
-        raise JobError(label, must, "several", "Make two job files")
+    mysql.check([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
     paths = [str(path) for part in found if (path := part.target.path)]
     manifests = [str(Path(part.manifest).absolute()) for part in found if part.manifest]

@@ -279,6 +279,7 @@ def _two_tables(
 
 
 SOURCE = parameters(_source)
+ATTACH = tuple(option for option in SOURCE if option.name == "attach")
 READER = parameters(_reader)
 COLUMNS = parameters(_columns)
 RECORDS = parameters(_records)

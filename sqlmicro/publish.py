@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import manifest, postgres, private, templates
+from sqlmicro import manifest, mysql, postgres, private, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
@@ -100,7 +100,8 @@ def publish(releases: Sequence[Release], *, dry: bool) -> None:
 
 def _to_tables(releases: Sequence[Release]) -> None:
     warehouse = releases[0].run.warehouse
-    with warehouse.transaction():
+    targets = [output.target for release in releases for output in release.outputs]
+    with mysql.taken_back(warehouse, targets), warehouse.transaction():
         served = [release.target for release in releases if release.target.seen]
         postgres.lock(warehouse, [(target.name, target.seen) for target in served if target.name])
         for release in releases:

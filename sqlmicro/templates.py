@@ -23,7 +23,11 @@ HEADER = ("title", "source", "reads", "returns", "params")
 
 
 class Name(NamedTuple):
-    """A qualified relation: catalog, schema and table; empty parts are left out."""
+    """A qualified relation: catalog, schema and table; empty parts are left out.
+
+    >>> print(Name("", "main", "persons"))
+    main.persons
+    """
 
     catalog: str
     schema: str
@@ -137,12 +141,12 @@ def header(template: str) -> dict[str, str]:
     for line in (root() / template).read_text(encoding="utf-8").splitlines():
         if not line.startswith("--"):
             break
-        text = line[2:].strip()
+        text = line.removeprefix("--").strip()
         word, colon, rest = text.partition(":")
         if colon and word in HEADER:
             key, text = word, rest.strip()
             found[key] = text
-        elif key:
+        else:
             found[key] += " " + text
     return found
 

@@ -132,13 +132,13 @@ class Warehouse:
             with contextlib.suppress(Exception):
                 _quieten(cursor)
             warehouse = cls(cursor, str(held), progress)
-            warehouse.sealable = False
+            warehouse.sealable, warehouse.attached = False, list(held.attached)
             try:
                 yield warehouse
             finally:
                 with contextlib.suppress(Exception):
                     cursor.rollback()
-                for name in (*warehouse._stagings, *warehouse.attached):
+                for name in (*warehouse._stagings, *warehouse.attached[len(held.attached) :]):
                     cursor.execute(statement("DETACH {{ name | ident }}", name=name))
 
     # Running templates

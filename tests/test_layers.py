@@ -20,7 +20,7 @@ LAYERS = [
     {"attacks", "audits", "group", "mask", "safe_method"},
     {"pipeline"},
     {"targets", "manifest"},
-    {"recording"},
+    {"recording", "mysql"},
     {"publish", "preview"},
     {"steps"},
     {"job"},

@@ -1,9 +1,15 @@
 """Publishing: what becomes visible, what stays as it was, and what is recorded."""
 
+from types import SimpleNamespace
+
 import duckdb
 import pytest
 
 import sqlmicro
+from sqlmicro import publish
+from sqlmicro.columns import Column
+from sqlmicro.targets import FILES, Target
+from sqlmicro.templates import Name
 
 ROWS = 200
 
@@ -218,18 +224,24 @@ def test_a_failed_audit_publishes_nothing(db):
             "persons", db=db, columns=['net "income"'], rest="drop", k=5, into="out", nulls="keep"
         )
     assert caught.value.exit_code == 1
+    assert "choose another --nulls" in str(caught.value)
     assert query(db, "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('out', 'releases')") == [(0,)]
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.csv.gz"])
-def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name):
-    path = tmp_path / name
+def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
+    path, seen = tmp_path / name, []
+    monkeypatch.setattr(publish, "_fsync", lambda part: seen.append((part.is_dir(), part.stat().st_mode & 0o777)))
     report = sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
     with duckdb.connect() as con:
         rows = con.execute(f"SELECT count(*) n FROM '{path}' GROUP BY age, city, born").fetchall()
     assert min(n for (n,) in rows) == report["k"] >= 3
     assert sum(n for (n,) in rows) == ROWS
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
+    # Nobody else can read it before it is audited.
+    assert seen == [(False, 0o600), (True, 0o700)]
+    (tmp_path / "usual").touch()
+    assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
     with pytest.raises(sqlmicro.InputError, match="overwrite"):
         sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
 
@@ -259,3 +271,71 @@ def test_dates_come_back_as_dates(db):
     low, high = query(db, "SELECT min(born), max(born) FROM persons")[0]
     released = query(db, "SELECT min(born), max(born) FROM out")[0]
     assert low <= released[0] <= released[1] <= high
+
+
+def test_values_become_what_their_columns_were():
+    """Staged are numbers and text: dates and moments are made of numbers again, what has no numbers is cast back."""
+    kinds = {"day": "DATE", "at": "TIMESTAMP", "there": "TIMESTAMP WITH TIME ZONE", "blob": "BLOB",
+             "colour": "ENUM('red')", "age": "INTEGER"}  # fmt: skip
+    columns = [Column(name, kind, name) for name, kind in kinds.items()]
+
+    def found(used, text, in_place):
+        chosen = [[column for column in columns if column.name in names] for names in (used, text)]
+        run = SimpleNamespace(roles=SimpleNamespace(used=chosen[0], released=columns), text=set(chosen[1]))
+        return {kind: [c.name for c in of] for kind, of in publish.published_as(run, in_place=in_place).items() if of}
+
+    made = {"dates": ["day"], "timestamps": ["at"], "timestamps_with_zone": ["there"]}
+    assert found(kinds, [], False) == {**made, "casts": ["blob"], "plain": ["colour", "age"]}
+    assert found(kinds, [], True) == {**made, "casts": ["blob", "colour"], "plain": ["age"]}
+    assert found([], [], False) == {"plain": list(kinds)}
+    assert found(kinds, ["day", "at", "blob"], False) == {
+        "timestamps_with_zone": ["there"], "plain": ["day", "at", "blob", "colour", "age"],
+    }  # fmt: skip
+
+
+def test_only_a_table_changed_in_place_keeps_its_collations():
+    source = [Column("city", "VARCHAR", "city", collated=True), Column("note", "VARCHAR", "note")]
+    run = SimpleNamespace(
+        source=SimpleNamespace(columns=source),
+        warehouse=SimpleNamespace(describe=lambda relation: [("city", "VARCHAR"), ("note", "VARCHAR")]),
+    )
+    for kind, collated in (("in place", [True, False]), ("table", [False, False])):
+        found = publish._published_columns(run, Name("", "", "persons"), Target(kind, "persons"))
+        assert [column.collated for column in found] == collated
+
+
+def test_a_file_is_what_its_ending_says(tmp_path):
+    begins = {".parquet": b"PAR1", ".csv": b"x\n1\n2\n", ".json": b"[", ".ndjson": b'{"x":1}\n{"x":2}\n',
+              ".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # fmt: skip
+    with duckdb.connect() as con:
+        for ending in FILES:
+            path = tmp_path / f"out{ending}"
+            options = publish._file_options(Target("file", path.name.upper()))
+            # Under a name that says nothing: DuckDB takes some from the name, but not from one in capitals.
+            con.execute(f"COPY (SELECT * FROM (VALUES (1), (2)) t(x)) TO '{tmp_path / 'out'}' ({options})")
+            (tmp_path / "out").rename(path)
+            assert path.read_bytes().startswith(begins[path.suffix])
+            assert con.execute(f"SELECT x FROM '{path}' ORDER BY x").fetchall() == [(1,), (2,)]
+        codec = f"SELECT DISTINCT compression FROM parquet_metadata('{tmp_path / 'out.parquet'}')"
+        assert con.execute(codec).fetchall() == [("ZSTD",)]
+
+
+def test_what_is_warned_of():
+    def warned(quasi, k, *claims):
+        run = SimpleNamespace(claims=[SimpleNamespace(k=k, promise=promise) for k, promise in claims])
+        return [note.partition("rarest combination ")[2] for note in publish.warnings(run, {"quasi": quasi, "k": k})]
+
+    assert warned(["a"], 3, (3, "record"), (2, "record")) == []
+    assert warned(["a"], 2, (2, "record"), (3, "record"))[0].startswith("occurs 2 times, k = 3 was asked for")
+    assert warned(["a"], 1, (3, "column"))[0].startswith("occurs once, ")
+    assert warned(["a"], 3, (3, "column"), (2, "record")) == ["happens to occur 3 times"]
+    assert warned([], None, (3, "column")) == [""]
+
+
+def test_a_promise_is_kept_at_its_threshold():
+    checks = [publish._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
+    assert [check["passed"] for check in checks] == [True, True, False]
+    assert checks[1] == {
+        "check": "k-anonymity", "columns": ["a"], "value": 3, "threshold": 3, "at_least": True, "passed": True,
+    }  # fmt: skip
+    assert publish._check("rows", (), 4, 3, passed=False)["passed"] is False

@@ -247,6 +247,9 @@ def test_sqlite_is_read_and_written(other: str, tmp_path: Path) -> None:
             1, "lite.main.released", report["k"]
         )  # fmt: skip
         assert con.execute("SELECT count(*) FROM sqlmicro_audits WHERE passed").fetchall() == [(4,)]
+    with sqlmicro.open(attach=lite) as session:
+        session.mdav("lite.main.persons", **OPTIONS).publish("lite.main.more")
+        assert session.audit("lite.main.more", quasi=["age", "income"], min_k=3).passed
     with pytest.raises(sqlmicro.InputError, match="DuckDB or PostgreSQL"):
         sqlmicro.mdav("lite.main.persons", attach=lite, in_place=True, **OPTIONS)
 

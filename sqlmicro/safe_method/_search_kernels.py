@@ -245,7 +245,7 @@ def _propose_pair(problem, state, proposal, rng):
     """Close one combination and open another: k records move."""
     i = problem.small[_below(rng, len(problem.small))]
     j = _partner(problem, i, rng, 0.7, problem.small)
-    if state.n[i] == CLOSED and state.n[j] == problem.k and problem.n[j] < problem.k:
+    if state.n[i] == CLOSED and state.n[j] == problem.k:
         i, j = j, i
     if i == j or state.n[i] != problem.k or problem.n[i] >= problem.k or state.n[j] != CLOSED:
         return False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import api, options, private
+from sqlmicro.attach import attach as attach_to
+from sqlmicro.attach import parse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.held import Held, borrow, close
 from sqlmicro.params import Parameter, settle
@@ -21,7 +24,7 @@ from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result
 from sqlmicro.source import find_source
 from sqlmicro.steps import one_step
-from sqlmicro.templates import ident
+from sqlmicro.templates import ident, statement
 from sqlmicro.warehouse import Warehouse, connect
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 def open(
     db: str | Path | duckdb.DuckDBPyConnection | None = None,
     *,
+    attach: str | Sequence[str] = (),
     create: bool = False,
     read_only: bool = False,
     memory_limit: str | None = None,
@@ -45,10 +49,13 @@ def open(
         that is open already. Of a connection only cursors are used, so that its settings, its transaction and its
         pending results stay as they are. A cursor does not see temporary tables, registered frames, uncommitted changes
         and `USE` of its connection: give those as a relation, such as `connection.table("t")`.
+    attach : str or sequence of str
+        Other databases, each as NAME=URL (see `sqlmicro.attach`), whose tables are then NAME.schema.table until the
+        session is closed. They are opened to read and write, so that releases can be published into them.
     create : bool
         Make the database file if there is none.
     read_only : bool
-        Open the file only to read: nothing can be published into it.
+        Open the file, and what is attached, only to read: nothing can be published into it.
     memory_limit : str, optional
         Memory the database may use, such as "4GB"; of a connection its own setting holds.
     threads : int, optional
@@ -62,6 +69,8 @@ def open(
     ------
     InputError
         When there is no such file, it is no database or locked, or the connection is closed.
+    ParameterError
+        When `attach` has another form, a password in it, or a name that is taken.
 
     Notes
     -----
@@ -82,7 +91,7 @@ def open(
     ...     r.report["k"] >= 5, r.audit(k=5).passed, r.arrow().num_rows
     (True, True, 1000)
     """
-    return Session(db, create=create, read_only=read_only, memory_limit=memory_limit, threads=threads)
+    return Session(db, attach=attach, create=create, read_only=read_only, memory_limit=memory_limit, threads=threads)
 
 
 class Session(Verbs):
@@ -96,17 +105,19 @@ class Session(Verbs):
         self,
         db: str | Path | duckdb.DuckDBPyConnection | None = None,
         *,
+        attach: str | Sequence[str] = (),
         create: bool = False,
         read_only: bool = False,
         memory_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
         machine = {"memory_limit": memory_limit, "threads": threads}
-        settle(options.MACHINE, machine, "open")
+        others = tuple(attach) if isinstance(attach, list | tuple) else (attach,)
+        settle((*options.MACHINE, *options.ATTACH), {**machine, "attach": others}, "open")
         self._releases: weakref.WeakSet[Release] = weakref.WeakSet()
         self._stack = ExitStack()
         self._close = weakref.finalize(self, self._stack.close)
-        self._machine, self._read_only = machine, read_only
+        self._machine, self._read_only, self._others = machine, read_only, others
         if db is None or isinstance(db, str | Path):
             path = None if db is None else str(db)
             if path is not None and not create and not Path(path).is_file():
@@ -118,7 +129,7 @@ class Session(Verbs):
         found = borrow(db)
         if found is None:
             raise ParameterError("open", "takes a path, a DuckDB connection or nothing", kind(db))
-        self.held = found
+        self.held = self._attached(found)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
@@ -191,7 +202,24 @@ class Session(Verbs):
         machine: dict[str, Any] = self._machine
         connection = connect(path, self._read_only and path is not None, temp, **machine)
         self._stack.callback(close, connection)
-        return Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
+        held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
+        return self._attached(held)
+
+    def _attached(self, held: Held) -> Held:
+        """Attach the other databases to a connection until the session is closed; none is left where one fails."""
+        if not self._others:
+            return held
+        writable = () if self._read_only else [parse(text).name for text in self._others]
+        try:
+            with Warehouse.open(held) as warehouse:
+                attach_to(warehouse, self._others, writable=writable)
+                names = tuple(warehouse.attached)
+                warehouse.attached.clear()  # or they would be detached here
+        except BaseException:
+            self._stack.close()
+            raise
+        self._stack.callback(_detach, held, names)
+        return replace(held, attached=names)
 
     def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release:
         """Run a method, and return its release."""
@@ -248,6 +276,12 @@ class Session(Verbs):
                 value = (value,)
             values[parameter.name] = tuple(value) if isinstance(value, list) else value
         return settle(api.verbs()[name][0], values, name)
+
+
+def _detach(held: Held, names: tuple[str, ...]) -> None:
+    for name in names:
+        with contextlib.suppress(Exception), held.cursor() as cursor:  # its owner may have closed it, or be using them
+            cursor.execute(statement("DETACH DATABASE IF EXISTS {{ name | ident }}", name=name))
 
 
 def _load(warehouse: Warehouse, records: object, into: str, where: str) -> str:

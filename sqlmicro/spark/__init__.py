@@ -30,9 +30,10 @@ each pass and the release: some 330 bytes a record, 330 GB in memory or on local
 
 Processors. Measured in one process on one core (process time), blocks of 16,000 records of 4 columns, k = 5, compiled
 code warm: MDAV 3 microseconds a record, microaggregate with quality fast 6, balanced 83; each search across borders 12
-to 14. For 10^9 records that is 8 hours of one core for fast and 30 for balanced: 5 and 18 minutes on 100 cores. What
-SQL, Arrow and Parquet take beside it was not measured at that size; with 40 microseconds a record it would be 11 hours
-of a core. At 0.05 dollars for an hour of a core a balanced release then costs about 2 dollars.
+to 14. For 10^9 records that is 8 hours of one core for fast and 30 for balanced: 5 and 18 minutes on 100 cores. All
+processes of a balanced run together took 260 microseconds a record more at 10^6 records than at 10^5, on a machine
+whose cores were shared: 73 hours of a core for 10^9, if nothing else grows. At 0.05 dollars for an hour of a core that
+is about 4 dollars.
 
 What does not scale: `individual-ranking` computes its moving means in one window over a column, in one task; so do the
 window functions of templates that number all records by an order of their own.

@@ -18,6 +18,7 @@ SAMPLED = 256
 """Records per block, about, that the cuts are computed from."""
 _HALVES, _SHIFTED = (0.5,), ((0.3, 0.7), (0.7, 0.3))
 _LEAST_SAMPLE = 20_000  # records; a smaller table is its own sample
+_SAMPLED_IN_A_TASK = 50_000  # records; starting a task in Python takes longer than cutting fewer
 _LEVELS = 60
 _CONSTANT, _TINY = 1e-13, 1e-300
 _DIGITS = 9  # of means and standard deviations: sums over partitions differ in the last of 16 digits from run to run
@@ -163,7 +164,9 @@ def _tree(
     """
     members = warehouse.define(f"groups_of_{points.table}", _GROUPS, points=points) if last == "label" else points
     share = min(1.0, max(SAMPLED * k / MOST, _LEAST_SAMPLE * k / max(records, 1)))
-    sample = warehouse.define(f"sample_of_{points.table}", _SAMPLE, points=members, bound=int(share * 2**32), keep=True)
+    sample = warehouse.define(f"sample_of_{points.table}", _SAMPLE, points=members, bound=int(share * 2**32))
+    tasks = 1 + int(share * records / k / _SAMPLED_IN_A_TASK)
+    warehouse.put(warehouse.keep(warehouse.frame(sample).repartition(tasks, "row_id")), sample.table)
     most = max(1, int(MOST * warehouse.count(sample) / max(records, 1)))
     tree: Tree = {}
     if shell:

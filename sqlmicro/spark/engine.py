@@ -25,7 +25,7 @@ METHODS = (*KERNELS, "individual-ranking")
 """The methods that run on Spark."""
 _NOT_HERE = (
     "db", "attach", "into", "partition_by", "in_place", "widen", "no_purge", "manifest", "memory_limit", "threads",
-    "row_key", *options.names(options.READER),
+    "row_key", "diff", *options.names(options.READER),
 )  # fmt: skip
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
@@ -46,6 +46,7 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         warehouse: Any = opened
         source = _source(opened, given["table"])
         run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+        opened.fit(run.rows_in)
         _note_roles(run)
         columns, by = step_columns(step, run.roles, source)
         method, settings = _here(find(step.do), step)

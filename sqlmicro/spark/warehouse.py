@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _KEPT = ("load/typed.sql", "replace/released.sql")
 _BY_POSITION = "the physical order of the result is its meaning"
+_LEAST_IN_A_TASK = 20_000
+"""Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
 _TYPES = {
     "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER", "bigint": "BIGINT", "float": "FLOAT",
@@ -151,6 +153,17 @@ class SparkWarehouse:
         return "\n\n".join(entry.sql for entry in self.log) + "\n"
 
     # Data frames
+
+    def fit(self, records: int) -> None:
+        """Shuffle so many records into as many partitions as are worth it, never more than the session is set up for.
+
+        What is persisted keeps its partitions, empty ones too, and each is a task in every statement that reads it.
+        """
+        option = "spark.sql.shuffle.partitions"
+        most = self.session.conf.get(option) or ""
+        if most.isdecimal():
+            cores = self.session.sparkContext.defaultParallelism
+            self.session.conf.set(option, str(min(int(most), max(2 * cores, records // _LEAST_IN_A_TASK))))
 
     def frame(self, relation: Name) -> DataFrame:
         """Return a relation as a data frame."""

@@ -284,3 +284,49 @@ def test_of_a_pandas_frame_the_index_is_no_column() -> None:
 def test_the_plain_functions_are_what_they_were(file: str) -> None:
     assert sm.mdav("persons", db=file, **SMALL)["target"] == "persons_anonymized"
     assert "open" not in sm.__all__
+
+
+def test_attached_databases_are_read_and_published_into(connection: duckdb.DuckDBPyConnection, file: str) -> None:
+    with sm.open(connection, attach=f"crm={file}") as w:
+        assert databases(connection) == ["crm", "memory"]
+        release = w.mdav("crm.main.persons", **SMALL)
+        assert release.publish("crm.main.released")["k"] >= 5
+        assert w.audit("crm.main.released", quasi=["age", "income"], min_k=5).passed
+        with pytest.raises(sm.InputError, match=r"Did you mean 'crm\.main\.persons'"):
+            w.mdav("crm.main.person", **SMALL)
+        assert databases(connection) == ["crm", "memory", "staging"]
+    assert databases(connection) == ["memory"]
+    with duckdb.connect(file) as other:
+        assert other.execute("SELECT count(*) FROM released").fetchall() == [(N,)]
+
+
+def test_attached_databases_outlive_the_rewriting_of_the_own_one(file: str, tmp_path: Path) -> None:
+    crm = str(tmp_path / "crm.duckdb")
+    duckdb.connect(crm).execute("CREATE TABLE t AS SELECT 1 AS x").close()
+    with sm.open(file, attach=[f"crm={crm}"]) as w:
+        assert w.mdav("persons", **SMALL).publish(in_place=True)["purged"]
+        assert w.profile("crm.main.t").report["rows"] == 1
+    with sm.open(file, attach=[f"crm={crm}"], read_only=True) as w:
+        assert w.connection.execute("SELECT database_name FROM duckdb_databases() WHERE readonly").fetchall() == [
+            ("crm",), ("w",)
+        ]  # fmt: skip
+
+
+def test_what_cannot_be_attached_leaves_the_connection_as_it_was(
+    connection: duckdb.DuckDBPyConnection, file: str
+) -> None:
+    for texts, told in (
+        ([f"crm={file}", "old=nowhere.duckdb"], "there must be a file"),
+        ([f"crm={file}", f"CRM={file}"], "must be free"),
+        (["crm=postgres:host=db password=sesame"], "PGPASSWORD"),
+        (["crm"], "NAME=URL"),
+    ):
+        with pytest.raises(sm.SqlmicroError, match=told) as caught:
+            sm.open(connection, attach=texts)
+        assert caught.value.exit_code == 2 and "sesame" not in str(caught.value)
+        assert databases(connection) == ["memory"]
+    with pytest.raises(sm.ParameterError, match="attach"):
+        sm.open(connection, attach=5)  # type: ignore[arg-type]
+    with pytest.raises(sm.InputError, match="there must be a file") as caught:
+        sm.open(file, attach="old=nowhere.duckdb")
+    duckdb.connect(file, read_only=True).close()  # not in use any more, though the error still refers to the session

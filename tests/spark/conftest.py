@@ -13,7 +13,10 @@ HOW = "needs Spark: pip install 'sqlmicro[spark]', and Java 17 on the PATH or in
 
 @pytest.fixture(scope="session")
 def spark():
-    """Open a session whose statements are interpreted: compiling each would take longer than the small tables need."""
+    """Open a session for small tables: statements are interpreted, and one core has one task for each of their stages.
+
+    Compiling would take longer, Spark's of every statement and the second compiler of Java alike.
+    """
     sql = pytest.importorskip("pyspark.sql", reason=HOW)
     pytest.importorskip("sqlglot", reason=HOW)
     pytest.importorskip("pandas", reason=HOW)
@@ -22,13 +25,18 @@ def spark():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for library in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(library, "1")
-    builder = sql.SparkSession.builder.master("local[2]")
+    builder = sql.SparkSession.builder.master("local[1]")
     for option, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.shuffle.partitions": "1",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.constraintPropagation.enabled": "false",
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
+        "spark.shuffle.compress": "false",
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }.items():

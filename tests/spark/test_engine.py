@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.spark import blocks
+from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.spark.worker import cut_batches
 
 DATA = Path(os.environ.get("SQLMICRO_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -149,6 +151,19 @@ def test_small_blocks_are_merged():
     assert tree == {}
 
 
+def test_a_shuffle_has_as_many_partitions_as_are_worth_a_task_each():
+    class Options(dict):
+        set = dict.__setitem__
+
+    found = []
+    for asked, records in (("200", 0), ("200", 1_000_000), ("200", 10**9), ("3", 10**9), ("auto", 10**9)):
+        options = Options({"spark.sql.shuffle.partitions": asked})
+        session = SimpleNamespace(conf=options, sparkContext=SimpleNamespace(defaultParallelism=4))
+        SparkWarehouse(session, None).fit(records)
+        found.append(options["spark.sql.shuffle.partitions"])
+    assert found == ["8", "50", "200", "3", "auto"]
+
+
 def test_records_are_put_into_the_blocks_of_their_stratum():
     pa = pytest.importorskip("pyarrow")
     tree = {("a", 1): (1, 0.5), ("a", 3): (2, 1.0), ("b", 1): (0, 2.0)}
@@ -167,6 +182,17 @@ def test_what_does_not_run_on_spark_is_refused_with_what_does(tmp_path):
         sqlmicro.mdav("a.parquet", k=3, db="a.duckdb", **given)
     with pytest.raises(ParameterError, match="--to FOLDER"):
         sqlmicro.mdav("a.parquet", k=3, columns=["a"], engine="spark")
+    for dry in (True, False):
+        with pytest.raises(ParameterError, match="--diff") as caught:
+            sqlmicro.mdav("a.parquet", k=3, diff=True, dry_run=dry, **given)
+        assert caught.value.exit_code == 2
+    job = tmp_path / "two.toml"
+    part = '[[job]]\ntable = "a.parquet"\n[[job.step]]\ndo = "mdav"\ncolumns = ["a"]\nk = 3\n'
+    ends = [f'[[job.step]]\ndo = "publish"\nto = "{name}"\n' for name in "ab"]
+    job.write_text('engine = "spark"\n' + "".join(part + end for end in ends), encoding="utf-8")
+    with pytest.raises(JobError, match="runs one step") as refused:
+        sqlmicro.run(str(job))
+    assert refused.value.exit_code == 2
 
 
 def test_without_the_extra_the_error_says_how_to_get_it(tmp_path, monkeypatch):

@@ -282,6 +282,17 @@ def test_only_names_literals_and_whole_numbers_are_printed(text, value):
         templates.statement(text, x=value)
 
 
+def test_a_blank_line_of_a_name_or_a_comment_stays_and_those_of_the_template_go():
+    names = [f"a{line}b" for line in ("\n\n", "\n \n", '"\n\n', "--\n\n")]
+    kinds = dict.fromkeys(("collated", "floats", "nested", "others"), ())
+    columns = [Column(name, "INTEGER", name) for name in names]
+    text = templates.render("audit/class_sizes.sql", relation=rel("r"), plain=columns, **kinds)
+    for name in names:
+        assert text.count(templates.ident(name)) == 1
+        text = text.replace(templates.ident(name), "name")
+    assert "\n\n" not in text
+
+
 def test_a_missing_value_is_refused():
     with pytest.raises((TemplateError, jinja2.UndefinedError)):
         templates.statement("SELECT {{ x | ident }}")
