@@ -58,23 +58,35 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
 
         return engine.release(jobs)
     made = _release(jobs)
-    replaced = [release for release in made if release.target.kind == "in place" and not release.target.seen]
-    if replaced:
-        from sqlmicro.erasure import purge
+    try:
+        _purge(jobs[0], [release for release, _ in made])
+    finally:  # what was published is told of, and purged before anything can go wrong in telling
+        for release, path in made:
+            if path and not release.report["dry_run"]:
+                from sqlmicro import manifest
 
-        first, given = replaced[0].report, jobs[0].options
-        machine = {name: given[name] for name in options.names(options.MACHINE)} | {"progress": jobs[0].progress}
-        wanted = any(release.target.purge for release in replaced)
-        purge.after_publishing(replaced[0].target.file or given["db"], first, machine, wanted=wanted)
-        told = ("purged", "not_purged_because", "purge_failed", "warning")
-        for other in replaced[1:]:
-            other.report |= {name: first[name] for name in told if name in first}
-    return [release.report for release in made]
+                manifest.write(path, release.report, release.started)
+    return [release.report for release, _ in made]
 
 
-def _release(jobs: Sequence[Job]) -> list[Release]:
-    """Run the steps of all jobs, then publish."""
-    from sqlmicro import attach, keys, manifest, postgres, preview, publish
+def _purge(job: Job, releases: Sequence[Release]) -> None:
+    replaced = [release for release in releases if release.target.kind == "in place" and not release.target.seen]
+    if not replaced:
+        return
+    from sqlmicro.erasure import purge
+
+    first, given = replaced[0].report, job.options
+    machine = {name: given[name] for name in options.names(options.MACHINE)} | {"progress": job.progress}
+    wanted = any(release.target.purge for release in replaced)
+    purge.after_publishing(replaced[0].target.file or given["db"], first, machine, wanted=wanted)
+    told = ("purged", "not_purged_because", "purge_failed", "warning")
+    for other in replaced[1:]:
+        other.report |= {name: first[name] for name in told if name in first}
+
+
+def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
+    """Run the steps of all jobs, then publish; return the releases and where their manifests go."""
+    from sqlmicro import attach, keys, postgres, preview, publish
     from sqlmicro.source import is_elsewhere
     from sqlmicro.warehouse import Warehouse
 
@@ -109,13 +121,11 @@ def _release(jobs: Sequence[Job]) -> list[Release]:
             _finish(release, dry=dry, lost=lost)
             if part.target.seen and part.target.name:
                 postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
-            if part.manifest and not release.report["dry_run"]:
-                manifest.write(part.manifest, release.report, release.started)
         if given["show_sql"]:
             releases[0].report["sql"] = warehouse.script()
         for release in releases if given["diff"] else ():
             release.report["preview"] = preview.preview(release, given["diff_rows"])
-    return releases
+    return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
 
 
 def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:

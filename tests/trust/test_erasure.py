@@ -137,6 +137,23 @@ def test_a_purge_of_300_000_records(tmp_path: Path, compressed: bool, monkeypatc
     assert counts["purged"] == 0
 
 
+def test_a_manifest_that_fails_late_keeps_nothing_from_being_purged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, folder = tmp_path / "w.duckdb", tmp_path / "gone"
+    folder.mkdir()
+    make(db, 300)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sqlmicro.manifest.json.dump", full)
+    with pytest.raises(sqlmicro.InputError, match=r"--manifest.*The release is published"):
+        in_place(db, manifest=str(folder / "m.json"))
+    assert db.read_bytes().count(CANARY) <= 100
+    assert query(db, "SELECT count(DISTINCT income) FROM persons")[0][0] <= 60
+
+
 def test_in_place_purges_by_itself_and_says_so(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     make(db, 3000)
