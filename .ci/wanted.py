@@ -1,4 +1,4 @@
-"""Print what to install: for `oldest` the lower bounds of pyproject.toml as exact versions, for an extra what it names."""
+"""Print what to install: `oldest`, the lower bounds of pyproject.toml as exact versions, or what an extra names."""
 
 import re
 import sys

@@ -93,9 +93,7 @@ def compare(
 
 
 def examples(number: int) -> Any:
-    return settings(
-        max_examples=number, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    return settings(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 RANDOM = {

@@ -125,8 +125,14 @@ def test_many_values_of_one_column(n: int) -> None:
 
 
 def test_distances_are_counted() -> None:
-    """{0, 1}, 4, 5, {20, 21} have three pairs of neighbours. With 4 and 5 joined all groups have k = 2: no more."""
+    """{0, 1}, 4, 5, {20, 21} have three pairs of neighbours. With 4 and 5 joined all groups have k = 2: no more.
+
+    In two columns there are those from the mean, and from each end of the farthest pair. This is the first looked at:
+    nobody else is far enough from the mean. Then (4, 0) looks at three groups, and so does the one nearest to it.
+    """
     assert ward_groups(column(0, 1, 4, 5, 20, 21), 2)[1] == 3
+    X = np.array([[0, 0], [1, 0], [0, 1], [10, 0], [10, 1], [11, 0], [4, 0]], dtype=float)
+    assert ward_groups(X, 3)[1] == 7 + 2 * 7 + 1 + 2 * 3
 
 
 def test_progress_is_told_to_the_end() -> None:

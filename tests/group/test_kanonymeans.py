@@ -205,3 +205,15 @@ def test_slices_of_any_size_give_the_same_groups(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(module, "_SLICE", 50)
         np.testing.assert_array_equal(kanonymeans(X, np.random.default_rng(1), silent, **options), whole)
         monkeypatch.undo()
+
+
+def test_every_group_lies_in_the_box_of_its_leaf() -> None:
+    from sqlmicro.group import _kanonymeans_kernels as kernels
+
+    X = draw("normal", 6, 600, 2)
+    groups = kernels.gather(X, np.arange(600) // 3, 200)
+    leaves = len(groups.tree.low) // 2
+    assert leaves > 8
+    assert sorted(set(groups.leaf.tolist())) == list(range(leaves, 2 * leaves))
+    assert (groups.tree.low[groups.leaf] <= groups.means).all()
+    assert (groups.tree.high[groups.leaf] >= groups.means).all()

@@ -96,3 +96,12 @@ def test_the_path_through_published_data_is_the_naive_one(data_folder: Any, data
     X = np.genfromtxt(data_folder / f"{data}.csv", delimiter=",", skip_header=1)
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     assert nearest_point_path(X).tolist() == naive_path(X)
+
+
+def test_the_farthest_record_is_found_from_anywhere() -> None:
+    from sqlmicro.group._tree_kernels import as_records, farthest, plant
+
+    X = np.random.default_rng(3).normal(size=(400, 2))
+    tree = plant(as_records(X), np.arange(400))
+    for q in 3 * np.random.default_rng(4).normal(size=(12, 2)):
+        assert farthest(tree, q)[0] == np.argmax(((X - q) ** 2).sum(axis=1))
