@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,9 +187,14 @@ def statement(text: str, **params: object) -> Sql:
     import jinja2
 
     try:
-        return Sql(environment().from_string(text).render(**params).strip())
+        return Sql(_parsed(text).render(**params).strip())
     except jinja2.TemplateError as error:
         raise TemplateError("statement", "must render", str(error)) from None
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> Any:
+    return environment().from_string(text)
 
 
 def all_templates() -> list[str]:
