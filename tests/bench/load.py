@@ -2,11 +2,12 @@
 
 python tests/bench/load.py [--case ranking strata writers reader] [--rows 100000000] [--limit 4GB] [--columns 3]
 
-`ranking` is individual ranking of all columns and an audit of the release, `strata` is MDAV in strata of some 2 000
-records; CPU seconds and peak memory are those of the command with all its threads, the limit is that of --memory-limit.
-`writers` starts two releases of different tables of one file at once and counts what became of them. `reader` asks a
-file that is replaced in place for its numbers of records and distinct values, over and over; a release has fewer
-distinct values than the table, so a mixture would have another number than either.
+`ranking` is individual ranking of all columns and an audit of the release. `strata` is MDAV in strata of some 2 000
+records, with 20 more columns that are kept: the columns that are grouped are held in memory, the table is not. CPU
+seconds and peak memory are those of the command with all its threads, the limit is that of --memory-limit. `writers`
+starts two releases of different tables of one file at once and counts what became of them. `reader` asks a file that is
+replaced in place for its numbers of records and distinct values, over and over; a release has fewer distinct values
+than the table, so a mixture would have another number than either.
 """
 
 import argparse
@@ -25,11 +26,12 @@ from _measure import emit
 SQLMICRO = [sys.executable, "-m", "sqlmicro"]
 
 
-def make(db, rows, columns, strata, table="t"):
-    """Write a table of skewed numbers, in strata."""
+def make(db, rows, columns, strata, table="t", kept=0):
+    """Write a table of skewed numbers, in strata, with some more columns."""
     with duckdb.connect(str(db)) as connection:
         connection.execute("SET preserve_insertion_order = false")
-        numbers = ", ".join(f"exp(3 * random() + random() * random()) AS x{j}" for j in range(columns))
+        made = [f"exp(3 * random() + random() * random()) AS x{j}" for j in range(columns)]
+        numbers = ", ".join([*made, *(f"random() AS kept{j}" for j in range(kept))])
         connection.execute(
             f"CREATE TABLE {table} AS SELECT (i % {strata})::INTEGER AS s, {numbers} FROM range({rows}) r(i)"
         )
@@ -44,18 +46,19 @@ def run(*arguments):
     return json.loads(done.stdout), time.perf_counter() - started, cpu, after.ru_maxrss / 1024
 
 
-def larger(case, folder, rows, columns, limit, method, strata):
+def larger(case, folder, rows, columns, limit, method, strata, kept=0):
     """Release a table that is larger than the memory, and audit what was published."""
     db = folder / f"{case}.duckdb"
-    make(db, rows, columns, strata)
+    make(db, rows, columns, strata, kept=kept)
     names = ",".join(f"x{j}" for j in range(columns))
     options = ["--db", str(db), "--memory-limit", limit]
-    chosen = ["--by", "s"] if method == "mdav" else ["--rest", "drop"]
+    chosen = ["--by", "s", "--rest", "keep"] if method == "mdav" else ["--rest", "drop"]
     report, *measured = run(method, "--table", "t", "--columns", names, "--into", "released", *chosen, *options)
     sizes = {
         "rows": rows,
         "columns": columns,
-        "raw_mb": rows * columns * 8 / 2**20,
+        "kept": kept,
+        "raw_mb": rows * (columns + kept) * 8 / 2**20,
         "file_mb": db.stat().st_size / 2**20,
     }
     emit(bench="load", case=case, method=method, limit=limit, **sizes, k=report["k"], il=report.get("IL"),
@@ -110,7 +113,7 @@ def reader(folder, rows):
         reading = subprocess.Popen([sys.executable, "-c", READ, str(db), "8"], stdout=subprocess.PIPE)
         command = [*SQLMICRO, "individual-ranking", "--db", str(db), "--table", "a", "--columns", "x0,x1", "--in-place"]
         codes = []
-        while not codes or (codes[-1] != 0 and len(codes) < 200):  # a reader that is at it keeps the writer out
+        while not codes or (codes[-1] == 2 and len(codes) < 200):  # 2: a reader keeps the writer out, 1: the purge
             codes.append(subprocess.run([*command, "--keep", "s"], capture_output=True).returncode)
         seen = json.loads(reading.communicate()[0])
         found.update(seen)
@@ -131,7 +134,7 @@ def main():
         if "ranking" in given.case:
             larger("ranking", folder, given.rows, given.columns, given.limit, "individual-ranking", 1)
         if "strata" in given.case:
-            larger("strata", folder, given.rows, given.columns, given.limit, "mdav", given.rows // 2_000)
+            larger("strata", folder, given.rows, given.columns, given.limit, "mdav", given.rows // 2_000, kept=20)
         if "writers" in given.case:
             writers(folder, min(given.rows, 300_000))
         if "reader" in given.case:
