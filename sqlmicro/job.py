@@ -57,14 +57,14 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         from sqlmicro.spark import engine
 
         return engine.release(jobs)
+    from sqlmicro import manifest
+
     made = _release(jobs)
     try:
         _purge(jobs[0], [release for release, _ in made])
     finally:  # what was published is told of, and purged before anything can go wrong in telling
         for release, path in made:
             if path and not release.report["dry_run"]:
-                from sqlmicro import manifest
-
                 manifest.write(path, release.report, release.started)
     return [release.report for release, _ in made]
 
