@@ -57,8 +57,9 @@ def taken_back(warehouse: Warehouse, targets: Sequence[Target]) -> Iterator[None
     try:
         yield
     except BaseException:
-        with uninterrupted():
-            _drop(warehouse, target)
+        if not warehouse.committed:  # Ctrl-C during the commit is told after it: the release is there, and recorded
+            with uninterrupted():
+                _drop(warehouse, target)
         raise
 
 

@@ -167,7 +167,10 @@ class Work:
                 "Use fewer or coarser --by columns, a smaller --k, or --nulls suppress if it is missing values that "
                 "make small patterns",
             )
-        raise InputError(self.where, f"there must be at least k = {k} records{of}", f"{smallest}", "Use a smaller --k")
+        hint = (
+            "Use a smaller --k" if smallest >= 2 else "A group needs 2 records: check --table, and what --nulls leaves"
+        )
+        raise InputError(self.where, f"there must be at least k = {k} records{of}", f"{smallest}", hint)
 
     def groups_by_rank(self, ordered: Name, strata: Name, k: int) -> Name:
         """Return the group of every record from its position; a view, computed when it is read."""

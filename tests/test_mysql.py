@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -145,3 +146,22 @@ def test_a_release_that_fails_its_audit_leaves_no_table_in_mysql(
         sqlmicro.mdav("shop.shop.persons", into="shop.shop.failed", **given)
     assert "failed" in seen[0], "nothing was to be taken back"
     assert shop("SHOW TABLES FROM shop") == before
+
+
+@pytest.mark.slow
+@needs("mysql_scanner")
+def test_ctrl_c_during_the_commit_takes_no_recorded_release_back(
+    shop: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Warehouse.execute
+
+    def interrupted(self: Warehouse, title: str, text: str, /, **params: Any) -> None:
+        if text == "COMMIT":
+            signal.raise_signal(signal.SIGINT)
+        real(self, title, text, **params)
+
+    monkeypatch.setattr(Warehouse, "execute", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="what was asked for is written"):
+        sqlmicro.mdav("shop.shop.persons", into="shop.shop.late", attach=SHOP, **OPTIONS)
+    assert shop("SELECT count(*) FROM shop.late") == [str(ROWS)]
+    assert shop("SELECT count(*) FROM shop.sqlmicro_releases WHERE target = 'shop.shop.late'") == ["1"]

@@ -157,6 +157,7 @@ def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any,
     with pytest.raises(SqlmicroError) as refused:
         workbench.release(method.name, db, k=5, **OPTIONS)
     assert refused.value.exit_code == 2
+    assert ("smaller --k" in str(refused.value)) == (n >= 2), "a smaller k helps 4 records, and none of 0"
     assert workbench.relations(db) == [("main", "records")]
 
 
