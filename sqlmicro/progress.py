@@ -1,33 +1,36 @@
-"""Progress on stderr: what is being done, how far it is, after two seconds, and only on a terminal."""
+"""Progress on stderr: what is being done, how far it is and how long it will take, on a terminal, after two seconds."""
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sqlmicro.interrupts import plainly_interrupted
 
+if TYPE_CHECKING:
+    import rich.progress
+
 QUIET_SECONDS = 2.0
 _INTERVAL = 0.25
+_BAR_WIDTH = 16
+_WIDE = 70
 
 
 class Progress:
-    """Writes one line that is overwritten in place; silent when `enabled` is false or stderr is no terminal."""
+    """Draws one line that is overwritten in place; silent when `enabled` is false or stderr is no terminal."""
 
     def __init__(self, enabled: bool = True) -> None:
         self._talks = enabled
         self.enabled = enabled and sys.stderr.isatty()
-        self._lock = threading.Lock()
         self._text = self._best = ""
         self._done = self._total = 0
         self._unit = ""
         self._share: Callable[[], float] | None = None
         self._started = 0.0
-        self._shown = False
 
     @contextmanager
     def stage(
@@ -37,10 +40,9 @@ class Progress:
         if not self.enabled:
             yield self
             return
-        with self._lock:
-            self._text, self._done, self._total, self._unit, self._share = text, 0, total, unit, share
-            self._best = ""
-            self._started = time.monotonic()
+        self._text, self._done, self._total, self._unit, self._share = text, 0, total, unit, share
+        self._best = ""
+        self._started = time.monotonic()
         stop = threading.Event()
         painter = threading.Thread(target=self._paint, args=(stop,), daemon=True)
         painter.start()
@@ -49,7 +51,6 @@ class Progress:
         finally:
             stop.set()
             painter.join()
-            self._clear()
 
     @contextmanager
     def kernel(self, text: str, total: int = 0, unit: str = "rows") -> Iterator[Progress]:
@@ -72,7 +73,6 @@ class Progress:
         """Say once that compiled code is being made: the first run on a machine takes seconds longer."""
         if self._talks:
             self._talks = False
-            self._clear()
             sys.stderr.write("compiling, once for this machine\n")
             sys.stderr.flush()
 
@@ -80,29 +80,73 @@ class Progress:
         """Say that `done` of `total` units are done, and how good the best result so far is."""
         self._done, self._total, self._best = done, total, best
 
-    def line(self) -> str:
-        """Return the line as it stands now."""
-        done = self._done
-        if self._share is not None:
-            done = int(self._total * max(0.0, min(1.0, self._share())))
-        seconds = time.monotonic() - self._started
-        if self._total:
-            amount = f"{done:,} of {self._total:,} {self._unit} ({100 * done / self._total:.0f} %)"
+    def _amount(self) -> int:
+        if self._share is None:
+            return self._done
+        return int(self._total * max(0.0, min(1.0, self._share())))
+
+    def line(self, speed: float | None = None, left: float | None = None) -> str:
+        """Return what is said beside the bar: units done, the best so far, units a second, time left, time so far.
+
+        >>> progress = Progress(enabled=False)
+        >>> progress.tick(250, 1000)
+        >>> progress.line(speed=12.5, left=60).partition(", 1 min left")[0]
+        '250 of 1,000  (25 %), 12 /s'
+        """
+        done, total, unit = self._amount(), self._total, self._unit
+        if total:
+            parts = [f"{done:,} of {total:,} {unit} ({100 * done / total:.0f} %)"]
         else:
-            amount = f"{done:,} {self._unit}" if done else "working"
-        best = f", {self._best}" if self._best else ""
-        return f"{self._text}: {amount}{best}, {seconds:.0f} s"
+            parts = [f"{done:,} {unit}" if done else "working"]
+        if self._best:
+            parts.append(self._best)
+        if speed:
+            parts.append(f"{speed:,.0f} {unit}/s")
+        if left is not None and total:
+            parts.append(f"{_duration(left)} left")
+        return ", ".join([*parts, _duration(time.monotonic() - self._started)])
 
     def _paint(self, stop: threading.Event) -> None:
-        while not stop.wait(_INTERVAL):
-            if time.monotonic() - self._started >= QUIET_SECONDS:
-                width = shutil.get_terminal_size().columns - 1
-                sys.stderr.write("\r\x1b[2K" + self.line()[:width])
-                sys.stderr.flush()
-                self._shown = True
+        if stop.wait(QUIET_SECONDS):
+            return
+        drawn = self._drawn()
+        task = drawn.add_task(self._text, total=self._total or None)
+        with drawn:
+            while not stop.wait(_INTERVAL):
+                drawn.update(task, completed=self._amount(), total=self._total or None)
+                drawn.refresh()
 
-    def _clear(self) -> None:
-        if self._shown:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
-            self._shown = False
+    def _drawn(self) -> rich.progress.Progress:
+        from rich import progress, table
+        from rich.console import Console
+        from rich.text import Text
+
+        line = self.line
+
+        class Amount(progress.ProgressColumn):
+            def render(self, task: progress.Task) -> Text:
+                return Text(line(task.speed, task.time_remaining))
+
+        def fitting() -> table.Column:
+            return table.Column(no_wrap=True, overflow="ellipsis")
+
+        console = Console(file=sys.stderr, force_terminal=True)
+        columns: list[progress.ProgressColumn] = [
+            progress.TextColumn("{task.description}", markup=False, table_column=fitting()),
+            Amount(table_column=fitting()),
+        ]
+        if console.width >= _WIDE:
+            columns.insert(1, progress.BarColumn(_BAR_WIDTH))
+        return progress.Progress(*columns, console=console, transient=True, auto_refresh=False)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as it is read: 8 s, 4 min, 2 h 10 min.
+
+    >>> _duration(8.4), _duration(250), _duration(7800)
+    ('8 s', '4 min', '2 h 10 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
