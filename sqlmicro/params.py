@@ -167,6 +167,11 @@ def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
+def summary(function: Callable[..., Any]) -> str:
+    """Return the first line of a docstring: what is listed of a method, an audit or an attack."""
+    return (function.__doc__ or "").strip().partition("\n")[0]
+
+
 def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return a value for every declared parameter: the given one, checked, or the default.
 

@@ -1,15 +1,19 @@
-"""The methods there are: one decorated function each, whose keyword parameters are its settings."""
+"""Catalogues of methods, audits and attacks: ours, and those of other packages, which name them by entry point.
+
+A method is one decorated function whose keyword parameters are its settings.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro import options
 from sqlmicro.errors import ParameterError, did_you_mean
-from sqlmicro.params import Parameter, parameters
+from sqlmicro.params import Parameter, parameters, summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +21,85 @@ if TYPE_CHECKING:
 Stage = Literal["group", "safe", "mask"]
 Engine = Literal["numpy", "sql"]
 Promise = Literal["record", "block", "column", "moments", "masked"]
+
+
+class Named(Protocol):
+    """What a catalogue holds: something with a name, made by a function."""
+
+    @property
+    def name(self) -> str:
+        """The name users call it by."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that was decorated."""
+
+
+T = TypeVar("T", bound=Named)
+
+
+class Catalogue(Generic[T]):
+    """What is known by name: first what the modules of this package register, then plug-ins.
+
+    Another package adds to it with an entry point in the group `sqlmicro.<kind>s`, whose value is a module that
+    registers what it has when it is imported. A plug-in that cannot be imported does not keep the others from working:
+    its name is in `broken`, and whoever asks for what is not there is told so.
+    """
+
+    def __init__(self, kind: str, modules: tuple[str, ...]) -> None:
+        self.kind = kind
+        self.broken: dict[str, str] = {}
+        self._modules = modules
+        self._found: dict[str, T] = {}
+        self._complete = False
+
+    def add(self, item: T) -> None:
+        """Put something into the catalogue; a module that is imported again replaces what it registered itself.
+
+        Raises
+        ------
+        ParameterError
+            When another module has registered something of this name: a plug-in cannot replace a method of ours.
+        """
+        known = self._found.get(item.name)
+        if known is not None and known.function.__module__ != item.function.__module__:
+            raise ParameterError(
+                f"{self.kind} {item.name!r} of {item.function.__module__}",
+                "must have a name of its own",
+                f"one that {known.function.__module__} has registered",
+            )
+        self._found[item.name] = item
+
+    def remove(self, name: str) -> None:
+        """Take something out again."""
+        del self._found[name]
+
+    def all(self) -> dict[str, T]:
+        """Return everything by name, in the order in which it was registered: ours first."""
+        if not self._complete:
+            for module in self._modules:
+                importlib.import_module(module)
+            for plug_in in entry_points(group=f"sqlmicro.{self.kind}s"):
+                self._plug_in(plug_in)
+            self._complete = True
+        return dict(self._found)
+
+    def _plug_in(self, plug_in: EntryPoint) -> None:
+        before = dict(self._found)
+        try:
+            plug_in.load()
+        except Exception as error:  # somebody else's module may fail in any way
+            self._found = before
+            self.broken[plug_in.name] = type(error).__name__
+
+    def find(self, name: str, where: str) -> T:
+        """Return what is called `name`, or raise ParameterError with the nearest name."""
+        known = self.all()
+        if name in known:
+            return known[name]
+        failed = ", ".join(f"{plug_in} ({error})" for plug_in, error in self.broken.items())
+        do = f"These plug-ins could not be imported: {failed}" if failed else did_you_mean(name, known)
+        raise ParameterError(where, f"{name!r} is no {self.kind}", do=do)
 
 
 class Tick(Protocol):
@@ -81,7 +164,7 @@ class Method:
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return (self.function.__doc__ or "").strip().splitlines()[0]
+        return summary(self.function)
 
     @property
     def module(self) -> str:
@@ -100,7 +183,7 @@ _KERNEL_TEMPLATES = (
     "replace/by_label.sql",
 )
 """What runs around every kernel, see `records.py`."""
-_METHODS: dict[str, Method] = {}
+METHODS: Catalogue[Method] = Catalogue("method", ("sqlmicro.group", "sqlmicro.safe_method", "sqlmicro.mask"))
 
 
 def method(
@@ -124,18 +207,20 @@ def method(
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        _METHODS[name] = Method(
-            name,
-            function,
-            stage,
-            engine,
-            promise,
-            source,
-            templates or (_KERNEL_TEMPLATES if engine == "numpy" else ()),
-            takes_every_column,
-            takes_columns,
-            takes_strata,
-            parameters(function),
+        METHODS.add(
+            Method(
+                name,
+                function,
+                stage,
+                engine,
+                promise,
+                source,
+                templates or (_KERNEL_TEMPLATES if engine == "numpy" else ()),
+                takes_every_column,
+                takes_columns,
+                takes_strata,
+                parameters(function),
+            )
         )
         return function
 
@@ -144,15 +229,9 @@ def method(
 
 def methods() -> dict[str, Method]:
     """Return every method by name, in the order of their stages."""
-    importlib.import_module("sqlmicro.group")
-    importlib.import_module("sqlmicro.safe_method")
-    importlib.import_module("sqlmicro.mask")
-    return dict(_METHODS)
+    return METHODS.all()
 
 
 def find(name: str) -> Method:
     """Return the method called `name`, or raise ParameterError with the nearest name."""
-    known = methods()
-    if name not in known:
-        raise ParameterError("method", f"{name!r} is no method", do=did_you_mean(name, known))
-    return known[name]
+    return METHODS.find(name, "method")

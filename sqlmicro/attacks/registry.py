@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlmicro.errors import InputError, ParameterError, did_you_mean
-from sqlmicro.params import Parameter, parameters
+from sqlmicro.errors import InputError
+from sqlmicro.params import Parameter, parameters, summary
+from sqlmicro.registry import Catalogue
 
 Need = Literal["columns", "numeric", "match", "sensitive", "second", "swap_percent", "published"]
 Z = 1.959963984540054
@@ -64,10 +64,10 @@ class Attack:
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return (self.function.__doc__ or "").strip().splitlines()[0]
+        return summary(self.function)
 
 
-_ATTACKS: dict[str, Attack] = {}
+ATTACKS: Catalogue[Attack] = Catalogue("attack", ("sqlmicro.attacks",))
 
 
 def attack(
@@ -80,7 +80,7 @@ def attack(
     """
 
     def register(function: Callable[..., Measured | list[Measured]]) -> Callable[..., Measured | list[Measured]]:
-        _ATTACKS[name] = Attack(name, function, needs, source, templates, parameters(function))
+        ATTACKS.add(Attack(name, function, needs, source, templates, parameters(function)))
         return function
 
     return register
@@ -88,17 +88,13 @@ def attack(
 
 def attacks() -> dict[str, Attack]:
     """Return every attack by name, in the order in which `sqlmicro/attacks/__init__.py` imports them."""
-    importlib.import_module("sqlmicro.attacks")
-    return dict(_ATTACKS)
+    return ATTACKS.all()
 
 
 def find(names: Sequence[str]) -> list[Attack]:
     """Return the attacks called so, or raise ParameterError with the nearest name."""
-    known = attacks()
-    for name in names:
-        if name not in known:
-            raise ParameterError("attack, --attack", f"{name!r} is no attack", do=did_you_mean(name, known))
-    return [found for name, found in known.items() if name in names]
+    chosen = [ATTACKS.find(name, "attack, --attack").name for name in names]
+    return [found for name, found in attacks().items() if name in chosen]
 
 
 def settings() -> tuple[Parameter, ...]:

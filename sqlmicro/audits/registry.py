@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlmicro.errors import InputError, ParameterError, did_you_mean
-from sqlmicro.params import Param, Parameter, parameters
+from sqlmicro.errors import InputError
+from sqlmicro.params import Param, Parameter, parameters, summary
+from sqlmicro.registry import Catalogue
 
 Need = Literal["quasi", "sensitive", "weight", "entity", "original", "match", "population", "frame"]
 
@@ -51,7 +51,7 @@ class Audit:
     @property
     def summary(self) -> str:
         """The first line of the docstring."""
-        return (self.function.__doc__ or "").strip().splitlines()[0]
+        return summary(self.function)
 
     @property
     def option(self) -> Parameter:
@@ -72,7 +72,7 @@ class Audit:
 
 
 _ROUNDING = 1e-9
-_AUDITS: dict[str, Audit] = {}
+AUDITS: Catalogue[Audit] = Catalogue("audit", ("sqlmicro.audits",))
 
 
 def audit(
@@ -96,9 +96,8 @@ def audit(
     """
 
     def register(function: Callable[..., Found | list[Found]]) -> Callable[..., Found | list[Found]]:
-        _AUDITS[name] = Audit(
-            name, function, needs, gate, at_least, whole, on_request, source, templates, parameters(function)
-        )
+        found = Audit(name, function, needs, gate, at_least, whole, on_request, source, templates, parameters(function))
+        AUDITS.add(found)
         return function
 
     return register
@@ -106,16 +105,12 @@ def audit(
 
 def audits() -> dict[str, Audit]:
     """Return every audit by name, in the order in which `sqlmicro/audits/__init__.py` imports them."""
-    importlib.import_module("sqlmicro.audits")
-    return dict(_AUDITS)
+    return AUDITS.all()
 
 
 def find(name: str) -> Audit:
     """Return the audit called `name`, or raise ParameterError with the nearest name."""
-    known = audits()
-    if name not in known:
-        raise ParameterError("audit, --measure", f"{name!r} is no audit", do=did_you_mean(name, known))
-    return known[name]
+    return AUDITS.find(name, "audit, --measure")
 
 
 def gates() -> tuple[Parameter, ...]:

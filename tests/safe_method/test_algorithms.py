@@ -301,7 +301,7 @@ def test_methods_take_their_parameters_and_their_notes_are_passed_on() -> None:
                 parse(text, "safe")
             assert says in str(caught.value)
     finally:
-        del registry._METHODS["halves-2"]
+        registry.METHODS.remove("halves-2")
 
 
 @pytest.mark.parametrize("name", ["individual-ranking", "safe", "split-group"])
