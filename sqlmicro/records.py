@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.columns import Column, numbers_by_column, pick, split_names
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.registry import Grouping, Method, Tick
+from sqlmicro.registry import Method, Tick
 from sqlmicro.standardise import standardise
 from sqlmicro.templates import Name
 from sqlmicro.work import Claim, Work
@@ -47,7 +47,7 @@ def group(work: Work, method: Method, settings: Mapping[str, Any]) -> None:
     stratum_numbers = work.stratum_numbers(len(row_id))
     for number, block in enumerate(blocks, 1):
         X = _stack([features[column] for column in block])
-        labels = _run_kernel(work, method, own, X, stratum_numbers)
+        labels = run_kernel(work, method, own, X, stratum_numbers)
         suffix = f"_{number}" if len(blocks) > 1 else ""
         groups = work.load_labels(row_id, labels, f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
@@ -180,19 +180,16 @@ def _stack(features: list[np.ndarray]) -> np.ndarray:
     return features[0] if len(features) == 1 else np.hstack(features)
 
 
-def _run_kernel(
+def run_kernel(
     work: Work, method: Method, settings: Mapping[str, Any], X: np.ndarray, strata: np.ndarray
 ) -> np.ndarray:
     """Return the group of every record (n,), counted through all strata; a note is reported once."""
     notes: dict[str, None] = {}
 
     def kernel(rows: np.ndarray, tick: Tick) -> np.ndarray:
-        found = method.function(X[rows], rng, tick, **settings)
-        if isinstance(found, Grouping):
-            notes.update(dict.fromkeys(found.notes))
-            found = found.labels
-        labels: np.ndarray = found
-        return labels
+        found = method.group(X[rows], rng, tick, **settings)
+        notes.update(dict.fromkeys(found.notes))
+        return found.labels
 
     rng = work.rng()
     labels = work.group_strata(strata, int(settings["k"]), f"group by {method.name}", kernel)

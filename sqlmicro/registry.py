@@ -115,7 +115,7 @@ def silent(done: int, total: int, best: str = "") -> None:
 
 @dataclass(frozen=True)
 class Grouping:
-    """What a kernel returns that has more to say than the group of every record."""
+    """The group of every record (n,), as integers from 0, and notes for the report."""
 
     labels: np.ndarray
     notes: tuple[str, ...] = ()
@@ -160,6 +160,11 @@ class Method:
         """Tell whether an option that methods share means something here."""
         unlike = {"columns": self.takes_columns, "by": self.takes_strata, "nulls": self.takes_nulls}
         return unlike.get(option, True)
+
+    def group(self, X: np.ndarray, rng: np.random.Generator, tick: Tick, **settings: Any) -> Grouping:
+        """Return the groups of the records X (n, p); only for a method that groups with `engine="numpy"`."""
+        found = self.function(X, rng, tick, **settings)
+        return found if isinstance(found, Grouping) else Grouping(found)
 
     @property
     def summary(self) -> str:

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
-from sqlmicro.group.mdav import mdav
 from sqlmicro.records import split_blocks
-from sqlmicro.registry import Grouping, silent
+from sqlmicro.registry import find, silent
 
 GRADES = ("low", "mid", "high")
 ENUM = "ENUM('low', 'mid', 'high')"
@@ -44,8 +43,7 @@ def test_mixed_records_are_grouped_as_on_naive_vectors(workbench, seed: int) -> 
         2.0 * _standard([GRADES.index(value) for value in grade]),
         *([0.5**0.5 * 3.0 * (value == one) for value in town] for one in towns),
     ])  # fmt: skip
-    labels = mdav(X, np.random.default_rng(0), silent, k=k)
-    labels = labels.labels if isinstance(labels, Grouping) else labels
+    labels = find("mdav").group(X, np.random.default_rng(0), silent, k=k).labels
     expected = {}
     for group in range(labels.max() + 1):
         members = np.flatnonzero(labels == group)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
 from sqlmicro.params import Param
-from sqlmicro.registry import Grouping, Tick, find, method, methods
+from sqlmicro.records import run_kernel
+from sqlmicro.registry import find, method, methods
 from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
@@ -90,21 +91,9 @@ def secure_k_ward(
             f"There are: {', '.join(known)}",
         )
     row_id, raw = work.matrix(work.columns)
-    X, rng, notes = standardise(raw), work.rng(), dict[str, None]()
-
-    def group(rows: np.ndarray, tick: Tick) -> np.ndarray:
-        found = kernel.function(X[rows], rng, tick, k=k)
-        if isinstance(found, Grouping):
-            notes.update(dict.fromkeys(found.notes))
-            found = found.labels
-        labels: np.ndarray = found
-        return labels
-
-    labels = work.group_strata(work.stratum_numbers(len(X)), k, f"group by {grouping}", group)
+    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), work.stratum_numbers(len(raw)))
     groups = work.load_labels(row_id, labels, f"{kernel.name} ({kernel.module})")
     work.count_groups(groups)
-    for note in notes:
-        work.note(note)
     table = _representatives(work, raw, labels, tolerance, ratio)
     representatives = work.load(table, "representatives", f"filled with the representatives that {__name__} chose")
     values = work.run(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
 from sqlmicro.params import Param, Parameter, parameters, settle, specification
-from sqlmicro.registry import Grouping, Method, Tick, methods
+from sqlmicro.registry import Method, Tick, methods
 from sqlmicro.safe_method.kmeans import kmeans, nearest_centre
 from sqlmicro.safe_method.linkage import Linkage, agglomerate, needed
 
@@ -106,10 +106,9 @@ def _by_records(
     import numpy as np
 
     row_of_record = np.repeat(np.arange(len(X)), n)
-    found = method.function(X[row_of_record], rng, tick, k=k, **values)
-    labels, notes = (found.labels, found.notes) if isinstance(found, Grouping) else (found, ())
-    pairs, counts = np.unique(np.stack([row_of_record, labels], axis=1), axis=0, return_counts=True)
-    return Parts(pairs[:, 0], pairs[:, 1], counts, notes)
+    found = method.group(X[row_of_record], rng, tick, k=k, **values)
+    pairs, counts = np.unique(np.stack([row_of_record, found.labels], axis=1), axis=0, return_counts=True)
+    return Parts(pairs[:, 0], pairs[:, 1], counts, found.notes)
 
 
 def _dbscan(

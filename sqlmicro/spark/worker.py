@@ -79,13 +79,12 @@ def group_block(
     """
     import numpy as np
 
-    from sqlmicro.registry import Grouping, find, silent
+    from sqlmicro.registry import find, silent
 
     table, row_id, X = _records(table, features)
     labels = np.zeros(len(X), dtype=np.int64)
     if len(X) >= 2 * k:
-        found = find(method).function(X, _rng(key, row_id), silent, **settings)
-        labels = found.labels if isinstance(found, Grouping) else found
+        labels = find(method).group(X, _rng(key, row_id), silent, **settings).labels
     return _grouped(table, row_id, X, labels)
 
 

@@ -24,7 +24,7 @@ from _measure import Measure, emit
 
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.params import settle
-from sqlmicro.registry import Grouping, methods, silent
+from sqlmicro.registry import methods, silent
 from sqlmicro.standardise import standardise
 
 DATA = Path(os.environ.get("SQLMICRO_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
@@ -77,7 +77,7 @@ def run(method, X, k, seed, limit, given):
     with Measure() as measured:
         signal.setitimer(signal.ITIMER_VIRTUAL, limit)
         try:
-            labels = method.function(X, np.random.default_rng(seed), silent, **settings)
+            labels = method.group(X, np.random.default_rng(seed), silent, **settings).labels
         except KeyboardInterrupt:
             late = True
         except SqlmicroError as refused:
@@ -85,8 +85,6 @@ def run(method, X, k, seed, limit, given):
         finally:
             late = late or signal.getitimer(signal.ITIMER_VIRTUAL)[0] == 0
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    if isinstance(labels, Grouping):
-        labels = labels.labels
     if labels is not None and np.bincount(labels).min() < k:
         raise SystemExit(f"{method.name} made a group of fewer than {k} records")
     il = None if labels is None else float(loss(X, labels))

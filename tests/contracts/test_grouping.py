@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
-from sqlmicro.registry import Grouping, Method, methods
+from sqlmicro.registry import Method, methods, silent
 from sqlmicro.templates import root
 
 ALL = [method for method in methods().values() if method.stage != "mask"]
@@ -36,11 +36,7 @@ def test_there_are_methods_of_both_engines() -> None:
 
 
 def _group(method: Method, X: np.ndarray, k: int, seed: int = 0) -> np.ndarray:
-    labels = method.function(
-        X, np.random.default_rng(seed), lambda done, total, best="": None, k=k, **SHORT.get(method.name, {})
-    )
-    if isinstance(labels, Grouping):
-        labels = labels.labels
+    labels = method.group(X, np.random.default_rng(seed), silent, k=k, **SHORT.get(method.name, {})).labels
     assert isinstance(labels, np.ndarray)
     assert np.issubdtype(labels.dtype, np.integer)
     assert labels.shape == (len(X),)

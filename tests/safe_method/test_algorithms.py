@@ -261,8 +261,7 @@ def test_every_grouping_method_of_records_is_an_algorithm(name: str) -> None:
     np.testing.assert_array_equal(np.bincount(found.row, found.records, len(X)), n)
     assert np.bincount(found.label, found.records).min() >= k
     assert len(set(zip(found.row, found.label, strict=True))) == len(found.row)
-    direct = find(name).function(np.repeat(X, n, axis=0), np.random.default_rng(1), _quiet, k=k)
-    labels = direct.labels if isinstance(direct, Grouping) else direct
+    labels = find(name).group(np.repeat(X, n, axis=0), np.random.default_rng(1), _quiet, k=k).labels
     pairs = Counter(zip(np.repeat(np.arange(25), n).tolist(), labels.tolist(), strict=True))
     assert pairs == {(r, g): c for r, g, c in zip(*(a.tolist() for a in found[:3]), strict=True)}
 
