@@ -7,6 +7,7 @@ one.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import re
 from collections.abc import Iterable
@@ -117,12 +118,32 @@ def root() -> Path:
 
 
 @cache
+def text_of(template: str) -> str:
+    """Return the text of a template: `stage/name.sql` is ours, `package:stage/name.sql` in the folder sql of a plug-in.
+
+    Raises
+    ------
+    TemplateError
+        When there is no such file.
+    """
+    package, colon, name = template.rpartition(":")
+    folder = root()
+    if colon:
+        found = importlib.util.find_spec(package)
+        folder = Path(found.origin or "").parent / "sql" if found else Path()
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except OSError:
+        raise TemplateError(template, "must be a template", "none") from None
+
+
+@cache
 def environment() -> Any:
     """Return the Jinja environment all templates are rendered in."""
     import jinja2
 
     env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(root()),
+        loader=jinja2.FunctionLoader(text_of),
         undefined=jinja2.StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,
@@ -138,7 +159,7 @@ def header(template: str) -> dict[str, str]:
     """Return the five header lines of a template as a dictionary."""
     found: dict[str, str] = {}
     key = ""
-    for line in (root() / template).read_text(encoding="utf-8").splitlines():
+    for line in text_of(template).splitlines():
         if not line.startswith("--"):
             break
         text = line.removeprefix("--").strip()

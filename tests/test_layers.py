@@ -33,7 +33,8 @@ LAYERS = [
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 HEAVY = {"numpy", "duckdb", "pyarrow", "jinja2", "numba", "scipy", "sklearn"}
-MODULES = sorted(PACKAGE.rglob("*.py"))
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "contracts" not in path.parts)
+"""What runs in the program; the contracts are tests."""
 
 
 def imports(path, *, only_at_import_time):

@@ -96,6 +96,11 @@ def bottom_code(
 
     The mirror image of `top_code`, which see for parameters, errors and notes: the tail are the values at or below the
     threshold.
+
+    Returns
+    -------
+    Outcome
+        New values of all columns.
     """
     return _code(work, False, value, quantile, count, replacement, label, k)
 

@@ -1,4 +1,4 @@
-"""The contract of every grouping method: of every kernel directly, and of every method through the public API."""
+"""The contract of every grouping method through the public API; that of the kernels is in sqlmicro/contracts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
-from sqlmicro.registry import Method, methods, silent
+from sqlmicro.registry import Method, methods
 from sqlmicro.templates import root
 
 ALL = [method for method in methods().values() if method.stage != "mask"]
@@ -23,71 +23,12 @@ SHORT: dict[str, dict[str, Any]] = {
     "safe": {"effort": "fast"},
 }
 """Settings that keep a search short; a contract holds however long it goes on."""
-every_kernel = pytest.mark.parametrize("method", KERNELS, ids=lambda method: method.name)
 every_method = pytest.mark.parametrize("method", ALL, ids=lambda method: method.name)
 
 
 def test_there_are_methods_of_both_engines() -> None:
     assert {"mdav"} <= {method.name for method in KERNELS}
     assert {"individual-ranking", "single-axis", "split-group", "safe"} <= {method.name for method in ALL}
-
-
-# Kernels
-
-
-def _group(method: Method, X: np.ndarray, k: int, seed: int = 0) -> np.ndarray:
-    labels = method.group(X, np.random.default_rng(seed), silent, k=k, **SHORT.get(method.name, {})).labels
-    assert isinstance(labels, np.ndarray)
-    assert np.issubdtype(labels.dtype, np.integer)
-    assert labels.shape == (len(X),)
-    sizes = np.bincount(labels)
-    assert sizes.min() >= k, "every label from 0 to G-1 is a group of at least k"
-    return labels
-
-
-def _partition(labels: np.ndarray, names: np.ndarray) -> set[frozenset[int]]:
-    return {frozenset(names[labels == label].tolist()) for label in set(labels.tolist())}
-
-
-@every_kernel
-@pytest.mark.parametrize("k", [2, 3, 5])
-def test_labels_are_groups_of_at_least_k(method: Method, k: int) -> None:
-    rng = np.random.default_rng(k)
-    for n in [*range(k, 4 * k + 1), 100]:
-        for p in (1, 3):
-            _group(method, rng.normal(size=(n, p)), k)
-
-
-@every_kernel
-def test_records_are_untouched(method: Method) -> None:
-    X = np.random.default_rng(1).normal(size=(50, 3))
-    before = X.copy()
-    X.setflags(write=False)
-    _group(method, X, 4)
-    np.testing.assert_array_equal(X, before)
-
-
-@every_kernel
-def test_same_seed_same_labels(method: Method) -> None:
-    X = np.random.default_rng(2).normal(size=(60, 2))
-    np.testing.assert_array_equal(_group(method, X, 3, seed=7), _group(method, X, 3, seed=7))
-
-
-@every_kernel
-def test_row_order_does_not_matter_where_distances_have_no_ties(method: Method) -> None:
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(70, 3))
-    order = rng.permutation(len(X))
-    assert _partition(_group(method, X, 4), np.arange(70)) == _partition(_group(method, X[order], 4), order)
-
-
-@every_kernel
-def test_duplicates_and_constant_columns_work(method: Method) -> None:
-    rng = np.random.default_rng(4)
-    _group(method, np.zeros((23, 2)), 3)
-    _group(method, np.column_stack([np.zeros(23), rng.normal(size=23)]), 3)
-    _group(method, rng.normal(size=(5, 2))[rng.integers(0, 5, 40)], 4)
-    _group(method, rng.integers(0, 2, (40, 3)).astype(float), 4)
 
 
 # Every method, through the public API

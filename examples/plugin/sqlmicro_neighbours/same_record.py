@@ -1,0 +1,17 @@
+"""The record at the same place: the simplest attack there can be."""
+
+from __future__ import annotations
+
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row_order import found_at
+
+
+@attack("first-record", source="an example")
+def first_record(knowledge: Knowledge) -> Measured:
+    """Take the first record of the release for everybody."""
+    import numpy as np
+
+    pair = knowledge.pair
+    right, chance = found_at(pair, pair.tried, np.zeros(len(pair.tried), dtype=np.int64))
+    return Measured(float(right.mean()), chance, len(right))

@@ -1,0 +1,44 @@
+"""What everything in the catalogues needs besides its function; the first failure lists what is missing."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from typing import Any
+
+from sqlmicro.attacks.registry import Attack
+from sqlmicro.audits.registry import Audit
+from sqlmicro.registry import Method
+
+
+def missing(item: Method | Audit | Attack, sections: tuple[str, ...]) -> list[str]:
+    """Return what the declaration of a method, an audit or an attack lacks."""
+    found = []
+    description = inspect.getdoc(item.function) or ""
+    if not item.summary.endswith("."):
+        found.append("a docstring whose first line is one sentence: it is what `sqlmicro methods` lists")
+    found += [f"a section {name!r} in its docstring" for name in sections if f"{name}\n---" not in description]
+    if not item.source:
+        found.append("source=: author and year, or a word that says it is your own")
+    for parameter in item.parameters:
+        if not parameter.param.help.endswith("."):
+            found.append(f"a sentence that explains the parameter {parameter.name!r}, in its Param")
+    module: Any = importlib.import_module(item.function.__module__)
+    if not module.__doc__:
+        found.append(f"a docstring of the module {item.function.__module__}")
+    return found
+
+
+def test_a_method_has_all_it_needs(method: Method) -> None:
+    """Options, job keys, Python calls, stubs, tables of the help and the job schema are made from these."""
+    assert not missing(method, ("Returns",)), method.name
+
+
+def test_an_audit_has_all_it_needs(audit: Audit) -> None:
+    """Gates and settings of `sqlmicro audit` are made from these."""
+    assert not missing(audit, ()), audit.name
+
+
+def test_an_attack_has_all_it_needs(attack: Attack) -> None:
+    """Settings of `sqlmicro attack` are made from these."""
+    assert not missing(attack, ()), attack.name
