@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sqlmicro.interrupts import plainly_interrupted
+from sqlmicro.interrupts import watched
 
 QUIET_SECONDS = 2.0
 _INTERVAL = 0.25
@@ -65,7 +65,7 @@ class Progress:
             def on_end(self, event: object) -> None:
                 pass
 
-        with plainly_interrupted(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
+        with watched(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
             yield self
 
     def _say_compiling(self) -> None:
