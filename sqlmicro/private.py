@@ -1,6 +1,6 @@
 """Private folders: what is written on the way to a result, read by nobody else and swept when its run was killed.
 
-A private folder is called `.sqlmicro-` and 16 hexadecimal digits. In it are a marker, which holds that name, and the
+A private folder is called `.sqlmicro.` and 16 hexadecimal digits. In it are a marker, which holds that name, and the
 folder `work`. A run holds a lock on its marker for as long as it lives. The lock goes with the process, however that
 ends; the next start removes every folder whose name, owner and marker are ours and whose marker is not locked. Whatever
 else is called similarly belongs to somebody else. Process numbers would not do: they are used again, and a container
@@ -25,7 +25,7 @@ from sqlmicro import locks
 from sqlmicro.errors import InputError
 from sqlmicro.interrupts import uninterrupted
 
-_NAME = re.compile(r"\.sqlmicro-[0-9a-f]{16}")
+_NAME = re.compile(r"\.sqlmicro\.[0-9a-f]{16}")
 _MARKER, _WORK = "sqlmicro-run", "work"
 
 
@@ -86,7 +86,7 @@ def is_own(status: os.stat_result) -> bool:
 
 def _made(parent: Path) -> tuple[Path, int]:
     """Return a new folder and the lock on its marker. Until the marker is written a sweep takes it for a stranger's."""
-    path = parent / f".sqlmicro-{secrets.token_hex(8)}"
+    path = parent / f".sqlmicro.{secrets.token_hex(8)}"
     path.mkdir(mode=0o700)
     lock = os.open(path / _MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -120,8 +120,10 @@ def _remove_left(path: Path) -> None:
 
 def _remove(path: Path, lock: int) -> None:
     """Remove a folder of ours; the marker last, so that what is left by a kill in between is found again."""
-    shutil.rmtree(path / _WORK, ignore_errors=True)
-    os.close(lock)  # before the marker is removed: Windows keeps what is open
+    try:
+        shutil.rmtree(path / _WORK, ignore_errors=True)
+    finally:
+        os.close(lock)  # before the marker is removed: Windows keeps what is open
     if not (path / _WORK).exists():
         with contextlib.suppress(OSError):
             (path / _MARKER).unlink()

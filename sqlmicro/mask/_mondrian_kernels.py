@@ -6,7 +6,8 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sqlmicro.compiled import njit
 
 
 @njit(cache=True)
