@@ -76,6 +76,12 @@ class Progress:
             sys.stderr.write("compiling, once for this machine\n")
             sys.stderr.flush()
 
+    def say(self, text: str) -> None:
+        """Write a line where there is no terminal on which one is overwritten, as when an image is built."""
+        if self._talks and not self.enabled:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
     def tick(self, done: int, total: int, best: str = "") -> None:
         """Say that `done` of `total` units are done, and how good the best result so far is."""
         self._done, self._total, self._best = done, total, best

@@ -29,7 +29,7 @@ LAYERS = [
     {"spark"},
     {"jobfile", "comparison"},
     {"jobs"},
-    {"warm_up"},
+    {"warming"},
     {"api"},
     {"session", "help", "completion"},
     {"cli"},

@@ -12,7 +12,8 @@ import sys
 import tomllib
 from pathlib import Path
 
-from tests.conftest import ROOT, SMALL
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ROOT / "examples" / "persons.csv"
 
 
 def test_every_module_is_imported_and_safe_runs_without_anything_of_linux(tmp_path: Path) -> None:

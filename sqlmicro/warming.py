@@ -83,18 +83,19 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
     started = time.monotonic()
     left_out = tuple(sorted({part.needs for part in PARTS if part.needs and not _installed(part.needs)}))
     parts = [part for part in PARTS if part.needs not in left_out]
-    with private.spill() as folder, progress.stage("compile", len(parts) + 1, unit="parts"):
+    total = len(parts) + 1
+    with private.spill() as folder, progress.stage("compile", total, unit="parts"):
         many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
         for number, part in enumerate(parts):
-            progress.tick(number, len(parts) + 1)
-            release = str(folder / f"{number}.parquet")
+            progress.tick(number, total)
+            progress.say(f"{number + 1} of {total}: {part.verb}")
             verb(part.verb)(
-                few if part.few else many, columns=list(part.columns), rest="drop", to=release, k=3, seed="warm-up",
-                **part.settings,
+                few if part.few else many, columns=list(part.columns), rest="drop", k=3, seed="warm-up",
+                to=str(folder / f"{number}.parquet"), **part.settings,
             )  # fmt: skip
-        progress.tick(len(parts), len(parts) + 1)
-        known = list(_NUMBERS)
-        verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=known)
+        progress.tick(len(parts), total)
+        progress.say(f"{total} of {total}: attack")
+        verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
     kept = tuple(sorted({str(folder) for kernel in kernels() if (folder := _kept(kernel))}))
     if not kept:
         raise InputError(
