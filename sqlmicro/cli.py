@@ -134,6 +134,7 @@ def _rendered(name: str, report: dict[str, Any]) -> list[str]:
 
 def _exit(action: Callable[[], int]) -> None:
     """Run a command and leave with its exit code; nothing but our own words is printed."""
+    watch = interrupts.Watch()
     try:
         with interrupts.watched() as watch:
             code = action()
@@ -158,7 +159,8 @@ def _exit(action: Callable[[], int]) -> None:
         place = inspect.trace()[-1]
         typer.echo(
             f"fault: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}. "
-            "Nothing was published. This is an error of sqlmicro; please report it.",
+            f"{'The release is' if watch.committed else 'Nothing was'} published. "
+            "This is an error of sqlmicro; please report it.",
             err=True,
         )
         code = FAULT

@@ -24,6 +24,7 @@ from typing import Any
 
 import numba
 
+_config: Any = numba.config  # its settings are made when it is loaded, which type checkers do not see
 _DESCRIPTORS = Path("/proc/self/fd")
 
 
@@ -37,11 +38,11 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         folder = private_cache()
         if folder is None:
             return numba.njit(**{**options, "cache": False})(function)
-        before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, folder
+        before, _config.CACHE_DIR = _config.CACHE_DIR, folder
         try:
             dispatcher = numba.njit(**options)(function)
         finally:
-            numba.config.CACHE_DIR = before
+            _config.CACHE_DIR = before
         if hasattr(dispatcher, "stats"):  # it is the function itself under NUMBA_DISABLE_JIT
             _copy_compiled(Path(function.__code__.co_filename), Path(dispatcher.stats.cache_path))
         return dispatcher

@@ -37,7 +37,7 @@ def taken(descriptor: int) -> bool:
 
     os.lseek(descriptor, 0, os.SEEK_SET)
     try:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
     except OSError:
         return False
     return True

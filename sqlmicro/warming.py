@@ -96,7 +96,7 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
         progress.tick(len(parts), total)
         progress.say(f"{total} of {total}: attack")
         verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
-    kept = tuple(sorted({str(folder) for kernel in kernels() if (folder := _kept(kernel))}))
+    kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))
     if not kept:
         raise InputError(
             "warm-up", "there must be a folder of your own to keep compiled code in",
