@@ -81,6 +81,7 @@ __all__ = [
     "swap",
     "top_code",
     "v_mdav",
+    "warm_up",
 ]
 _VERBS = frozenset(name for name in __all__ if name[0].islower())
 _SESSION = frozenset({"Audit", "Release", "Result", "Session", "open"})

@@ -6,41 +6,38 @@ import contextlib
 import os
 import signal
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
-INTERRUPTED = 128 + signal.SIGINT
-TERMINATED = 128 + signal.SIGTERM
+from sqlmicro import interrupts
 
 
 def main() -> None:
-    """Run the command line: exit 130 after Ctrl-C, 143 after SIGTERM, with nothing left behind."""
-    terminated = False
+    """Run the command line: exit 130 after Ctrl-C, 143 after SIGTERM, with nothing published and nothing left behind.
 
-    def terminate(number: int, frame: Any) -> None:
-        nonlocal terminated
-        terminated = True
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the first one is being answered
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, terminate)
+    A signal that comes after the commit stops nothing: record and purge are finished, and the exit code is theirs.
+    """
+    watch = interrupts.answer()
     try:
         from sqlmicro.cli import app
 
         app()
     except KeyboardInterrupt:
-        _end(TERMINATED if terminated else INTERRUPTED)
-    except SystemExit as end:
-        if end.code != INTERRUPTED:
-            raise
-        _end(TERMINATED if terminated else INTERRUPTED)
+        _end(watch)
+    except SystemExit:
+        if watch.stopped:
+            _end(watch)
+        if watch.committed:  # while it shuts down Python would die of a signal again
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
+        raise
 
 
-def _end(code: int) -> NoReturn:
-    """End with this code; Python would die of the signal where Ctrl-C met code made of text, as numba makes it."""
+def _end(watch: interrupts.Watch) -> NoReturn:
+    """End at once; Python would die of the signal where Ctrl-C met code made of text, as numba makes it."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    os._exit(code)
+    os._exit(128 + (watch.came or signal.SIGINT))
 
 
 if __name__ == "__main__":

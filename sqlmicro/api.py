@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from sqlmicro import comparison, job, jobfile, options, steps
+from sqlmicro import comparison, job, jobfile, options, steps, warming
 from sqlmicro.attacks.command import attack_options, attack_values
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import audit_options
@@ -191,6 +191,11 @@ def purge_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return purge(values["db"], machine=machine, narrow_enums=values["narrow_enums"])
 
 
+def warm_up_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
+    return asdict(warming.warm_up(python_function, progress))
+
+
 def residue_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Look for values that a release replaced: in the file, the catalog and other tables; values are not shown."""
     from sqlmicro.erasure.residue import residue
@@ -314,6 +319,7 @@ def verbs() -> dict[str, Verb]:
         "explain": (EXPLAIN_OPTIONS, explain_values),
         "schema": ((), schema_values),
         "methods": (METHODS_OPTIONS, methods_values),
+        "warm-up": ((), warm_up_values),
     }
     for method in registered().values():
         shared = [option for option in METHOD_OPTIONS if method.takes(option.name)]

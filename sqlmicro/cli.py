@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from sqlmicro import api, help, options
+from sqlmicro import api, help, interrupts, options
 from sqlmicro.columns import split_names
 from sqlmicro.completion import completer
 from sqlmicro.errors import SqlmicroError
@@ -134,9 +134,13 @@ def _rendered(name: str, report: dict[str, Any]) -> list[str]:
 
 def _exit(action: Callable[[], int]) -> None:
     """Run a command and leave with its exit code; nothing but our own words is printed."""
+    watch = interrupts.Watch()
     try:
-        code = action()
+        with interrupts.watched() as watch:
+            code = action()
         sys.stdout.flush()
+        if watch.late:
+            typer.echo("the signal came too late to stop it: what was asked for is written", err=True)
     except SqlmicroError as error:
         typer.echo(f"error: {error}", err=True)
         code = error.exit_code
@@ -155,7 +159,8 @@ def _exit(action: Callable[[], int]) -> None:
         place = inspect.trace()[-1]
         typer.echo(
             f"fault: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}. "
-            "Nothing was published. This is an error of sqlmicro; please report it.",
+            f"{'The release is' if watch.committed else 'Nothing was'} published. "
+            "This is an error of sqlmicro; please report it.",
             err=True,
         )
         code = FAULT

@@ -13,6 +13,7 @@ from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.interrupts import watched
 from sqlmicro.params import settle
 from sqlmicro.registry import find
 from sqlmicro.steps import (
@@ -56,16 +57,18 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     if jobs[0].options.get("engine") == "spark":
         from sqlmicro.spark import engine
 
-        return engine.release(jobs)
+        with watched():
+            return engine.release(jobs)
     from sqlmicro import manifest
 
-    made = _release(jobs)
-    try:
-        _purge(jobs[0], [release for release, _ in made])
-    finally:  # what was published is told of, and purged before anything can go wrong in telling
-        for release, path in made:
-            if path and not release.report["dry_run"]:
-                manifest.write(path, release.report, release.started)
+    with watched():
+        made = _release(jobs)
+        try:
+            _purge(jobs[0], [release for release, _ in made])
+        finally:  # what was published is told of, and purged before anything can go wrong in telling
+            for release, path in made:
+                if path and not release.report["dry_run"]:
+                    manifest.write(path, release.report, release.started)
     return [release.report for release, _ in made]
 
 

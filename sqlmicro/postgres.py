@@ -216,12 +216,7 @@ def purge(warehouse: Warehouse, relation: Name) -> dict[str, Any]:
 def after_publishing(warehouse: Warehouse, relation: Name, report: dict[str, Any], *, wanted: bool) -> None:
     """Purge after a release in place, and write into its report whether that was done, and why not.
 
-    The release is published already: what goes wrong here is told, not raised.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        With words that tell what was done and what was not.
+    The release is published already: what goes wrong here is told, not raised, and no signal stops it.
     """
     report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
     way = str(statement("VACUUM (FULL, ANALYZE) {{ table | ident }}", table=_own(relation)))
@@ -235,8 +230,6 @@ def after_publishing(warehouse: Warehouse, relation: Name, report: dict[str, Any
         return
     try:
         done = purge(warehouse, relation)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"the release is published, but {stays}") from None
     except SqlmicroError as error:
         report |= {"not_purged_because": str(error), "purge_failed": True}
         report["warning"] = f"the release is published, but the purge failed: {stays}. {error}"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sqlmicro.interrupts import plainly_interrupted
+from sqlmicro.interrupts import watched
 
 if TYPE_CHECKING:
     import rich.progress
@@ -66,7 +66,7 @@ class Progress:
             def on_end(self, event: object) -> None:
                 pass
 
-        with plainly_interrupted(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
+        with watched(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
             yield self
 
     def _say_compiling(self) -> None:
@@ -74,6 +74,12 @@ class Progress:
         if self._talks:
             self._talks = False
             sys.stderr.write("compiling, once for this machine\n")
+            sys.stderr.flush()
+
+    def say(self, text: str) -> None:
+        """Write a line where there is no terminal on which one is overwritten, as when an image is built."""
+        if self._talks and not self.enabled:
+            sys.stderr.write(f"{text}\n")
             sys.stderr.flush()
 
     def tick(self, done: int, total: int, best: str = "") -> None:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import manifest, mysql, postgres, private, templates
+from sqlmicro import locks, manifest, mysql, postgres, private, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import AuditFailed
-from sqlmicro.interrupts import uninterrupted
+from sqlmicro.interrupts import committing
 from sqlmicro.pipeline import Run
 from sqlmicro.recording import record
 from sqlmicro.reports.text import some
@@ -101,7 +101,7 @@ def publish(releases: Sequence[Release], *, dry: bool) -> None:
 def _to_tables(releases: Sequence[Release]) -> None:
     warehouse = releases[0].run.warehouse
     targets = [output.target for release in releases for output in release.outputs]
-    with mysql.taken_back(warehouse, targets), warehouse.transaction():
+    with mysql.taken_back(warehouse, targets), warehouse.transaction(releasing=True):
         served = [release.target for release in releases if release.target.seen]
         postgres.lock(warehouse, [(target.name, target.seen) for target in served if target.name])
         for release in releases:
@@ -275,9 +275,9 @@ def _to_files(releases: Sequence[Release]) -> None:
                 columns = make_columns(warehouse.describe(relation))
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
                 for part in (beside, *beside.rglob("*")):
-                    _fsync(part)
+                    locks.fsync(part)
             release.report |= manifest.after(run, relation, columns, beside)
-        with uninterrupted(), contextlib.ExitStack() as stack:
+        with committing(), contextlib.ExitStack() as stack:
             if not warehouse.in_memory:
                 stack.enter_context(warehouse.transaction())
                 for release in releases:
@@ -287,7 +287,7 @@ def _to_files(releases: Sequence[Release]) -> None:
                 beside.replace(path)
             warehouse.committed = True
         for folder in {path.parent for _, path in written}:
-            _fsync(folder)
+            locks.fsync(folder)
 
 
 def _write_file(run: Run, output: Output, path: Path) -> Name:
@@ -318,14 +318,6 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _gated(run: Run, staged: Name) -> tuple[dict[str, Any], ...]:

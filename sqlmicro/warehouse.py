@@ -17,7 +17,7 @@ from sqlmicro import private
 from sqlmicro.database_errors import wrapped
 from sqlmicro.errors import InputError
 from sqlmicro.held import Held, close
-from sqlmicro.interrupts import interruptible, uninterrupted
+from sqlmicro.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.progress import Progress
 from sqlmicro.templates import Name, Sql, render, statement
 
@@ -320,8 +320,11 @@ class Warehouse:
         self.insert("seal", "SET lock_configuration = true", [])
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Commit at the end of the block, or roll everything back."""
+    def transaction(self, *, releasing: bool = False) -> Iterator[None]:
+        """Commit at the end of the block, or roll everything back.
+
+        With `releasing` it is the commit that makes a release visible: signals that come later stop nothing.
+        """
         self.execute("publish", "BEGIN TRANSACTION")
         try:
             yield
@@ -329,7 +332,7 @@ class Warehouse:
             with contextlib.suppress(Exception):
                 self._connection.rollback()
             raise
-        with uninterrupted():  # or nobody would know whether it was done
+        with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
             self.execute("publish", "COMMIT")
             self.committed = True
 

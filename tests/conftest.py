@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -23,6 +24,11 @@ HOW = "set SQLMICRO_DATA to the folder of the reference data (census.csv, tarrag
 settings.register_profile("quick", deadline=None, derandomize=True, print_blob=True, max_examples=10)
 settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+# A shell without a terminal starts its background jobs with Ctrl-C ignored, which they hand down to their children.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -1,6 +1,5 @@
 """The command line as a user meets it: exit codes, pipes, narrow terminals, Ctrl-C, and no record value anywhere."""
 
-import fcntl
 import json
 import os
 import resource
@@ -207,8 +206,6 @@ def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "TMPDIR": str(temporary)},
-        # Tests that a shell started in the background inherit that Ctrl-C is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 30
     while not list(temporary.iterdir()) and time.monotonic() < deadline:
@@ -239,20 +236,6 @@ def test_a_script_without_its_kernel_publishes_nothing(db, tmp_path):
                 failures += 1
         assert failures
         assert con.execute("SELECT * FROM persons ORDER BY id").fetchall() == before
-
-
-def test_folders_of_killed_runs_are_swept(tmp_path, db):
-    dead, alive = tmp_path / "tmp" / ".sqlmicro-dead", tmp_path / "tmp" / ".sqlmicro-alive"
-    for folder in (dead, alive):
-        folder.mkdir(parents=True)
-        (folder / "duckdb_temp_storage.tmp").write_text(CANARY)
-    lock = os.open(alive, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    done = sqlmicro("profile", "--db", db, "--table", "persons", TMPDIR=str(tmp_path / "tmp"))
-    os.close(lock)
-    assert done.returncode == 0
-    assert not dead.exists()
-    assert alive.exists(), "the folder of a living process is not ours to remove"
 
 
 def test_a_locked_database_is_explained(db):

@@ -1,32 +1,140 @@
-"""Ctrl-C where something else comes between it and the program: compiled code, and code made of text."""
+"""Ctrl-C where something else comes between it and the program: compiled code, code made of text, a thread's start."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from sqlmicro.interrupts import plainly_interrupted
+from sqlmicro import interrupts
+from sqlmicro.interrupts import committing, interruptible, uninterrupted, watched
 
 
 def test_what_compiled_code_makes_of_ctrl_c_is_ctrl_c_again() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), plainly_interrupted():
+    with pytest.raises(KeyboardInterrupt), watched():
         try:
             signal.raise_signal(signal.SIGINT)
         except KeyboardInterrupt:  # as a callback of the compiler swallows it, and then fails
             raise RuntimeError from None
-    with pytest.raises(RuntimeError), plainly_interrupted():
+    with pytest.raises(RuntimeError), watched():
         raise RuntimeError
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_ctrl_c_that_was_swallowed_ends_the_block_and_never_reaches_the_commit() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), watched():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        with committing():
+            done.append("committed")
+    assert not done
+
+
+def test_a_signal_after_the_commit_is_told_at_the_end_in_words() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt, match="too late"), watched():
+        with committing():
+            signal.raise_signal(signal.SIGINT)
+            done.append("committed")
+        signal.raise_signal(signal.SIGINT)
+        done.append("purged")
+    assert done == ["committed", "purged"]
+
+
+def test_a_failed_commit_is_none() -> None:
+    """What was put off until then ends the run."""
+    with pytest.raises(KeyboardInterrupt), watched():
+        with pytest.raises(ValueError, match="full"), committing():
+            signal.raise_signal(signal.SIGINT)
+            raise ValueError("full")
+        with uninterrupted():
+            pass
+
+
+def test_two_signals_of_one_wish_do_not_stop_the_tidying_up() -> None:
+    """`timeout` sends its signal to the process and to the group."""
+    tidied = []
+    with pytest.raises(KeyboardInterrupt), watched():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            tidied.append(True)
+    assert tidied
+
+
+def test_handlers_of_the_program_around_are_used_and_given_back() -> None:
+    """A service that only notes a signal, to stop after the present table, gets its table."""
+    noted: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: noted.append(number))
+    own = signal.getsignal(signal.SIGINT)
+    try:
+        with watched():
+            signal.raise_signal(signal.SIGINT)
+            with committing():
+                pass
+        assert noted == [signal.SIGINT]
+        assert signal.getsignal(signal.SIGINT) is own
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with watched(), committing():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_other_threads_are_left_alone() -> None:
+    seen = []
+
+    def work() -> None:
+        with watched(), committing():
+            seen.append(interrupts._current)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [None]
+
+
+def test_a_statement_whose_thread_was_about_to_start_never_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would run behind the back of the rollback, and commit by itself."""
+    ran, start = [], threading.Thread.start
+
+    def late(thread: threading.Thread) -> None:
+        timer = threading.Timer(0.1, start, [thread])
+        start(timer)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", late)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: ran.append(True), lambda: None)
+    time.sleep(0.5)
+    assert not ran
+
+
+def test_a_statement_that_runs_has_ended_when_ctrl_c_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, ended = threading.Event(), []
+
+    def statement() -> None:
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        stop.wait(20)
+        ended.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(statement, stop.set)
+    assert ended
+
+
 TEXT = """
 import signal, sqlmicro.__main__, sqlmicro.cli
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def app():
     try:

@@ -9,8 +9,10 @@ import sqlmicro
 
 PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
-    {"errors"},
-    {"keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held"},
+    {"errors", "interrupts", "compiled"},
+    {"locks"},
+    {"private"},
+    {"keys", "templates", "params", "progress", "standardise", "database_errors", "held"},
     {"registry", "warehouse", "options"},
     {"columns"},
     {"attach", "postgres"},
@@ -27,6 +29,7 @@ LAYERS = [
     {"spark"},
     {"jobfile", "comparison"},
     {"jobs"},
+    {"warming"},
     {"api"},
     {"session", "help", "completion"},
     {"cli"},
@@ -80,7 +83,7 @@ def test_imports_run_one_way(path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_heavy_libraries_are_imported_where_they_are_used(path):
     heavy = {module.split(".")[0] for module in imports(path, only_at_import_time=True)} & HEAVY
-    if path.name.endswith("_kernels.py"):  # compiled loops, themselves imported only inside functions
+    if path.name.endswith(("_kernels.py", "compiled.py")):  # compiled loops, imported only inside functions
         heavy -= {"numba", "numpy"}
     assert not heavy
 

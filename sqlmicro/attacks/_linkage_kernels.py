@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.group._tree_kernels import LEAF, plant
 
 WORK_PER_CALL = 3_000_000

@@ -19,20 +19,18 @@ Since there is no log when the file is renamed, none can be replayed onto the fr
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import shutil
-import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import private
+from sqlmicro import locks, private
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
-from sqlmicro.interrupts import uninterrupted
+from sqlmicro.interrupts import committing
 from sqlmicro.warehouse import Warehouse
 
 WHERE = "purge"
@@ -81,8 +79,10 @@ def check(db: str) -> None:
     Raises
     ------
     InputError
-        When the file is no database file, cannot be written to, or the room beside it is too small for a second one.
+        When the file is no database file, cannot be written to, or the room beside it is too small for a second one;
+        on another system than Linux.
     """
+    locks.check_database_locks(WHERE)
     if not Path(db).is_file():
         raise InputError(
             "--db",
@@ -132,12 +132,7 @@ def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
 def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *, wanted: bool) -> None:
     """Purge after a release in place, and write into its report whether that was done, and why not.
 
-    The release is published already: what goes wrong here is told, not raised.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        With words that tell what was done and what was not.
+    The release is published already: what goes wrong here is told, not raised, and no signal stops it.
     """
     report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
     stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {db}"
@@ -149,10 +144,6 @@ def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *
         return
     try:
         done = purge(db, machine=machine)
-    except KeyboardInterrupt as error:
-        if error.args:
-            raise
-        raise KeyboardInterrupt(f"the release is published, but {stays}") from None
     except (SqlmicroError, OSError) as error:
         reason = str(error) if isinstance(error, SqlmicroError) else f"the system refused it ({type(error).__name__})"
         report |= {"not_purged_because": reason, "purge_failed": True}
@@ -169,17 +160,15 @@ def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *
 @contextmanager
 def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
     """Checkpoint the database and hold a read lock on its file: nobody can write in the block."""
-    if not hasattr(fcntl, "F_OFD_SETLK"):
-        raise InputError(WHERE, "needs locks of open files", "a system without them", "Run it on Linux")
     log = Path(f"{db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
         with Warehouse.open(db, **machine) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT")
-        descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(file, os.O_RDWR)
         try:
             # Between closing and locking another process may have written: then there is a lock or a log.
-            if _lock(descriptor, fcntl.F_RDLCK) and not log.exists():
+            if locks.database_taken(descriptor, alone=False) and not log.exists():
                 yield descriptor
                 return
         finally:
@@ -187,16 +176,6 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
         if time.monotonic() > ends:
             raise _in_use(db)
         time.sleep(0.05)
-
-
-def _lock(descriptor: int, kind: int) -> bool:
-    """Lock an open file as a whole, and tell whether that could be done."""
-    whole = struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0)
-    try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, whole)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
 
 
 def _in_use(db: str) -> InputError:
@@ -242,18 +221,14 @@ def _like(fresh: Path, file: Path) -> None:
 def _replace(fresh: Path, file: Path, lock: int) -> None:
     """Rename the fresh file over the old one, while nobody has the old one open."""
     ends = time.monotonic() + _PATIENCE
-    while not _lock(lock, fcntl.F_WRLCK):
+    while not locks.database_taken(lock, alone=True):
         if time.monotonic() > ends:
             raise _in_use(str(file))
         time.sleep(0.05)
     held, there = os.fstat(lock), file.stat()
     if (held.st_dev, held.st_ino) != (there.st_dev, there.st_ino):
         raise _in_use(str(file))
-    with uninterrupted():
+    with committing():
         fresh.replace(file)
         # Somebody may have opened the old file just before: the lock is held on, so that DuckDB refuses it.
-        descriptor = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        locks.fsync(file.parent)

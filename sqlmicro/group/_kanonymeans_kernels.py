@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sqlmicro.compiled import njit
 
 _LEAF = 8
 _DEEP = 128

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group._mdav_plus_kernels import join_nearest
 from sqlmicro.group._shell_kernels import RECORD, SLACK, farthest, measure_from_centroid, remove_all

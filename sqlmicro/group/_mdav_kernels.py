@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group._shell_kernels import CENTROID, RECORD, farthest, remove_all
 from sqlmicro.group._sum_kernels import add, add_up

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.group._shell_kernels import measure_from_centroid
 from sqlmicro.group._sum_kernels import add, add_up
 from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant, remove_all, squared_distance

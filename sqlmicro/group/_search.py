@@ -179,13 +179,6 @@ class Search:
         self._keep()
         return self._outside(groups.label)
 
-    def quench(self) -> None:
-        """Bring the present grouping to a local optimum, and keep it if it is the best."""
-        if self._groups is not None:
-            self._deadline = None
-            self._stage(0.0, min(50 * len(self._X), 20 * _SLICE), 1.0)
-            self._keep()
-
     def span(self, begin: float, end: float) -> None:
         """Say which part of the whole search follows, for the progress."""
         self._span = (begin, end)
@@ -217,9 +210,7 @@ class Search:
         groups = self._current()
         sse = float(recentre(self._X, groups))
         if sse < self.sse:
-            # A copy first: an interruption between the two lines leaves an older SSE, but a whole grouping.
-            self._best = groups.label.copy()
-            self.sse = sse
+            self._best, self.sse = groups.label.copy(), sse
 
     def _outside(self, label: np.ndarray) -> np.ndarray:
         """Return labels 0..G-1 of the rows as they came."""

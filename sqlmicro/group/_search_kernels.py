@@ -8,8 +8,8 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.group._move_kernels import (
     chain,
     chain_cost,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.group import _tree_kernels as trees
 from sqlmicro.group._sum_kernels import add_up
 from sqlmicro.group._tree_kernels import measure, squared_distance

@@ -7,7 +7,7 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 
 from __future__ import annotations
 
-from numba import njit
+from sqlmicro.compiled import njit
 
 
 @njit(cache=True, inline="always")

@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from sqlmicro.compiled import njit
 
 LEAF = 32
 WORK_PER_CALL = 3_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Iterator
@@ -96,9 +97,8 @@ def certify(
     better grouping are known, the bound of the MILP holds too; 10⁻⁶ of the SSE is taken off it, since HiGHS works with
     tolerances.
 
-    Ctrl-C ends the search; the best result so far is returned. Time and memory grow with the number of groups worth
-    looking at, and with k more than with n. No polynomial bound on the time is known: the problem is NP-hard (Oganian &
-    Domingo-Ferrer 2001).
+    Time and memory grow with the number of groups worth looking at, and with k more than with n. No polynomial bound on
+    the time is known: the problem is NP-hard (Oganian & Domingo-Ferrer 2001).
 
     Examples
     --------
@@ -112,14 +112,12 @@ def certify(
     search = ColumnGeneration(
         X, labels, k, rng, tick, math.inf if time_limit is None else time.monotonic() + time_limit
     )
-    try:
+    with contextlib.suppress(TimeOver):
         search.improve(pool)
         search.bound()
         for _ in range(_ENRICHMENTS):
             if not search.enrich() or not search.improve(pool):
                 break
-    except (TimeOver, KeyboardInterrupt):
-        pass
     bound = None if search.known is None else search.known * search.unit
     return Certificate(search.labels(), search.sse * search.unit, bound, _note(search))
 

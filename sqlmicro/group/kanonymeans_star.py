@@ -94,8 +94,8 @@ def kanonymeans_star(
     Returns
     -------
     Grouping
-        Group of every record, 0..G-1, k to 2k-1 records each. A note says when the time limit or Ctrl-C ended the
-        search; the best grouping found by then is used, and at least one is made.
+        Group of every record, 0..G-1, k to 2k-1 records each. A note says when the time limit ended the search; the
+        best grouping found by then is used, and at least one is made.
 
     Notes
     -----
@@ -125,21 +125,15 @@ def kanonymeans_star(
         best = min(found.loss for found in alive)
         tick(min(stale, generations), generations, f"IL {100 * best / total:.4g}" if total else "")
 
-    try:
-        while len(alive) < population and not (alive and clock.over):
-            live(first_centres(X, k, centres, init, rng))
-        while stale < generations and not clock.over:
-            parents = _fittest(alive, survivors)
-            best = parents[0].loss
-            alive = list(parents)
-            while len(alive) < population and not clock.over:
-                live(_child(parents, recombine, mutations, strength, rng))
-            stale = 0 if min(found.loss for found in alive) < best else stale + 1
-    except KeyboardInterrupt:
-        if not alive:
-            raise
-        note = "kanonymeans-star was interrupted: the best grouping found by then is used"
-        return Grouping(_fittest(alive, 1)[0].labels, (note,))
+    while len(alive) < population and not (alive and clock.over):
+        live(first_centres(X, k, centres, init, rng))
+    while stale < generations and not clock.over:
+        parents = _fittest(alive, survivors)
+        best = parents[0].loss
+        alive = list(parents)
+        while len(alive) < population and not clock.over:
+            live(_child(parents, recombine, mutations, strength, rng))
+        stale = 0 if min(found.loss for found in alive) < best else stale + 1
     notes = ("kanonymeans-star reached its time limit: the best grouping found by then is used",)
     return Grouping(_fittest(alive, 1)[0].labels, notes if stale < generations else ())
 

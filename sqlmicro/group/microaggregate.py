@@ -79,8 +79,7 @@ def microaggregate(
     Returns
     -------
     Grouping
-        Labels (n,), 0..G-1, of groups of k to 2k-1 records, and a note where the search was stopped by Ctrl-C: then
-        they are the best groups found until then.
+        Labels (n,), 0..G-1, of groups of k to 2k-1 records, and a note where a time limit was given.
 
     Raises
     ------
@@ -139,17 +138,9 @@ def microaggregate(
     deadline = None if time_limit is None else began + (_SEARCH_SHARE if certify else 1.0) * time_limit
     reach, leaves = ((6, 6) if p <= 4 else (8, 16)) if quality == "fast" else (min(48, max(16, 3 * k)), 64)
     search = Search(X, k, rng, tick, reach=reach, leaves=leaves, deadline=deadline)
-    notes = []
-    limited = () if time_limit is None else (_LIMITED,)
-    try:
-        _run(search, n, p, quality, deadline)
-    except KeyboardInterrupt:
-        if not search.found:
-            raise
-        notes.append("The search was stopped: these are the best groups it had found")
-        _last_descent(search)
-    if not certify or notes:
-        return Grouping(search.best, (*notes, *limited))
+    _run(search, n, p, quality, deadline)
+    if not certify:
+        return Grouping(search.best, () if time_limit is None else (_LIMITED,))
     return _certified(X, search.best, k, rng, tick, end)
 
 
@@ -198,10 +189,3 @@ def _run(search: Search, n: int, p: int, quality: str, deadline: float | None) -
 def _hot(each: float) -> float:
     """Return the temperature to start from with so many proposals per record: the fewer, the less is undone."""
     return min(_HOT, each / 200)
-
-
-def _last_descent(search: Search) -> None:
-    try:
-        search.quench()
-    except KeyboardInterrupt:
-        return

@@ -6,7 +6,8 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sqlmicro.compiled import njit
 
 
 @njit(cache=True)
@@ -49,7 +50,7 @@ def split(X: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
             return 0
         values = X[members, j]
         order = np.argsort(values, kind="mergesort")
-        position = cut(values[order], k, strict)
+        position: int = cut(values[order], k, strict)
         if position:
             members[:] = members[order]
             return position

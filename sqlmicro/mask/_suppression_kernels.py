@@ -8,7 +8,8 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from sqlmicro.compiled import njit
 
 _FACTOR, _PRIME = 1103515245, 2147483647
 _PAIRS = 16

@@ -12,5 +12,5 @@ RENDER: dict[str, Callable[[dict[str, Any]], str]] = {
     "safe-distance": text.safe_distance, "macros": text.macros,
     "purge": erasure_text.purged, "residue": erasure_text.residue, "attack": attack_text.attack,
     "report": report_text.report, "init": jobs_text.draft, "explain": jobs_text.explanation, "schema": jobs_text.schema,
-    "compare": compare_text.compare,
+    "compare": compare_text.compare, "warm-up": text.warmed_up,
 }  # fmt: skip

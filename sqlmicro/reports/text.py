@@ -283,6 +283,14 @@ def deviations(parts: dict[str, Any]) -> str:
     return table(rows, ["order", "tables", "sum |dA|", "max |dA|", "% cells changed"], right=[1, 2, 3, 4])
 
 
+def warmed_up(report: dict[str, Any]) -> str:
+    """Return what was compiled, and where it is kept."""
+    lines = [f"{report['functions']} functions are compiled, in {report['seconds']:.0f} s. They are kept in:"]
+    lines += [f"  {folder}" for folder in report["folders"]]
+    lines += [f"not compiled: what needs {name}, which is not installed" for name in report["left_out"]]
+    return "\n".join(lines)
+
+
 def safe_distance(report: dict[str, Any]) -> str:
     """Return the SAFE distance of two tables and its parts."""
     lines = [

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from sqlmicro.compiled import njit
 from sqlmicro.safe_method._search_kernels import cost_of_pair, count_more
 
 

@@ -112,7 +112,7 @@ class Schedule:
 def anneal(
     problem: Problem, state: State, limits: Limits, schedule: Schedule, rng: np.random.Generator, tick: Tick
 ) -> tuple[int, bool]:
-    """Anneal in chunks; return the proposals made and whether it ended early.
+    """Anneal in chunks; return the proposals made and whether the time limit ended it.
 
     Between chunks, after the first third, the price of large deviations rises in the tables that have a cell above its
     limit and falls back in the others. One fixed price leaves single cells above it, and a price high enough for them
@@ -137,25 +137,22 @@ def anneal(
     prices = [weight.copy() for weight in whole]
     chunk = min(_CHUNK, -(-schedule.proposals // _CHUNKS))
     done, stopped = 0, False
-    try:
-        while done < schedule.proposals and not stopped:
-            size = min(chunk, schedule.proposals - done)
-            if done >= _REPRICED_FROM * schedule.proposals:
-                reprice()
-            run(size, schedule.temperature(done), schedule.temperature(done + size))
-            done += size
-            tick(schedule.restart * schedule.proposals + done, schedule.restarts * schedule.proposals)
-            stopped = done < schedule.proposals and schedule.is_over()
-        for _ in range(0 if stopped else _REPAIRS):
-            refresh(problem, state)
-            exceeded = limits.exceeded(state.deviation)
-            if not exceeded.any():
-                break
-            problem.steep[:] = np.where(exceeded, steep * _DEAREST, problem.steep)
-            run(chunk, schedule.temperature(int(_REPAIRED_FROM * schedule.proposals)), schedule.temperature(done))
-            done += chunk
-    except KeyboardInterrupt:
-        stopped = True
+    while done < schedule.proposals and not stopped:
+        size = min(chunk, schedule.proposals - done)
+        if done >= _REPRICED_FROM * schedule.proposals:
+            reprice()
+        run(size, schedule.temperature(done), schedule.temperature(done + size))
+        done += size
+        tick(schedule.restart * schedule.proposals + done, schedule.restarts * schedule.proposals)
+        stopped = done < schedule.proposals and schedule.is_over()
+    for _ in range(0 if stopped else _REPAIRS):
+        refresh(problem, state)
+        exceeded = limits.exceeded(state.deviation)
+        if not exceeded.any():
+            break
+        problem.steep[:] = np.where(exceeded, steep * _DEAREST, problem.steep)
+        run(chunk, schedule.temperature(int(_REPAIRED_FROM * schedule.proposals)), schedule.temperature(done))
+        done += chunk
     if stopped:
         # What was found while it was hot is worth little before it is cooled.
         cold = schedule.temperature(schedule.proposals)

@@ -32,7 +32,7 @@ class Placement:
     proposals : int
         Changes that were tried.
     stopped : bool
-        Whether the time limit or an interruption ended the search early.
+        Whether the time limit ended the search early.
     """
 
     new_n: np.ndarray
@@ -96,7 +96,7 @@ def search(
     restarts : int
         Searches from different starts; the best is returned. Each costs as much as the first.
     time_limit : float, optional
-        Seconds after which the best placement so far is returned; so does an interruption from the keyboard.
+        Seconds after which the best placement so far is returned.
     objective : Objective, optional
         Other prices.
 

@@ -37,7 +37,7 @@ def exchanged(
     rng : Generator
         Same state, same targets.
     tick : callable
-        Told (tries, tries at most). An interruption from the keyboard keeps what was found.
+        Told (tries, tries at most).
 
     Returns
     -------
@@ -71,14 +71,11 @@ def exchanged(
     every = np.arange(len(n))
     first, last = np.searchsorted(source, every), np.searchsorted(source, every, side="right")
     tries, done = min(_TRIES_AT_MOST, _TRIES_PER_MOVER * len(movers)), 0
-    try:
-        while done < tries:
-            # Anew for every chunk: the sums are added in single precision and would drift.
-            kernels.weigh(problem, state, source, target, weight)
-            size = min(_CHUNK, tries - done)
-            kernels.exchange(problem, state, source, target, weight, movers, first, last, size, rng)
-            done += size
-            tick(done, tries)
-    except KeyboardInterrupt:
-        pass
+    while done < tries:
+        # Anew for every chunk: the sums are added in single precision and would drift.
+        kernels.weigh(problem, state, source, target, weight)
+        size = min(_CHUNK, tries - done)
+        kernels.exchange(problem, state, source, target, weight, movers, first, last, size, rng)
+        done += size
+        tick(done, tries)
     return target

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro import job as jobs
 from sqlmicro import options
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.interrupts import watched
 from sqlmicro.params import settle
 from sqlmicro.session.result import Audit
 from sqlmicro.steps import Job, Step, gate_parameters
@@ -189,10 +190,11 @@ class Release:
             values["no_purge"] = self._session.check_purge(self, no_purge=no_purge)
         steps = (*self._job.steps[:-1], Step("publish", values, "publish"))
         options_ = {**self._job.options, "db": self._session.held.path or None}
-        made = jobs.published(replace(self._job, steps=steps, options=options_), self._prepared)
-        self.report = made.report
-        if in_place:
-            self._session.purge(self, made.report, wanted=made.target.purge)
+        with watched():
+            made = jobs.published(replace(self._job, steps=steps, options=options_), self._prepared)
+            self.report = made.report
+            if in_place:
+                self._session.purge(self, made.report, wanted=made.target.purge)
         return self.report
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlmicro import keys, options, pipeline, private, publish, targets
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
-from sqlmicro.interrupts import uninterrupted
+from sqlmicro.interrupts import committing
 from sqlmicro.job import _note_roles, _versions
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
@@ -146,7 +146,7 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> list[di
         columns = make_columns(warehouse.describe(written))
         audits = publish.audit_release(run, output, written, columns)
         if not dry:
-            with uninterrupted():
+            with committing():
                 if target.path.exists():
                     target.path.rename(folder / "replaced")
                 beside.rename(target.path)

@@ -215,24 +215,6 @@ def test_a_time_limit_of_nothing_returns_the_grouping_and_knows_no_bound() -> No
     assert found.sse == pytest.approx(sse(X, labels))
 
 
-@pytest.mark.parametrize("stop_after", [1, 3, 6, 12])
-def test_ctrl_c_returns_the_best_so_far(stop_after: int) -> None:
-    X = np.random.default_rng(7).normal(size=(40, 2))
-    labels = mdav(X, np.random.default_rng(0), silent, k=3)
-    told: list[int] = []
-
-    def tick(done: int, total: int, best: str = "") -> None:
-        assert 0 <= done <= total
-        told.append(done)
-        if len(told) == stop_after:
-            raise KeyboardInterrupt
-
-    found = certify(X, labels, 3, np.random.default_rng(0), tick)
-    assert len(told) == stop_after
-    assert found.sse <= sse(X, labels) + 1e-9
-    assert found.lower_bound is None or found.lower_bound <= found.sse
-
-
 def test_same_seed_same_labels_and_records_untouched() -> None:
     X = np.random.default_rng(8).normal(size=(60, 3))
     before = X.copy()

@@ -10,7 +10,6 @@ import pytest
 from naive_kanonymeans import naive_star, partition
 from test_kanonymeans import draw, optimum
 
-from sqlmicro.group import kanonymeans_star as module
 from sqlmicro.group.kanonymeans import centroids, kanonymeans, loss
 from sqlmicro.group.kanonymeans_star import kanonymeans_star
 from sqlmicro.registry import silent
@@ -73,32 +72,8 @@ def test_time_limit_ends_the_search_with_a_note() -> None:
     assert found.notes == ("kanonymeans-star reached its time limit: the best grouping found by then is used",)
 
 
-def test_ctrl_c_gives_the_best_grouping_found_by_then() -> None:
-    X = draw("normal", 5, 60, 2)
-    calls: list[str] = []
-
-    def tick(done: int, total: int, best: str = "") -> None:
-        calls.append(best)
-        if len(calls) == 15:
-            raise KeyboardInterrupt
-
-    found = kanonymeans_star(X, np.random.default_rng(5), tick, k=3)
-    share = 100 * loss(X, found.labels, centroids(X, found.labels)) / loss(X, np.zeros(60, int), X.mean(axis=0)[None])
-    assert calls[-1] == f"IL {share:.4g}"
-    assert found.notes == ("kanonymeans-star was interrupted: the best grouping found by then is used",)
-
-
-def test_ctrl_c_before_there_is_a_grouping_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(module, "group_around", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        kanonymeans_star(draw("normal", 6, 30, 2), np.random.default_rng(6), silent, k=3)
-
-
 @pytest.mark.slow
-def test_a_signal_at_any_moment_gives_a_grouping_or_ends_the_run() -> None:
+def test_a_signal_at_any_moment_ends_the_run() -> None:
     """Where compiled code makes Python objects, a signal could be lost in a SystemError or crash the process."""
 
     def interrupt(*_: object) -> None:
@@ -113,12 +88,10 @@ def test_a_signal_at_any_moment_gives_a_grouping_or_ends_the_run() -> None:
         for seed in range(500):
             try:
                 signal.setitimer(signal.ITIMER_VIRTUAL, 0.004 + 0.01 * rng.random())
-                found = kanonymeans_star(X, np.random.default_rng(seed), silent, k=3, generations=1000)
-                assert np.bincount(found.labels).min() >= 3
-                interrupted += len(found.notes)
+                kanonymeans_star(X, np.random.default_rng(seed), silent, k=3, generations=1000)
             except KeyboardInterrupt:
-                continue
+                interrupted += 1
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-    assert interrupted > 250
+    assert interrupted == 500

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -235,33 +234,6 @@ def test_annealings_of_one_search_differ_and_the_best_is_kept() -> None:
 
 
 # Stopping, time, refusals
-
-
-def interrupted_at(X: np.ndarray, number: int) -> tuple[Grouping, list[str]]:
-    ticks, seen = count(), []
-
-    def tick(done: int, total: int, best: str = "") -> None:
-        assert 0 <= done <= total
-        seen.append(best)
-        if next(ticks) == number:
-            raise KeyboardInterrupt
-
-    return microaggregate(X, np.random.default_rng(1), tick, k=3), seen
-
-
-def test_ctrl_c_gives_the_best_groups_so_far_and_says_so() -> None:
-    X = np.random.default_rng(14).normal(size=(400, 3))
-    found, seen = interrupted_at(X, 300)
-    assert found.notes == ("The search was stopped: these are the best groups it had found",)
-    assert np.bincount(found.labels).min() >= 3
-    assert seen[300].startswith("IL ")
-    assert loss(X, found.labels) <= float(seen[300].split()[1]) + 5e-4
-    assert loss(X, found.labels) < loss(X, mdav(X, np.random.default_rng(0), silent, k=3))
-
-
-def test_ctrl_c_before_there_are_groups_ends_the_run() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        interrupted_at(np.random.default_rng(15).normal(size=(400, 3)), 0)
 
 
 def test_the_time_limit_ends_the_search() -> None:

@@ -26,8 +26,7 @@ import pyarrow  # noqa: F401
 import typer
 
 import sqlmicro.__main__
-from sqlmicro import cli, pipeline, publish, templates  # noqa: F401
-from sqlmicro.erasure import purge
+from sqlmicro import cli, locks, pipeline, publish, templates  # noqa: F401
 from sqlmicro.warehouse import Warehouse
 
 ARGUMENTS = (
@@ -69,7 +68,7 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
     if stop is not None or not (folder / "count").exists():
         Warehouse._call = counted(Warehouse._call)  # type: ignore[method-assign]
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
-        purge._lock = counted(purge._lock)
+        locks.database_taken = counted(locks.database_taken)
         os.fsync = counted(os.fsync)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell without a terminal may have switched off
     sys.argv = ["sqlmicro", *ARGUMENTS.split(), str(folder / "work" / "w.duckdb")]

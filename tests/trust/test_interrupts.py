@@ -1,0 +1,282 @@
+"""Interrupts: a signal before the commit publishes nothing, wherever it comes; one after it stops nothing.
+
+Whole processes, in a terminal (Ctrl-C is typed) and as a background job of a script (which starts with SIGINT ignored).
+`INTERRUPTS=10 pytest -m slow -k every_method tests/trust/test_interrupts.py` sends 10 of each kind to each method.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlmicro
+from sqlmicro import publish
+from sqlmicro.audits import k_anonymity
+from sqlmicro.erasure import purge as purging
+from sqlmicro.safe_method.search import search
+
+from .test_crash import drive, phase
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+NUMBERS, PERSONS = "x,y,z", "sex,age,city,x"
+ENDLESS = ("microaggregate", "--columns", NUMBERS, "--quality", "best", "--time-limit", "600")
+
+
+def make(path: Path, rows: int) -> None:
+    with duckdb.connect(str(path)) as con:
+        con.execute(
+            "CREATE TABLE t AS SELECT i, hash(i) % 10007 / 7 AS x, hash(i + 1) % 9973 / 3 AS y, "
+            "hash(i + 2) % 8161 / 2 AS z, ['f', 'm'][1 + i % 2] AS sex, i * 37 % 90 AS age, hash(i) % 40 AS city, "
+            f"1 + i % 5 / 3 AS weight FROM range({rows}) r(i)"
+        )
+
+
+@dataclass(frozen=True)
+class State:
+    """What is in the database: whether t holds the originals, the other tables, and what is recorded."""
+
+    originals: bool
+    tables: tuple[str, ...]
+    recorded: int
+
+
+def state(path: Path, rows: int) -> State:
+    with duckdb.connect(str(path)) as con:
+        tables = [row[0] for row in con.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
+        recorded = con.execute("SELECT count(*) FROM sqlmicro.releases").fetchone()[0] if "releases" in tables else 0
+        # The row numbers are dropped: after a release in place they are NULL.
+        same = con.execute("SELECT count(DISTINCT i), count(*) FROM t").fetchone() == (rows, rows)
+    return State(same, tuple(tables), recorded)
+
+
+@contextmanager
+def started(command: list[str], folder: Path, *, terminal: bool) -> Iterator[tuple[subprocess.Popen[bytes], Any]]:
+    """Start a process that has a terminal of its own, or that is a background job; yield it and how to send."""
+    env = {**os.environ, "TMPDIR": str(folder / "tmp")}
+    given: dict[str, Any] = {"env": env, "cwd": folder}
+    if not terminal:
+        ignoring: Callable[[], object] = lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)  # noqa: E731
+        with (folder / "out").open("wb") as out:
+            process = subprocess.Popen(command, stdout=out, stderr=out, preexec_fn=ignoring, **given)
+            yield process, process.send_signal
+        return
+    ours, theirs = os.openpty()
+
+    def control() -> None:
+        fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+    process = subprocess.Popen(command, start_new_session=True, preexec_fn=control, **streams, **given)
+    os.close(theirs)
+
+    def read() -> None:
+        with suppress(OSError), (folder / "out").open("wb") as out:
+            while part := os.read(ours, 65536):
+                out.write(part)
+                out.flush()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield process, lambda sent: os.write(ours, b"\x03") if sent == signal.SIGINT else process.send_signal(sent)
+    finally:
+        reader.join(30)
+        os.close(ours)
+
+
+def stop(
+    folder: Path, db: Path, arguments: tuple[str, ...], sent: int, wait: Callable[[], object], *, terminal: bool
+) -> int:
+    """Run a command, send it a signal when `wait` returns, and return its exit code as a shell tells it."""
+    shutil.rmtree(folder / "tmp", ignore_errors=True)
+    (folder / "tmp").mkdir()
+    command = [sys.executable, "-m", "sqlmicro", arguments[0], "--db", str(db), "--table", "t", *arguments[1:]]
+    with started(command, folder, terminal=terminal) as (process, send):
+        wait()
+        send(sent)
+        code = process.wait(120)
+    return 128 - code if code < 0 else code
+
+
+def works(folder: Path, seconds: float) -> Callable[[], None]:
+    """Return what waits until a run has made its temporary folder, and so many seconds."""
+
+    def wait() -> None:
+        ends = time.monotonic() + 60
+        while not list((folder / "tmp").iterdir()) and time.monotonic() < ends:
+            time.sleep(0.02)
+        time.sleep(seconds)
+
+    return wait
+
+
+@pytest.mark.parametrize("terminal", [True, False], ids=["in a terminal", "as a background job"])
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_search_that_is_interrupted_publishes_nothing(tmp_path: Path, sent: int, terminal: bool) -> None:
+    """It had a best grouping so far, which only --time-limit may ask for."""
+    db = tmp_path / "w.duckdb"
+    make(db, 2000)
+    before = db.read_bytes()
+    code = stop(tmp_path, db, (*ENDLESS, "--rest", "drop", "--in-place"), sent, works(tmp_path, 3), terminal=terminal)
+    told = (tmp_path / "out").read_text()
+    assert code == CODES[sent], told
+    assert "interrupted: nothing was published" in told
+    assert db.read_bytes() == before
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "tmp", "w.duckdb"]
+
+
+def test_an_interrupt_leaves_the_direct_search() -> None:
+    import numpy as np
+
+    def interrupt(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    codes, n = np.array([[i // 9, i % 9] for i in range(81)]), np.arange(81) % 4 + 1
+    with pytest.raises(KeyboardInterrupt):
+        search(codes, np.zeros((81, 0)), n, 3, np.random.default_rng(0), interrupt)
+
+
+def interrupted_and_swallowed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with a Ctrl-C in it that is lost, as in a destructor or a callback of compiled code."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return function(*given, **named)
+
+    return call
+
+
+@pytest.mark.parametrize("target", [{"into": "o"}, {"to": "o.csv"}, {"in_place": True}], ids=str)
+def test_an_interrupt_that_was_lost_does_not_reach_the_commit(
+    tmp_path: Path, target: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = tmp_path / "w.duckdb"
+    make(db, 100)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(publish, "audit_release", interrupted_and_swallowed(publish.audit_release))
+    with pytest.raises(KeyboardInterrupt):
+        sqlmicro.individual_ranking("t", db=str(db), columns=["x"], rest="drop", k=5, **target)
+    assert state(db, 100) == State(True, ("t",), 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
+
+
+def test_an_interrupt_between_commit_and_purge_lets_the_purge_finish(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = tmp_path / "w.duckdb"
+    make(db, 100)
+    purge, done = purging.purge, []
+
+    def interrupted(*given: Any, **named: Any) -> dict[str, Any]:
+        signal.raise_signal(signal.SIGINT)
+        done.append(purge(*given, **named))
+        return done[0]
+
+    monkeypatch.setattr(purging, "purge", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="too late"):
+        sqlmicro.individual_ranking("t", db=str(db), columns=["x"], rest="drop", k=5, in_place=True)
+    assert done[0]["purged"]
+    assert not state(db, 100).originals
+    assert state(db, 100).recorded == 1
+
+
+def test_a_release_in_a_session_hears_of_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = tmp_path / "w.duckdb"
+    make(db, 100)
+    with sqlmicro.open(str(db)) as session:
+        release = session.individual_ranking("t", columns=["x"], rest="drop", k=5)
+        monkeypatch.setattr(k_anonymity, "class_sizes", interrupted_and_swallowed(k_anonymity.class_sizes))
+        with pytest.raises(KeyboardInterrupt):
+            release.publish(into="o")
+    assert state(db, 100) == State(True, ("t",), 0)
+
+
+@pytest.mark.slow
+def test_signals_at_every_statement(tmp_path: Path) -> None:
+    """Before the commit: exit 130 or 143 and the old state. After it: exit 0, and nothing is left to purge."""
+    shares = [share / 60 for share in range(1, 61)]
+    first, stops = drive(tmp_path, stops=[[sent, share] for sent in CODES for share in shares])
+    for found in stops:
+        sent = found["stop"][0]
+        expected = {"old": CODES[sent], "new, purged": 0}
+        assert found["status"] == expected[phase(first, found)], found
+    assert {phase(first, found) for found in stops} == {"old", "new, purged"}
+
+
+@dataclass(frozen=True)
+class Long:
+    """A method that takes more than a second on so many records."""
+
+    rows: int
+    arguments: tuple[str, ...]
+
+
+METHODS = {
+    "safe, search": Long(3000, ("safe", "--columns", PERSONS, "--method", "search")),
+    "safe, search with weights": Long(
+        3000, ("safe", "--columns", f"{PERSONS}", "--method", "search", "--weights", "weight")
+    ),
+    "safe, best": Long(1500, ("safe", "--columns", PERSONS)),
+    "microaggregate": Long(4000, ("microaggregate", "--columns", NUMBERS)),
+    "microaggregate, best": Long(1500, (*ENDLESS[:-1], "4")),
+    "microaggregate, certified": Long(200, (*ENDLESS[:-1], "4", "--certify")),
+    "kanonymeans-star": Long(1500, ("kanonymeans-star", "--columns", NUMBERS)),
+    "k-ward": Long(6000, ("k-ward", "--columns", NUMBERS)),
+    "max-distance": Long(20_000, ("max-distance", "--columns", NUMBERS)),
+    "mhm": Long(20_000, ("mhm", "--columns", NUMBERS)),
+    "mdav": Long(60_000, ("mdav", "--columns", NUMBERS)),
+    "mondrian": Long(150_000, ("mondrian", "--columns", NUMBERS)),
+    "suppress": Long(100_000, ("suppress", "--columns", "sex,age,city")),
+    "individual-ranking": Long(400_000, ("individual-ranking", "--columns", NUMBERS)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str) -> None:
+    moments = int(os.environ.get("INTERRUPTS", "1"))
+    long = METHODS[name]
+    make(tmp_path / "pristine.duckdb", long.rows)
+    arguments = (*long.arguments, "--rest", "drop", "--k", "3", "--in-place", "--json")
+    shutil.copy(tmp_path / "pristine.duckdb", tmp_path / "whole.duckdb")
+    began = time.monotonic()
+    assert stop(tmp_path, tmp_path / "whole.duckdb", arguments, 0, lambda: None, terminal=False) == 0
+    seconds = time.monotonic() - began
+    counts = {"method": name, "seconds": round(seconds, 1), "interrupted": 0, "published": 0, "too late": 0}
+    for sent, code in CODES.items():
+        for terminal in (True, False):
+            for moment in range(moments):
+                db = Path(shutil.copy(tmp_path / "pristine.duckdb", tmp_path / "w.duckdb"))
+                after = (moment + 0.5) / moments * 0.9 * seconds
+                found = stop(tmp_path, db, arguments, sent, lambda after=after: time.sleep(after), terminal=terminal)
+                left = state(db, long.rows)
+                assert list((tmp_path / "tmp").iterdir()) == []
+                if found == code:
+                    counts["interrupted"] += 1
+                    counts["published"] += left != State(True, ("t",), 0)
+                else:
+                    assert found == 0, (tmp_path / "out").read_text()
+                    assert (left.originals, left.recorded) == (False, 1), "it is published, recorded and purged"
+                    counts["too late"] += 1
+    print(json.dumps(counts))
+    assert counts["published"] == 0
+    assert counts["interrupted"] >= moments

@@ -1,0 +1,160 @@
+"""Scratch folders: those of killed runs are removed, and nothing that is not ours, however it is called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import sqlmicro
+from sqlmicro import locks, private
+
+CANARY = "CANARY-4711"
+NAME = ".sqlmicro.0123456789abcdef"
+
+
+def left_by_a_killed_run(parent: Path) -> Path:
+    """Return the folder that a process made in `parent` before it was killed."""
+    code = f"""
+import os, pathlib
+from sqlmicro import private
+with private.folder(pathlib.Path({str(parent)!r})) as folder:
+    (folder / "spilled").mkdir()
+    (folder / "spilled" / "raw.tmp").write_text({CANARY!r})
+    print(folder.parent, flush=True)
+    os.kill(os.getpid(), {signal.SIGKILL})
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    return Path(done.stdout.strip())
+
+
+def tree(parent: Path) -> dict[str, str]:
+    """Return every path below a folder, with the content of files."""
+    return {
+        str(path.relative_to(parent)): path.read_text() if path.is_file() else ""
+        for path in sorted(parent.rglob("*"))
+        if path.suffix not in (".duckdb", ".wal")
+    }
+
+
+def strangers(parent: Path) -> None:
+    """Make what somebody else may have called similarly, or left a part of."""
+    for name in (".sqlmicro-keys", ".sqlmicro-dead", ".sqlmicro", ".sqlmicro.0123", f"{NAME}0", NAME, NAME.upper()):
+        (parent / name / "work").mkdir(parents=True)
+        (parent / name / "seed").write_text("a secret of the user")
+    near = parent / ".sqlmicro.1123456789abcdef"  # with a marker that is another folder's
+    (near / "work").mkdir(parents=True)
+    (near / "sqlmicro-run").write_bytes(private._mark(parent / NAME))
+    ours = parent / "elsewhere" / ".sqlmicro.2123456789abcdef"  # ours in all, but reached by a link
+    (ours / "work").mkdir(parents=True)
+    (ours / "sqlmicro-run").write_bytes(private._mark(ours))
+    (parent / ours.name).symlink_to(ours)
+    linked = parent / ".sqlmicro.3123456789abcdef"  # with a link for a marker
+    (linked / "work").mkdir(parents=True)
+    (parent / "marker").write_bytes(private._mark(linked))
+    (linked / "sqlmicro-run").symlink_to(parent / "marker")
+    (parent / ".sqlmicro.4123456789abcdef").write_text("a file")
+    for killed, content in ((".sqlmicro.5123456789abcdef", None), (".sqlmicro.6123456789abcdef", "")):
+        (parent / killed).mkdir()  # killed between making the folder and writing the marker: nothing is in it
+        if content is not None:
+            (parent / killed / "sqlmicro-run").write_text(content)
+
+
+def test_only_folders_with_our_name_and_marker_are_removed(tmp_path: Path) -> None:
+    """The issue's case: .sqlmicro-keys/seed beside the database."""
+    db = tmp_path / "w.duckdb"
+    with duckdb.connect(str(db)) as con:
+        con.execute("CREATE TABLE persons AS SELECT i, i % 7 AS x FROM range(60) r(i)")
+    strangers(tmp_path)
+    before = tree(tmp_path)
+    dead = left_by_a_killed_run(tmp_path)
+    assert (dead / "work" / "spilled" / "raw.tmp").read_text() == CANARY
+    sqlmicro.individual_ranking("persons", db=str(db), columns=["x"], rest="drop", k=3, in_place=True)
+    assert not dead.exists()
+    assert tree(tmp_path) == before
+
+
+def test_the_folder_of_a_run_that_lives_stays(tmp_path: Path) -> None:
+    with private.folder(tmp_path) as alive:
+        (alive / "raw.tmp").write_text(CANARY)
+        private.sweep(tmp_path)
+        with private.folder(tmp_path) as second:
+            assert second != alive
+        assert tree(alive) == {"raw.tmp": CANARY}
+        assert alive.stat().st_mode & 0o777 == alive.parent.stat().st_mode & 0o777 == 0o700
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of another user: run as root")
+@pytest.mark.parametrize("part", ["", "sqlmicro-run"], ids=["folder", "marker"])
+def test_what_belongs_to_another_user_stays(tmp_path: Path, part: str) -> None:
+    dead = left_by_a_killed_run(tmp_path)
+    os.chown(dead / part, 12345, 12345)
+    private.sweep(tmp_path)
+    assert (dead / "work" / "spilled" / "raw.tmp").exists()
+
+
+def test_a_sweep_that_is_killed_is_taken_up_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The marker is the last thing to go: what is left of the folder is still known to be ours."""
+    dead, real = left_by_a_killed_run(tmp_path), shutil.rmtree
+
+    def killed(path: Path, **options: bool) -> None:
+        real(path / "spilled")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(shutil, "rmtree", killed)
+    with pytest.raises(KeyboardInterrupt):
+        private.sweep(tmp_path)
+    monkeypatch.undo()
+    assert dead.exists()
+    private.sweep(tmp_path)
+    assert not dead.exists()
+
+
+def test_many_runs_that_start_at_once_do_not_sweep_each_other(tmp_path: Path) -> None:
+    failures: list[BaseException] = []
+    end = time.monotonic() + 1.5
+
+    def run() -> None:
+        try:
+            while time.monotonic() < end:
+                with private.folder(tmp_path) as folder:
+                    (folder / "raw.tmp").write_text(CANARY)
+                    private.sweep(tmp_path)
+                    assert (folder / "raw.tmp").read_text() == CANARY
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_where_nothing_can_be_written_the_option_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(private.tempfile, "gettempdir", lambda: str(tmp_path / "none"))
+    with pytest.raises(sqlmicro.InputError, match="TMPDIR") as caught:
+        sqlmicro.profile(str(Path(__file__).parents[2] / "examples" / "persons.csv"))
+    assert caught.value.exit_code == 2
+
+
+def test_a_lock_is_taken_once(tmp_path: Path) -> None:
+    (tmp_path / "lock").touch()
+    first, second = (os.open(tmp_path / "lock", os.O_RDWR) for _ in range(2))
+    assert locks.taken(first)
+    assert not locks.taken(second)
+    os.close(first)
+    assert locks.taken(second)
+    os.close(second)
