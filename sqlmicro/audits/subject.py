@@ -254,9 +254,11 @@ class Subject:
             raise InputError("audit, --entity", "entities are not counted where NULL matches every value", "wildcard",
                              "Use --nulls own_value or exclude")  # fmt: skip
         else:
-            cells = self.stage(
-                "audit/entity_cells.sql", name, relation=self.records, columns=columns, entity=self.entity
-            )
+            params = {"relation": self.records, "columns": columns, "entity": self.entity}
+            if weight is None:
+                cells = self.stage("audit/entity_cells.sql", name, **params)
+            else:
+                cells = self.stage("audit/weighted_entity_cells.sql", name, weight=weight, **params)
         if not wildcard:
             return cells
         return self._matching(into, cells, cells, columns[len(self.quasi) :], ["total"] if weight else [])

@@ -268,6 +268,14 @@ CASES = [
         returns=["a", "b", "total", "records", "size"],
         expect=[(1, "x", 5, 2, 2), (1, None, 5, 1, 1), (None, None, 2, 2, 2)],
     ),
+    # A class whose weights are all missing stands for nobody that is known of, so that its risk is not left out as NULL.
+    Case(
+        "audit/cells.sql",
+        given={"records": values("a, w", "(1, 2)", "(1, NULL)", "(2, NULL)")},
+        params={"relation": rel("records"), "columns": [A], "summed": [col("w", "INTEGER")]},
+        returns=["a", "total", "records", "size"],
+        expect=[(1, 2, 2, 2), (2, 0, 1, 1)],
+    ),
     Case(
         "audit/cells.sql",
         given={"records": values("a", "(1)", "(2)", "(2)")},
@@ -289,6 +297,31 @@ CASES = [
         params={"relation": rel("records"), "columns": [A], "entity": col("p", "INTEGER")},
         returns=["a", "records", "size"],
         expect=[(1, 4, 4), (2, 1, 1)],
+    ),
+    # Person 7 stands for 10 in class 1, where one of two records says 12, and for 10 in class 2; 8 says nothing, two records
+    # of nobody in particular stand for 3 and 4.
+    Case(
+        "audit/weighted_entity_cells.sql",
+        given={
+            "records": values(
+                "a, p, w",
+                "(1, 7, 12)",
+                "(1, 7, 10)",
+                "(2, 7, 10)",
+                "(1, 8, NULL)",
+                "(1, NULL, 3)",
+                "(1, NULL, 4)",
+                "(3, 8, NULL)",
+            )
+        },
+        params={
+            "relation": rel("records"),
+            "columns": [A],
+            "entity": col("p", "INTEGER"),
+            "weight": col("w", "INTEGER"),
+        },
+        returns=["a", "total", "records", "size"],
+        expect=[(1, 17, 4, 4), (2, 10, 1, 1), (3, 0, 1, 1)],
     ),
     # (1, x) twice, (1, NULL), (NULL, y): NULL matches every value, so that (1, NULL) matches all of them, and (NULL, y)
     # itself and (1, NULL), but not (1, x).
