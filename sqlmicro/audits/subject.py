@@ -254,7 +254,7 @@ class Subject:
             raise InputError("audit, --entity", "entities are not counted where NULL matches every value", "wildcard",
                              "Use --nulls own_value or exclude")  # fmt: skip
         else:
-            params = {"relation": self.records, "columns": columns, "entity": self.entity}
+            params: dict[str, Any] = {"relation": self.records, "columns": columns, "entity": self.entity}
             if weight is None:
                 cells = self.stage("audit/entity_cells.sql", name, **params)
             else:

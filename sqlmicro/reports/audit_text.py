@@ -32,6 +32,7 @@ def audit(report: dict[str, Any]) -> str:
         ),
     ]
     lines += [line(row["check"], f"unknown: {row['reason']}") for row in report["audits"] if row["status"] == "unknown"]
+    lines += [line(row["check"], _suda(row)) for row in report["audits"] if "dis_suda" in row]
     for row in report["audits"]:
         if row["check"] == "k-anonymity" and row["status"] != "unknown":
             lines += ["", *_k(row, "entities" if report["entity"] else "records")]
@@ -63,6 +64,14 @@ def _k(row: dict[str, Any], unit: str) -> list[str]:
     if k is not None:
         lines.append(line("below k", f"{row['violating_records']:,} {unit} in {_classes(row['violating_classes'])}"))
     return [*lines, "", histogram(row["histogram"], k, unit)]
+
+
+def _suda(row: dict[str, Any]) -> str:
+    dis = row["dis_suda"]
+    text = f"{row['records']:,} have a score, from combinations of up to {row['size']} columns. DIS-SUDA "
+    if "reason" in dis:
+        return text + f"{dis['reason']}."
+    return text + f"is at most {figure(dis['highest'])}, at a sampling fraction of {figure(dis['sampling_fraction'])}."
 
 
 def _classes(number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import random
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -22,7 +23,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     """Return an original and a release of it: codes of few values, odd names, a text."""
     rng = random.Random(3)
     header = ["EF44", "EF20", ODD, "a+b", "total", "word"]
-    before = []
+    before: list[list[Any]] = []
     for _ in range(200):
         size, code = rng.randint(1, 6), rng.randint(1, 4)
         before.append(
@@ -38,7 +39,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def least_squares(path: str, y: str, terms: list[str]) -> list[float]:
     """Return the coefficients as numpy computes them from the file."""
-    with open(path, newline="") as file:
+    with Path(path).open(newline="") as file:
         rows = list(csv.DictReader(file))
     X = np.array([[1.0, *(float(row[term]) for term in terms)] for row in rows])
     found: list[float] = np.linalg.lstsq(X, np.array([float(row[y]) for row in rows]), rcond=None)[0].tolist()
