@@ -312,16 +312,17 @@ CASES = [
                 "(1, NULL, 3)",
                 "(1, NULL, 4)",
                 "(3, 8, NULL)",
+                "(3, NULL, 'nan'::DOUBLE)",
             )
         },
         params={
             "relation": rel("records"),
             "columns": [A],
             "entity": col("p", "INTEGER"),
-            "weight": col("w", "INTEGER"),
+            "weight": col("w"),
         },
         returns=["a", "total", "records", "size"],
-        expect=[(1, 17, 4, 4), (2, 10, 1, 1), (3, 0, 1, 1)],
+        expect=[(1, 17, 4, 4), (2, 10, 1, 1), (3, 0, 2, 2)],
     ),
     # (1, x) twice, (1, NULL), (NULL, y): NULL matches every value, so that (1, NULL) matches all of them, and (NULL, y)
     # itself and (1, NULL), but not (1, x).

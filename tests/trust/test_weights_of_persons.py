@@ -122,3 +122,18 @@ def test_the_output_says_whose_weights_and_persons_were_counted(tmp_path: Path) 
     assert "binder" not in out.lower()
     report = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
     assert (report["weight"], report["entity"]) == ("weight", "person")
+
+
+def test_weights_that_are_no_numbers_make_nobody_safe(tmp_path: Path) -> None:
+    """NaN and infinity count as no weight: they neither hide a class nor make it endless. A date is no weight."""
+    path = tmp_path / "visits.csv"
+    path.write_text("kind,person,weight,day\na,1,nan,2020-01-01\nb,2,inf,2020-01-01\nb,3,8,2020-01-02\n")
+    for entity in (None, "person"):
+        rows = sqlmicro.audit(str(path), quasi=["kind"], weight="weight", entity=entity, measure=[*AUDITS, "suda"])
+        found = {row["check"]: row for row in rows["audits"]}
+        assert {name: found[name]["value"] for name in ("journalist-risk", "individual-risk")} == {
+            "journalist-risk": 1.0, "individual-risk": 1.0,
+        }, entity  # fmt: skip
+        assert found["suda"]["dis_suda"]["sampling_fraction"] == pytest.approx(3 / 8)
+    with pytest.raises(sqlmicro.SqlmicroError, match="must be a column of numbers"):
+        sqlmicro.audit(str(path), quasi=["kind"], weight="day")

@@ -1,6 +1,7 @@
 -- title: The combinations of values that occur, how many entities have each, and for how many members of the population
 -- source: sqlmicro: a person stands for as many members of the population, however many records say so. Where the weights
---   of an entity differ within a class the least counts, and a missing weight is 0: no class looks larger than it is
+--   of an entity differ within a class the least counts, and one that is missing, NaN or infinite is 0: no class looks
+--   larger than it is
 -- reads: relation (records)
 -- returns: the columns, total (the sum of the weights of the entities), records, size: both the number of distinct
 --   entities; a record without one counts as an entity
@@ -14,8 +15,8 @@ FROM (
   SELECT
     "a",
     "p" AS entity,
-    min("w") AS low,
-    sum("w") AS total,
+    min("w") FILTER (WHERE isfinite(CAST("w" AS DOUBLE))) AS low,
+    sum("w") FILTER (WHERE isfinite(CAST("w" AS DOUBLE))) AS total,
     count(*) AS n
   FROM "staging"."records"
   GROUP BY ALL)
