@@ -154,6 +154,7 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
             "table": values["table"],
             "nulls": values["nulls"],
             **{role: [column.name for column in getattr(subject, role)] for role in ("quasi", "sensitive")},
+            **{role: getattr(getattr(subject, role), "name", None) for role in ("weight", "entity")},
             "audits": rows,
             "passed": all(row["passed"] for row in rows if row["asked"]),
         }

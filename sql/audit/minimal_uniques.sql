@@ -1,23 +1,23 @@
--- title: The smallest combinations of columns in which a record of the release is unique
+-- title: The combinations of one number of columns in which a record of the release is unique, and in no part of them
 -- source: Elliot, Manning & Ford (2002): minimal sample uniques: unique in these columns, not in fewer of them; NULL is a
 --   value of its own
--- reads: cells
+-- reads: units, smaller (minimal uniques of fewer columns)
 -- returns: cell (number of a combination), bits (one for each column), n (how many columns)
--- params: cells, columns, subsets (the bits, the number and the columns of each)
-WITH numbered AS MATERIALIZED (
-  SELECT row_number() OVER () AS cell, {{ columns | idents }}, records
-  FROM {{ cells | ident }}),
-uniques AS (
-{% for bits, number, subset in subsets %}
-  SELECT min(cell) AS cell, {{ bits | lit }} AS bits, {{ number | lit }} AS n
-  FROM numbered
+-- params: units, smaller, number (of columns), subsets (the bits and the columns of each)
+WITH uniques AS (
+{% for bits, subset in subsets %}
+  SELECT unnest(list(cell)) AS cell, {{ bits | lit }} AS bits
+  FROM {{ units | ident }}
   GROUP BY {{ subset | idents }}
-  HAVING sum(records) = 1
+  HAVING max(records) = 1 AND min(entity) = max(entity)
 {% if not loop.last %}
   UNION ALL
 {% endif %}
 {% endfor %}
 )
-SELECT cell, bits, n
+SELECT cell, bits, {{ number | lit }} AS n
 FROM uniques AS u
-WHERE NOT EXISTS (FROM uniques AS v WHERE v.cell = u.cell AND v.n < u.n AND v.bits & u.bits = v.bits)
+WHERE true
+{% for relation in smaller %}
+  AND NOT EXISTS (FROM {{ relation | ident }} AS v WHERE v.cell = u.cell AND v.bits & u.bits = v.bits)
+{% endfor %}

@@ -43,7 +43,7 @@ def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
         numeric, nominal = subject.split(columns)
         assert subject.original is not None
         tables = {"original": subject.original, "released": subject.release}
-        names = {side: _values(subject, table, side, numeric, nominal) for side, table in tables.items()}
+        names = {side: values_of(subject, table, side, numeric, nominal) for side, table in tables.items()}
         return Comparison(numeric, nominal, names["original"], names["released"])
 
     def check() -> bool:
@@ -64,7 +64,10 @@ def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
     return found
 
 
-def _values(subject: Subject, table: Table, side: str, numeric: Sequence[Column], nominal: Sequence[Column]) -> Name:
+def values_of(
+    subject: Subject, table: Table, side: str, numeric: Sequence[Column], nominal: Sequence[Column] = ()
+) -> Name:
+    """Stage the values of a table's columns in the form in which both sides are compared."""
     own = {column.name: column for column in table.columns}
     kinds: dict[str, list[Column]] = {"numeric": [], "dates": [], "timestamps": []}
     kind = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps"}

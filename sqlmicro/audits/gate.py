@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits import inputs, runner
+from sqlmicro.audits.regression import renamed
 from sqlmicro.audits.subject import Subject, Table
 from sqlmicro.columns import Column
 from sqlmicro.errors import JobError
@@ -60,6 +61,9 @@ def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) ->
         population=population,
         **{name: found for name, found in roles.items() if name != "match"},
     )
+    if values["regress"]:
+        staged_names = {name.lower(): column.name for name, column in own.items()}
+        values = {**values, "regress": renamed(values["regress"], staged_names)}
     found = runner.run(subject, values["measure"], inputs.thresholds(values), values)
     shown = {column.name: name for name, column in own.items()}
     return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in found]

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlmicro import options
 from sqlmicro.audits.registry import gates, settings
-from sqlmicro.audits.subject import Subject, Table
+from sqlmicro.audits.subject import ARITHMETIC, Subject, Table
 from sqlmicro.columns import Column, pick
 from sqlmicro.errors import ParameterError
 from sqlmicro.params import Parameter
@@ -71,7 +71,7 @@ def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> d
         name: tuple(column.name for column in pick(columns, values[name], where + name))
         for name in ("numeric", "nominal")
     }
-    wrong = [column.name for column in single["weight"] if not column.numeric]
+    wrong = [column.name for column in single["weight"] if column.family not in ARITHMETIC]
     if wrong:
         raise ParameterError(f"{where}weight", "must be a column of numbers", wrong[0])
     return {

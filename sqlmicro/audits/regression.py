@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from itertools import combinations_with_replacement
 from math import sqrt
-from typing import Annotated
+from typing import Annotated, Literal
 
-from sqlmicro.audits.comparison import comparison
+from sqlmicro.audits.comparison import values_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
 from sqlmicro.columns import Column, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
-from sqlmicro.templates import Name
 
 _WHERE = "audit, --regress"
 _SINGULAR = 1e-12
+_NAME = re.compile(r"""\s*(?:"((?:[^"]|"")+)"|([^"~+\s](?:[^~+]*[^~+\s])?))\s*""")
+_FORMULA = re.compile(rf"{_NAME.pattern}~{_NAME.pattern}(?:\+{_NAME.pattern})*")
 
 
 @audit(
@@ -43,21 +46,23 @@ def regression(
 
     Raises
     ------
+    ParameterError
+        When the formula cannot be read, or names a column that is missing or not a number.
     InputError
-        When a variable is not numeric, or the terms determine each other.
+        When the terms determine each other, or too few records have all values.
 
     Notes
     -----
-    Microaggregation of y and x changes what least squares estimates: the attenuation is not noise that more records
-    average out. From means and covariances of the records that have all values: one pass, then O(p^3).
+    Whoever names a column in a formula says that it is a number: codes are taken as they are. Microaggregation of y and
+    x changes what least squares estimates: the attenuation is not noise that more records average out. From means and
+    covariances of the records that have all values: one pass, then O(p^3).
     """
     if not regress:
         return Found(None, detail={"reason": "needs --regress"})
-    found = comparison(subject)
     y, terms = formula(regress)
-    columns = pick(found.numeric, [y, *terms], _WHERE)
-    before, errors = _fit(subject, found.original, columns)
-    after, _ = _fit(subject, found.released, columns)
+    columns = _variables(subject, [y, *terms])
+    before, errors = _fit(subject, "original", columns)
+    after, _ = _fit(subject, "release", columns)
     names = ["intercept", *(column.name for column in columns[1:])]
     coefficients = {
         name: {"before": b, "standard_error": e, "after": a}
@@ -74,20 +79,59 @@ def regression(
 def formula(text: str) -> tuple[str, list[str]]:
     """Return the dependent variable and the terms of a formula.
 
+    A name that has a ~ or + in it, or begins with a double quote, is written in double quotes, as in SQL.
+
+    Raises
+    ------
+    ParameterError
+        When the text is no formula.
+
     >>> formula('income ~ age + "years of school"')
     ('income', ['age', 'years of school'])
+    >>> formula('net "income" ~ "a+b"')
+    ('net "income"', ['a+b'])
     """
-    left, tilde, right = text.partition("~")
-    terms = [part.strip().strip('"') for part in right.split("+")]
-    if not tilde or not left.strip() or not all(terms):
+    found = _FORMULA.fullmatch(text)
+    if not found:
         raise ParameterError(_WHERE, 'must read like "y ~ x1 + x2"', repr(text))
-    return left.strip().strip('"'), terms
+    y, *terms = (quoted.replace('""', '"') or plain for quoted, plain in _NAME.findall(text))
+    return y, terms
 
 
-def _fit(subject: Subject, relation: Name, columns: list[Column]) -> tuple[list[float], list[float]]:
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """Return a formula with other names for its variables, case aside.
+
+    >>> renamed("Weight ~ age", {"weight": "weight_"})
+    '"weight_" ~ "age"'
+    """
+    y, terms = formula(text)
+    other = ['"' + names.get(name.lower(), name).replace('"', '""') + '"' for name in (y, *terms)]
+    return f"{other[0]} ~ {' + '.join(other[1:])}"
+
+
+def _variables(subject: Subject, names: Sequence[str]) -> list[Column]:
+    """Return the columns of a formula, numbers in both tables; `profile` is not asked what they look like."""
+    assert subject.original is not None
+    columns = pick(subject.release.columns, names, _WHERE)
+    theirs = {column.name: column for column in subject.original.columns}
+    for column in columns:
+        if column.name not in theirs:
+            raise ParameterError(_WHERE, f"the original has no column {column.name!r}")
+        if column.name in subject.nominal:
+            raise ParameterError(_WHERE, f"column {column.name!r} must be a number", "a column named in --nominal")
+        for side, one in (("release", column), ("original", theirs[column.name])):
+            if not one.numeric:
+                raise ParameterError(_WHERE, f"column {column.name!r} must be a number in the {side}", one.type)
+    return columns
+
+
+def _fit(
+    subject: Subject, side: Literal["original", "release"], columns: list[Column]
+) -> tuple[list[float], list[float]]:
     """Return the coefficients, intercept first, and the standard errors of the others."""
     import numpy as np
 
+    relation = values_of(subject, getattr(subject, side), f"regression_{side}", columns)
     p = len(columns)
     pairs = list(combinations_with_replacement(range(p), 2))
     row = subject.warehouse.record(

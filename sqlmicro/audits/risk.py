@@ -102,7 +102,12 @@ def marketer(subject: Subject, limit: float | None) -> Found:
     needs=("quasi", "weight"),
     gate="max_risk",
     source="Benedetti & Franconi (1998); Hundepool et al. (2012)",
-    templates=("audit/cells.sql", "audit/individual_risk.sql", "audit/class_summary.sql"),
+    templates=(
+        "audit/cells.sql",
+        "audit/weighted_entity_cells.sql",
+        "audit/individual_risk.sql",
+        "audit/class_summary.sql",
+    ),
 )
 def individual(subject: Subject, limit: float | None) -> Found:
     """The largest estimated risk that a record of a sample is re-identified in its population.
@@ -110,7 +115,7 @@ def individual(subject: Subject, limit: float | None) -> Found:
     Returns
     -------
     Found
-        The value is the largest risk of a record, from 0 to 1.
+        The value is the largest risk of a record, from 0 to 1; with --entity, of an entity, whose weight counts once.
 
     Notes
     -----
@@ -132,7 +137,12 @@ def individual(subject: Subject, limit: float | None) -> Found:
     needs=("quasi", "weight"),
     gate="max_global_risk",
     source="Benedetti & Franconi (1998); Hundepool et al. (2012)",
-    templates=("audit/cells.sql", "audit/individual_risk.sql", "audit/class_summary.sql"),
+    templates=(
+        "audit/cells.sql",
+        "audit/weighted_entity_cells.sql",
+        "audit/individual_risk.sql",
+        "audit/class_summary.sql",
+    ),
 )
 def overall(subject: Subject, limit: float | None) -> Found:
     """The share of the records of a sample that is expected to be re-identified in its population.

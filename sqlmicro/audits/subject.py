@@ -15,7 +15,7 @@ from sqlmicro.warehouse import Warehouse
 
 T = TypeVar("T")
 Nulls = Literal["own_value", "wildcard", "exclude"]
-_ARITHMETIC = ("integer", "float", "decimal")
+ARITHMETIC = ("integer", "float", "decimal")
 
 
 def has_no_plain_bytes(column: Column) -> bool:
@@ -205,7 +205,7 @@ class Subject:
         if self.population is not None:
             theirs = pick(self.population.columns, [column.name for column in self.quasi], "audit, --population")
             for own, other in zip(self.quasi, theirs, strict=True):
-                both_numbers = own.family in _ARITHMETIC and other.family in _ARITHMETIC
+                both_numbers = own.family in ARITHMETIC and other.family in ARITHMETIC
                 if other.collated or (own.type != other.type and not (both_numbers and own not in self._bits)):
                     found.add(own)
         return found
@@ -254,9 +254,11 @@ class Subject:
             raise InputError("audit, --entity", "entities are not counted where NULL matches every value", "wildcard",
                              "Use --nulls own_value or exclude")  # fmt: skip
         else:
-            cells = self.stage(
-                "audit/entity_cells.sql", name, relation=self.records, columns=columns, entity=self.entity
-            )
+            params: dict[str, Any] = {"relation": self.records, "columns": columns, "entity": self.entity}
+            if weight is None:
+                cells = self.stage("audit/entity_cells.sql", name, **params)
+            else:
+                cells = self.stage("audit/weighted_entity_cells.sql", name, weight=weight, **params)
         if not wildcard:
             return cells
         return self._matching(into, cells, cells, columns[len(self.quasi) :], ["total"] if weight else [])

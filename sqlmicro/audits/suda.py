@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import combinations
-from math import comb
-from typing import Annotated
+from math import ceil, comb, prod
+from typing import Annotated, Any
 
+from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
+from sqlmicro.templates import Name
 
-_MOST_SUBSETS = 2000
+_MOST_SUBSETS = 5000
+# From here on the exponent of the score is no longer positive.
+_TOO_MANY_FOR_DIS = 28
+_WILDCARD = "a record with a NULL that matches every value is in several classes; use own_value or exclude"
+_TEMPLATES = (
+    "audit/cells.sql",
+    "audit/suda_units.sql",
+    "audit/suda_entity_units.sql",
+    "audit/minimal_uniques.sql",
+    "audit/suda_scores.sql",
+    "audit/suda_levels.sql",
+    "audit/suda_contributions.sql",
+    "audit/sampling_fraction.sql",
+)
+_Size = Annotated[
+    int | None, Param("SUDA: look for special uniques in up to so many columns; in all if not given.", min=1)
+]
+_Fraction = Annotated[
+    float | None,
+    Param("SUDA: share of the population that is in the release; by --weight if not given.", min=0, max=1),
+]
+Weigh = Callable[[int, int, int], float]
+"""What a minimal unique of n columns counts: m columns, n, largest n that was looked for."""
+
+
+def elliot(m: int, n: int, size: int) -> float:
+    """Return what a minimal unique of n of m columns counts: the product of m - i for i from n to the largest size.
+
+    >>> [elliot(4, n, 4) for n in (1, 2, 3, 4)], elliot(4, 1, 2)
+    ([6, 2, 1, 1], 6)
+    """
+    return prod(m - i for i in range(n, min(size, m - 1) + 1))
+
+
+def ihsn(m: int, n: int, size: int) -> float:
+    """Return what a minimal unique of n of m columns counts in the tool of the IHSN.
+
+    >>> [ihsn(4, n, 4) for n in (1, 2, 3, 4)]
+    [1.75, 0.5, 0.25, 0.0]
+    """
+    return float(2 ** (m - n) - 1) / comb(m, n)
 
 
 @audit(
@@ -19,36 +63,104 @@ _MOST_SUBSETS = 2000
     needs=("quasi",),
     gate="max_suda",
     on_request=True,
-    source="Elliot, Manning & Ford (2002); Manning, Haglin & Keane (2008)",
-    templates=("audit/cells.sql", "audit/minimal_uniques.sql", "audit/suda_scores.sql"),
+    source="Elliot, Manning & Ford (2002); Elliot, Manning, Mayes, Gurd & Bane (2005)",
+    templates=_TEMPLATES,
 )
 def suda(
-    subject: Subject,
-    limit: float | None,
-    *,
-    suda_size: Annotated[int, Param("SUDA: look for special uniques in up to so many columns.", min=1)] = 3,
+    subject: Subject, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
 ) -> Found:
-    """The highest SUDA score of a record: how many small combinations of columns it is unique in.
+    """The highest SUDA score of a record: in how many small combinations of columns it is unique.
 
     Returns
     -------
     Found
-        The value is the highest score; `total` over all records, `records` with a score, `minimal_uniques`, and
-        `contributions`, the share in percent of the total that comes from combinations with each column.
+        The value is the highest score; `total` over all records, `records` with a score, `size`, and `contributions`,
+        the share in percent of the total that comes from combinations with each column. `dis_suda` has the
+        `sampling_fraction`, the `highest` DIS-SUDA, and in `records` how many records have one of at most 0.1, 0.2, ...
 
     Raises
     ------
     InputError
-        With so many columns that there are more than 2 000 combinations.
+        With so many columns that there are more than 5 000 combinations.
 
     Notes
     -----
     A minimal sample unique is a set of n of the m columns in which a record is unique, and in no part of the set. It
-    counts (2^(m - n) - 1)/binomial(m, n), as in sdcMicro and the IHSN tool; Elliot et al. (2002) use the product of
-    m - i for i from n to the largest size, which orders the records much alike. NULL is a value of its own. One GROUP
-    BY of the classes for each of the sum of binomial(m, n) combinations.
+    counts the product of m - i for i from n to min(size, m - 1), and the score is the sum, as in sdcMicro since 5.0.2;
+    `suda-ihsn` is what it computed before. With --entity, what is unique is an entity. NULL is a value of its own;
+    sdcMicro leaves it out of every combination. One GROUP BY of the classes for each of the sum of binomial(m, n)
+    combinations.
+
+    DIS-SUDA (Elliot & Manning, 2003) is the probability that a match with the record is right: the risk of the file,
+    DIS = U f/(U f + P (1 - f)) for U uniques, P records in pairs and a sampling fraction f, divided among the uniques::
+
+        1/(1 + (U/DIS - U)/(s^q A)),  A = the sum of s^-q,  q = 1 + (8 - m)/20
+
+    The formula is sdcMicro's. Its U leaves out uniques that share a hash with another record, so that the figures
+    differ a little.
     """
-    m, size = len(subject.quasi), min(suda_size, len(subject.quasi))
+    return _scored(subject, suda_size, sampling_fraction, elliot)
+
+
+@audit(
+    "suda-ihsn",
+    needs=("quasi",),
+    gate="max_suda_ihsn",
+    on_request=True,
+    source="Manning, Haglin & Keane (2008); the tool of the IHSN, sdcMicro before 5.0.2",
+    templates=_TEMPLATES,
+)
+def suda_ihsn(
+    subject: Subject, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
+) -> Found:
+    """The highest SUDA score of a record by the older formula of the IHSN.
+
+    Returns
+    -------
+    Found
+        As for `suda`.
+
+    Raises
+    ------
+    InputError
+        With so many columns that there are more than 5 000 combinations.
+
+    Notes
+    -----
+    A minimal sample unique of n of m columns counts (2^(m - n) - 1)/binomial(m, n), one of all columns nothing.
+    """
+    return _scored(subject, suda_size, sampling_fraction, ihsn)
+
+
+def units(subject: Subject) -> Name:
+    """Stage what gets a score: every combination that occurs, or where entities are counted, that an entity has."""
+
+    def stage() -> Name:
+        if subject.entity is None:
+            return subject.stage(
+                "audit/suda_units.sql", "suda_units", view=False, cells=subject.cells, columns=subject.quasi
+            )
+        return subject.stage(
+            "audit/suda_entity_units.sql",
+            "suda_units",
+            view=False,
+            relation=subject.records,
+            columns=subject.quasi,
+            entity=subject.entity,
+        )
+
+    return subject.once("suda_units", stage)
+
+
+def minimal_uniques(subject: Subject, size: int) -> dict[int, Name]:
+    """Stage the minimal sample uniques by how many columns they have.
+
+    Raises
+    ------
+    InputError
+        When there are too many combinations of columns.
+    """
+    m = len(subject.quasi)
     number = sum(comb(m, n) for n in range(1, size + 1))
     if number > _MOST_SUBSETS:
         raise InputError(
@@ -57,30 +169,90 @@ def suda(
             f"{number:,} of up to {size} of {m} columns",
             "Choose a smaller --suda-size, or fewer columns",
         )
-    if subject.nulls == "wildcard":
-        reason = "a record with a NULL that matches every value is in several classes; use own_value or exclude"
-        return Found(None, detail={"reason": reason})
     bits = {column: 2**index for index, column in enumerate(subject.quasi)}
-    subsets = [
-        (sum(bits[column] for column in chosen), n, chosen)
-        for n in range(1, size + 1)
-        for chosen in combinations(subject.quasi, n)
-    ]
-    uniques = subject.stage(
-        "audit/minimal_uniques.sql",
-        f"minimal_uniques_{size}",
-        view=False,
-        cells=subject.cells,
-        columns=subject.quasi,
-        subsets=subsets,
+    found: dict[int, Name] = {}
+
+    def stage(n: int) -> Name:
+        chosen = [(sum(bits[column] for column in columns), columns) for columns in combinations(subject.quasi, n)]
+        return subject.stage(
+            "audit/minimal_uniques.sql",
+            f"minimal_uniques_{n}",
+            view=False,
+            units=units(subject),
+            smaller=list(found.values()),
+            number=n,
+            subsets=chosen,
+        )
+
+    for n in range(1, size + 1):
+        found[n] = subject.once(f"minimal_uniques_{n}", partial(stage, n))
+    return found
+
+
+def scores(subject: Subject, size: int, weigh: Weigh) -> Name:
+    """Stage the score of every unit that has one."""
+    uniques = _weighed(subject, size, weigh)
+    into = f"suda_scores_{weigh.__name__}_{size}"
+    return subject.once(into, lambda: subject.stage("audit/suda_scores.sql", into, view=False, minimal_uniques=uniques))
+
+
+def dis_suda(levels: Mapping[float, int], *, uniques: int, paired: int, m: int, fraction: float) -> dict[float, float]:
+    """Return the DIS-SUDA of every score.
+
+    >>> {s: round(d, 4) for s, d in dis_suda({6: 2, 10: 1, 12: 1}, uniques=4, paired=6, m=4, fraction=0.01).items()}
+    {6: 0.005, 10: 0.0092, 12: 0.0114}
+    """
+    if not levels:
+        return {}
+    q = 1 + (8 - m) / 20
+    dis = uniques * fraction / (uniques * fraction + paired * (1 - fraction))
+    among = sum(records * score**-q for score, records in levels.items())
+    return {score: 1 / (1 + (uniques / dis - uniques) / (score**q * among)) for score in levels}
+
+
+def _weighed(subject: Subject, size: int, weigh: Weigh) -> list[tuple[Name, float]]:
+    return [(name, weigh(len(subject.quasi), n, size)) for n, name in minimal_uniques(subject, size).items()]
+
+
+def _scored(subject: Subject, suda_size: int | None, sampling_fraction: float | None, weigh: Weigh) -> Found:
+    m = len(subject.quasi)
+    size = min(suda_size or m, m)
+    if subject.nulls == "wildcard":
+        return Found(None, detail={"reason": _WILDCARD})
+    rows = subject.warehouse.rows("audit/suda_levels.sql", scores=scores(subject, size, weigh))
+    levels: dict[float, int] = dict(rows)
+    total = sum(score * records for score, records in levels.items())
+    shares = subject.warehouse.rows(
+        "audit/suda_contributions.sql",
+        minimal_uniques=_weighed(subject, size, weigh),
+        columns=[(column, 2**index) for index, column in enumerate(subject.quasi)],
     )
-    rows = subject.warehouse.rows(
-        "audit/suda_scores.sql",
-        minimal_uniques=uniques,
-        weights=[(n, (2 ** (m - n) - 1) / comb(m, n)) for n in range(1, size + 1)],
-        columns=list(bits.items()),
+    return Found(
+        max(levels, default=0.0),
+        detail={
+            "total": total,
+            "records": sum(levels.values()),
+            "size": size,
+            "contributions": {name: 100 * (part or 0) / total if total else 0.0 for name, part in shares},
+            "dis_suda": _dis(subject, levels, sampling_fraction),
+        },
     )
-    found = {name: (highest or 0.0, total or 0.0, records) for name, highest, total, records in rows}
-    highest, total, records = found.pop(None)
-    shares = {name: 100 * part / total if total else 0.0 for name, (_, part, _) in found.items()}
-    return Found(highest, detail={"total": total, "records": records, "size": size, "contributions": shares})
+
+
+def _dis(subject: Subject, levels: dict[float, int], fraction: float | None) -> dict[str, Any]:
+    """Return the highest DIS-SUDA, and how many records are in each tenth."""
+    if fraction == 0:
+        raise ParameterError("audit, --sampling-fraction", "must be above 0", "0")
+    if fraction is None and subject.weight is None:
+        return {"reason": "needs --sampling-fraction or --weight"}
+    if len(subject.quasi) >= _TOO_MANY_FOR_DIS:
+        return {"reason": f"is not defined for {_TOO_MANY_FOR_DIS} columns and more"}
+    if fraction is None:
+        weighted = subject.warehouse.record("audit/sampling_fraction.sql", weighted_cells=subject.weighted_cells)
+        fraction = weighted["fraction"]
+    sizes = {size: records for size, (_, records) in sizes_of(subject).sizes.items()}
+    found = dis_suda(levels, uniques=sizes.get(1, 0), paired=sizes.get(2, 0), m=len(subject.quasi), fraction=fraction)
+    tenths = {f"{tenth / 10:g}": 0 for tenth in range(1, 11)}
+    for score, probability in found.items():
+        tenths[f"{max(1, ceil(round(10 * probability, 9))) / 10:g}"] += levels[score]
+    return {"sampling_fraction": fraction, "highest": max(found.values(), default=0.0), "records": tenths}

@@ -55,8 +55,8 @@ def kanonymeans_star(
     population: Annotated[int, Param("Sets of centres in a generation.", min=2)] = 10,
     survivors: Annotated[int, Param("Best sets of centres that live on and have children.", min=1)] = 3,
     recombine: Annotated[bool, Param("Whether a child has two parents.")] = True,
-    mutations: Annotated[float, Param("Share of the centres of a child that are moved.", min=0, max=1)] = 0.02,
-    strength: Annotated[float, Param("How far: standard deviation of the moves, in those of the data.", min=0)] = 0.3,
+    mutated: Annotated[int | None, Param("Children of a generation that are mutated; all if not given.", min=0)] = None,
+    exchanged: Annotated[int, Param("Centres of a mutated child that are exchanged for random records.", min=1)] = 3,
     generations: Annotated[int, Param("Generations without gain after which the search ends.", min=1)] = 20,
     time_limit: Annotated[float | None, Param("Seconds after which the search ends.", min=0)] = None,
 ) -> Grouping:
@@ -82,10 +82,10 @@ def kanonymeans_star(
         Whether a child has two parents (drawn from the survivors, perhaps the same twice): it has the centres of one on
         one side of a plane and those of the other on the other side. The plane goes through a centre of the first
         parent, its direction is drawn evenly. Without, a child begins as a copy of one parent.
-    mutations : float
-        Share of the centres of a child, rounded up, that are moved, m_c.
-    strength : float
-        Standard deviation of the normal move of each of their coordinates, m_s, in standard deviations of the columns.
+    mutated : int, optional
+        Children of a generation that are mutated, m_c: the first so many; all by default.
+    exchanged : int
+        Centres of a mutated child that are exchanged for random records, m_s; all, if it has no more.
     generations : int
         The search ends after so many generations in a row without gain.
     time_limit : float, optional
@@ -99,9 +99,10 @@ def kanonymeans_star(
 
     Notes
     -----
-    The thesis was not at hand; population, survivors, recombination, mutations and strength are named in its outline,
-    what they do here is our reading. Ours too: a survivor hands down the centroids of the groups made from its centres,
-    not the centres it began with, since those are nearer to what is sought. O(population) runs of kanonymeans per
+    m_c and m_s are those of the source; its values for them are not known here, and the defaults are those of least
+    loss. The thesis was not at hand: how many survive and what recombination does is our reading of its outline. Ours
+    too: a survivor hands down the centroids of the groups made from its centres, not the centres it began with, since
+    those are nearer to what is sought. O(population) runs of kanonymeans per
     generation, O(n p + population · (n + κ p)) memory for κ centres.
 
     Examples
@@ -115,6 +116,8 @@ def kanonymeans_star(
 
     rules, clock = Rules(k, merge, measure, inside, iterations), _Clock(time_limit)
     total = loss(X, np.zeros(len(X), dtype=np.int64), X.mean(axis=0)[None])
+    # Drawn from in the order of their values, so that the order of the rows does not matter.
+    records = X[np.lexsort(X.T[::-1])]
     alive: list[_Found] = []
     stale = 0
 
@@ -131,8 +134,13 @@ def kanonymeans_star(
         parents = _fittest(alive, survivors)
         best = parents[0].loss
         alive = list(parents)
-        while len(alive) < population and not clock.over:
-            live(_child(parents, recombine, mutations, strength, rng))
+        for number in range(population - len(alive)):
+            if clock.over:
+                break
+            child = _child(parents, recombine, rng)
+            if mutated is None or number < mutated:
+                _mutate(child, records, exchanged, rng)
+            live(child)
         stale = 0 if min(found.loss for found in alive) < best else stale + 1
     notes = ("kanonymeans-star reached its time limit: the best grouping found by then is used",)
     return Grouping(_fittest(alive, 1)[0].labels, notes if stale < generations else ())
@@ -146,18 +154,20 @@ def _fittest(alive: list[_Found], count: int) -> list[_Found]:
     return list(found.values())[:count]
 
 
-def _child(
-    parents: list[_Found], recombine: bool, mutations: float, strength: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Return the first centres of a child: those of its parents on two sides of a random plane, some of them moved."""
+def _child(parents: list[_Found], recombine: bool, rng: np.random.Generator) -> np.ndarray:
+    """Return the first centres of a child: those of its parents on two sides of a random plane."""
     import numpy as np
 
     mother = parents[rng.integers(len(parents))].centres
-    first = mother.copy()
-    if recombine:
-        father = parents[rng.integers(len(parents))].centres
-        through, normal = mother[rng.integers(len(mother))], rng.normal(size=mother.shape[1])
-        first = np.vstack([mother[(mother - through) @ normal >= 0], father[(father - through) @ normal < 0]])
-    chosen = rng.choice(len(first), int(np.ceil(mutations * len(first))), replace=False)
-    first[chosen] += strength * rng.normal(size=(len(chosen), first.shape[1]))
-    return first
+    if not recombine:
+        return mother.copy()
+    father = parents[rng.integers(len(parents))].centres
+    through, normal = mother[rng.integers(len(mother))], rng.normal(size=mother.shape[1])
+    return np.vstack([mother[(mother - through) @ normal >= 0], father[(father - through) @ normal < 0]])
+
+
+def _mutate(centres: np.ndarray, records: np.ndarray, exchanged: int, rng: np.random.Generator) -> None:
+    """Exchange so many of the centres, in place, for records drawn at random."""
+    count = min(exchanged, len(centres))
+    lost = rng.choice(len(centres), count, replace=False)
+    centres[lost] = records[rng.choice(len(records), count, replace=False)]

@@ -56,8 +56,8 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[
     return "\n".join(lines)
 
 
-def histogram(sizes: dict[int, int], k: int | None) -> str:
-    """Return the class sizes as bars of characters: how many records are in classes of each size.
+def histogram(sizes: dict[int, int], k: int | None, unit: str = "records") -> str:
+    """Return the class sizes as bars of characters: how many records, or entities, are in classes of each size.
 
     >>> print(histogram({1: 2, 5: 3}, 3))
     class size  classes  records
@@ -68,13 +68,13 @@ def histogram(sizes: dict[int, int], k: int | None) -> str:
         (step.label, step.classes, step.records, k is not None and step.first < k) for step in class_steps(sizes, k)
     ]
     if not steps:
-        return "no records"
+        return f"no {unit}"
     most = max(records for _, _, records, _ in steps)
     room = max(10, min(30, width() - 44))
     lines = (
-        [f"{'class size':<15}{'classes':>10}{'records':>12}"]
+        [f"{'class size':<15}{'classes':>10}{unit:>12}"]
         if max(len(s[0]) for s in steps) > 10
-        else ["class size  classes  records"]
+        else [f"class size  classes  {unit:>7}"]
     )
     wide = len(lines[0]) > 30
     for name, classes, records, below in steps:

@@ -94,6 +94,7 @@ class Release:
             "table": f"release of {self.report['source']}",
             "nulls": values["nulls"],
             **{role: list(values[role]) for role in ("quasi", "sensitive")},
+            **{role: values[role] for role in ("weight", "entity")},
             "audits": rows,
             "passed": all(row["passed"] for row in rows if row["asked"]),
             "release": self.report["release"],

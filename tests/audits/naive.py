@@ -101,6 +101,16 @@ def minimal_uniques(keys: Sequence[Record], size: int) -> list[list[tuple[int, .
 
 
 def suda(keys: Sequence[Record], size: int) -> list[float]:
+    """Score every record as Elliot et al. (2005) do: the product of m - i for i from n to the largest size."""
+    m = len(keys[0]) if keys else 0
+    return [
+        sum(math.prod(m - i for i in range(len(chosen), min(size, m - 1) + 1)) for chosen in sets)
+        for sets in minimal_uniques(keys, min(size, m))
+    ]
+
+
+def suda_ihsn(keys: Sequence[Record], size: int) -> list[float]:
+    """Score every record as the tool of the IHSN does."""
     m = len(keys[0]) if keys else 0
     return [
         sum((2 ** (m - len(chosen)) - 1) / math.comb(m, len(chosen)) for chosen in sets)

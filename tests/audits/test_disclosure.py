@@ -16,7 +16,7 @@ NULLS = ("own_value", "wildcard", "exclude")
 MEASURES = (
     "k-anonymity", "sample-uniques", "l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness",
     "alpha-k-anonymity", "beta-likeness", "prosecutor-risk", "marketer-risk", "individual-risk", "global-risk",
-    "suda", "contribution",
+    "suda", "suda-ihsn", "contribution",
 )  # fmt: skip
 TYPES = {"a": "INTEGER", "b": "VARCHAR", "c": "BOOLEAN", "s": "VARCHAR", "income": "DOUBLE", "weight": "DOUBLE"}
 KEYS = st.tuples(
@@ -47,8 +47,10 @@ def expected(rows: list[tuple[Any, ...]], nulls: str, c: float, size: int) -> di
         "global-risk": {"expected": sum(risks), "value": sum(risks) / len(risks)},
     }  # fmt: skip
     if nulls != "wildcard":
-        scores = naive.suda(keys, size)
-        found["suda"] = {"value": max(scores), "total": sum(scores), "records": sum(score > 0 for score in scores)}
+        for name, scores in (("suda", naive.suda(keys, size)), ("suda-ihsn", naive.suda_ihsn(keys, size))):
+            found[name] = {
+                "value": float(max(scores)), "total": float(sum(scores)), "records": sum(score > 0 for score in scores)
+            }  # fmt: skip
     for number, column in ((0, 3), (1, 4)):
         everything = [row[column] for row in rows]
         inside = [[everything[row] for row in matching] for matching in of.values()]

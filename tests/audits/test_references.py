@@ -147,10 +147,10 @@ def test_the_diversity_of_every_record(warehouse: Warehouse, data_folder: Path, 
         assert recursive == int(theirs["hhcivil_Recursive_Ldiversity"])
 
 
-def test_suda_scores(data_folder: Path, reference_folder: Path) -> None:
+def test_suda_scores_of_the_ihsn(data_folder: Path, reference_folder: Path) -> None:
     known = json.loads((reference_folder / "suda2_testdata_ihsn.json").read_text())
     path = str(data_folder / "testdata.csv")
-    (row,) = sqlmicro.audit(path, quasi=KEYS, measure="suda", suda_size=7)["audits"]
+    (row,) = sqlmicro.audit(path, quasi=KEYS, measure="suda-ihsn")["audits"]
     assert (row["total"], row["records"]) == (pytest.approx(known["sum_score"]), known["n_positive"])
     assert row["contributions"] == {
         part["variable"]: pytest.approx(part["contribution"]) for part in known["attribute_contributions"]

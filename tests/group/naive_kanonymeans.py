@@ -160,8 +160,8 @@ def naive_star(
     population: int,
     survivors: int,
     recombine: bool,
-    mutations: float,
-    strength: float,
+    mutated: int | None,
+    exchanged: int,
     generations: int,
 ) -> Labels:
     """Evolve the first centres; everything else as kanonymeans-star does by default."""
@@ -173,7 +173,9 @@ def naive_star(
     def draw(number: int) -> int:
         return int(rng.integers(number))
 
-    def child(parents: list[list[np.ndarray]]) -> list[np.ndarray]:
+    ordered = sorted(map(tuple, X.tolist()))
+
+    def child(parents: list[list[np.ndarray]], number: int) -> list[np.ndarray]:
         mother = parents[draw(len(parents))]
         first = list(mother)
         if recombine:
@@ -181,9 +183,11 @@ def naive_star(
             through, normal = mother[draw(len(mother))], rng.normal(size=X.shape[1])
             first = [c for c in mother if (c - through) @ normal >= 0]
             first += [c for c in father if (c - through) @ normal < 0]
-        chosen = rng.choice(len(first), int(np.ceil(mutations * len(first))), replace=False)
-        for c, move in zip(chosen, strength * rng.normal(size=(len(chosen), X.shape[1])), strict=True):
-            first[c] = first[c] + move
+        if mutated is None or number < mutated:
+            count = min(exchanged, len(first))
+            lost, found = (rng.choice(among, count, replace=False) for among in (len(first), len(X)))
+            for c, record in zip(lost, found, strict=True):
+                first[c] = np.array(ordered[record])
         return first
 
     alive = [live(naive_first_centres(X, k, None, "kmeans++", rng)) for _ in range(population)]
@@ -195,6 +199,6 @@ def naive_star(
                 kept.append(one)
         kept = kept[:survivors]
         parents = [[mean(X, rows) for rows in members(labels).values()] for _, labels in kept]
-        alive = kept + [live(child(parents)) for _ in range(population - len(kept))]
+        alive = kept + [live(child(parents, i)) for i in range(population - len(kept))]
         stale = 0 if min(alive)[0] < kept[0][0] else stale + 1
     return min(alive, key=lambda one: one[0])[1]

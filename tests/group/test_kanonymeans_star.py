@@ -15,9 +15,9 @@ from sqlmicro.group.kanonymeans_star import kanonymeans_star
 from sqlmicro.registry import silent
 
 SEARCHES: list[dict[str, Any]] = [
-    {"population": 5, "survivors": 2, "recombine": True, "mutations": 0.1, "strength": 0.5, "generations": 3},
-    {"population": 4, "survivors": 1, "recombine": False, "mutations": 1.0, "strength": 0.01, "generations": 2},
-    {"population": 3, "survivors": 9, "recombine": True, "mutations": 0.0, "strength": 1.0, "generations": 1},
+    {"population": 5, "survivors": 2, "recombine": True, "mutated": None, "exchanged": 2, "generations": 3},
+    {"population": 4, "survivors": 1, "recombine": False, "mutated": 2, "exchanged": 99, "generations": 2},
+    {"population": 3, "survivors": 9, "recombine": True, "mutated": 0, "exchanged": 1, "generations": 1},
 ]
 
 

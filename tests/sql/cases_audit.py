@@ -268,6 +268,14 @@ CASES = [
         returns=["a", "b", "total", "records", "size"],
         expect=[(1, "x", 5, 2, 2), (1, None, 5, 1, 1), (None, None, 2, 2, 2)],
     ),
+    # A class whose weights are all missing stands for nobody that is known of: its risk is not left out as NULL.
+    Case(
+        "audit/cells.sql",
+        given={"records": values("a, w", "(1, 2)", "(1, NULL)", "(2, NULL)")},
+        params={"relation": rel("records"), "columns": [A], "summed": [col("w", "INTEGER")]},
+        returns=["a", "total", "records", "size"],
+        expect=[(1, 2, 2, 2), (2, 0, 1, 1)],
+    ),
     Case(
         "audit/cells.sql",
         given={"records": values("a", "(1)", "(2)", "(2)")},
@@ -289,6 +297,32 @@ CASES = [
         params={"relation": rel("records"), "columns": [A], "entity": col("p", "INTEGER")},
         returns=["a", "records", "size"],
         expect=[(1, 4, 4), (2, 1, 1)],
+    ),
+    # Person 7 stands for 10 in class 1, where one of two records says 12, and for 10 in class 2; 8 says nothing, two
+    # records of nobody in particular stand for 3 and 4.
+    Case(
+        "audit/weighted_entity_cells.sql",
+        given={
+            "records": values(
+                "a, p, w",
+                "(1, 7, 12)",
+                "(1, 7, 10)",
+                "(2, 7, 10)",
+                "(1, 8, NULL)",
+                "(1, NULL, 3)",
+                "(1, NULL, 4)",
+                "(3, 8, NULL)",
+                "(3, NULL, 'nan'::DOUBLE)",
+            )
+        },
+        params={
+            "relation": rel("records"),
+            "columns": [A],
+            "entity": col("p", "INTEGER"),
+            "weight": col("w"),
+        },
+        returns=["a", "total", "records", "size"],
+        expect=[(1, 17, 4, 4), (2, 10, 1, 1), (3, 0, 2, 2)],
     ),
     # (1, x) twice, (1, NULL), (NULL, y): NULL matches every value, so that (1, NULL) matches all of them, and (NULL, y)
     # itself and (1, NULL), but not (1, x).
@@ -475,21 +509,110 @@ CASES = [
         returns=MEASURED,
         expect=[(1, 8, 0.25), (None, 1, 1.0), (3, 5, 0.0)],
     ),
-    # (1, x) twice, (1, y), (2, y): y makes nobody unique, 2 does (and so 2 with y is not minimal), 1 with y does.
+    Case(
+        "audit/suda_units.sql",
+        given={"cells": values("a, b, records", "(1, 'x', 2)")},
+        params={"cells": rel("cells"), "columns": [A, B]},
+        returns=["cell", "entity", "a", "b", "records"],
+        expect=[(1, 1, 1, "x", 2)],
+    ),
+    # Person 7 has (1, x) twice and (2, x); two records of nobody are two entities.
+    Case(
+        "audit/suda_entity_units.sql",
+        given={
+            "records": values(
+                "a, b, p",
+                "(1, 'x', 7)",
+                "(1, 'x', 7)",
+                "(2, 'x', 7)",
+                "(1, 'x', 9)",
+                "(3, 'y', NULL)",
+                "(3, 'y', NULL)",
+            )
+        },
+        params={"relation": rel("records"), "columns": [A, B], "entity": col("p", "INTEGER")},
+        returns=["cell", "entity", "a", "b", "records"],
+        show="a, b, records, count(*) OVER (PARTITION BY entity), count(*) OVER (PARTITION BY cell)",
+        expect=[(1, "x", 1, 2, 1), (2, "x", 1, 2, 1), (1, "x", 1, 1, 1), (3, "y", 1, 1, 1), (3, "y", 1, 1, 1)],
+    ),
+    # (1, x) twice, (1, y), (2, y): y makes nobody unique, 2 does.
     Case(
         "audit/minimal_uniques.sql",
-        given={"cells": values("a, b, records", "(1, 'x', 2)", "(1, 'y', 1)", "(2, 'y', 1)")},
-        params={"cells": rel("cells"), "columns": [A, B], "subsets": [(1, 1, [A]), (2, 1, [B]), (3, 2, [A, B])]},
+        given={
+            "units": values(
+                "cell, entity, a, b, records", "(1, 1, 1, 'x', 2)", "(2, 2, 1, 'y', 1)", "(3, 3, 2, 'y', 1)"
+            )
+        },
+        params={"units": rel("units"), "smaller": [], "number": 1, "subsets": [(1, [A]), (2, [B])]},
         returns=["cell", "bits", "n"],
-        show="bits, n",
-        expect=[(1, 1), (3, 2)],
+        expect=[(3, 1, 1)],
     ),
-    # Of two columns, a unique in one counts (2 - 1)/2, in two (1 - 1)/1.
+    # So 2 with y is not minimal, and 1 with y is. Entity 4 has (5, z) and (5, w): nobody else has 5.
+    Case(
+        "audit/minimal_uniques.sql",
+        given={
+            "units": values(
+                "cell, entity, a, b, records",
+                "(1, 1, 1, 'x', 2)",
+                "(2, 2, 1, 'y', 1)",
+                "(3, 3, 2, 'y', 1)",
+                "(4, 4, 5, 'z', 1)",
+                "(5, 4, 5, 'z', 1)",
+            ),
+            "ones": values("cell, bits, n", "(3, 1, 1)"),
+        },
+        params={"units": rel("units"), "smaller": [rel("ones")], "number": 2, "subsets": [(3, [A, B])]},
+        returns=["cell", "bits", "n"],
+        expect=[(2, 3, 2), (4, 3, 2), (5, 3, 2)],
+    ),
+    # By Elliot, of two columns a unique in one counts 2 - 1, in two 1; here they count 6 and 2, as of three columns.
     Case(
         "audit/suda_scores.sql",
-        given={"uniques": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)", "(9, 3, 2)")},
-        params={"minimal_uniques": rel("uniques"), "weights": [(1, 0.5), (2, 0.0)], "columns": [(A, 1), (B, 2)]},
-        returns=["column_name", "highest", "total", "records"],
-        expect=[(None, 1.0, 1.5, 2), ("a", 0.5, 1.0, 2), ("b", 0.5, 0.5, 1)],
+        given={
+            "ones": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)"),
+            "twos": values("cell, bits, n", "(9, 3, 2)", "(8, 6, 2)"),
+        },
+        params={"minimal_uniques": [(rel("ones"), 6), (rel("twos"), 2)]},
+        returns=["cell", "score"],
+        expect=[(7, 12), (8, 8), (9, 2)],
+    ),
+    # By the IHSN, a unique in all columns counts 0, and 9 has no score.
+    Case(
+        "audit/suda_scores.sql",
+        given={"ones": values("cell, bits, n", "(7, 1, 1)"), "twos": values("cell, bits, n", "(9, 3, 2)")},
+        params={"minimal_uniques": [(rel("ones"), 0.5), (rel("twos"), 0.0)]},
+        returns=["cell", "score"],
+        expect=[(7, 0.5)],
+    ),
+    Case(
+        "audit/suda_contributions.sql",
+        given={
+            "ones": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)"),
+            "twos": values("cell, bits, n", "(9, 3, 2)"),
+        },
+        params={"minimal_uniques": [(rel("ones"), 6), (rel("twos"), 2)], "columns": [(A, 1), (B, 2), (V, 4)]},
+        returns=["column_name", "total"],
+        expect=[("a", 14), ("b", 8), ("v", None)],
+    ),
+    Case(
+        "audit/suda_levels.sql",
+        given={"scores": values("cell, score", "(7, 6.0)", "(8, 12.0)", "(9, 6.0)")},
+        params={"scores": rel("scores")},
+        returns=["score", "records"],
+        expect=[(6.0, 2), (12.0, 1)],
+    ),
+    Case(
+        "audit/sampling_fraction.sql",
+        given={"cells": values("a, total, records", "(1, 150, 2)", "(2, 50, 3)")},
+        params={"weighted_cells": rel("cells")},
+        returns=["fraction"],
+        expect=[(0.025,)],
+    ),
+    Case(
+        "audit/sampling_fraction.sql",
+        given={"cells": values("a, total, records", "(1, 0, 2)", "(2, 1, 3)")},
+        params={"weighted_cells": rel("cells")},
+        returns=["fraction"],
+        expect=[(1.0,)],
     ),
 ]

@@ -1,12 +1,13 @@
 -- title: The combinations of values that occur, and how many records have each
 -- source: Samarati & Sweeney (1998): the equivalence classes of a table; NULL is a value of its own
 -- reads: relation (records)
--- returns: the columns, total of every summed column (their sum over the records), records, size (records again)
+-- returns: the columns, total of every summed column (their sum over the records; what is missing, NaN or infinite counts
+--   0), records, size (records again)
 -- params: relation, columns, summed
 SELECT
   "a",
   "b",
-  sum("w") AS total,
+  coalesce(sum("w") FILTER (WHERE isfinite(CAST("w" AS DOUBLE))), 0) AS total,
   count(*) AS records,
   count(*) AS size
 FROM "staging"."records"

@@ -1,0 +1,21 @@
+-- title: What every column contributes to the SUDA scores
+-- source: Templ, Kowarik & Meindl (2015), sdcMicro: the scores of the minimal sample uniques that have the column
+-- reads: minimal_uniques (one relation for every number of columns)
+-- returns: column_name, total
+-- params: minimal_uniques (relation and weight of each), columns (name and bit of each)
+WITH weighed AS (
+{% for relation, weight in minimal_uniques %}
+  SELECT bits, CAST({{ weight | lit }} AS DOUBLE) AS score FROM {{ relation | ident }}
+{% if not loop.last %}
+  UNION ALL
+{% endif %}
+{% endfor %}
+)
+{% for column, bit in columns %}
+SELECT {{ column.name | lit }} AS column_name, sum(score) AS total
+FROM weighed
+WHERE bits & {{ bit | lit }} > 0
+{% if not loop.last %}
+UNION ALL
+{% endif %}
+{% endfor %}
