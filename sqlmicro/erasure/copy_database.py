@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlmicro.content import content
 from sqlmicro.erasure import enums
 from sqlmicro.errors import QueryError
 from sqlmicro.templates import Name, Sql, ident
@@ -172,16 +173,8 @@ def _compare(warehouse: Warehouse, old: str, fresh: str, tables: Sequence[Table]
     """Refuse a copy that differs: in any entry of the catalog, or in the records of a table."""
     differ = [kind for kind in _KINDS if _catalog(warehouse, kind, old, narrowed) != _catalog(warehouse, kind, fresh)]
     for table in tables:
-        before, after = (
-            warehouse.rows(
-                "publish/content.sql",
-                log=False,
-                relation=table.name._replace(catalog=catalog),
-                columns=[name for name, _ in warehouse.describe(table.name)],
-            )
-            for catalog in (old, fresh)
-        )
-        if before != after:
+        before, after = (content(warehouse, table.name._replace(catalog=catalog)) for catalog in (old, fresh))
+        if (before.records, before.hashes) != (after.records, after.hashes):
             differ.append(f"the records of {table.name.table}")
     if differ:
         raise QueryError(
