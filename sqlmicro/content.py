@@ -23,16 +23,16 @@ class Content:
 
 
 def content(warehouse: Warehouse, relation: Name, names: Sequence[str] = ()) -> Content:
-    """Return the content of a relation, in whatever order its records are: of all its columns, or of those named. O(n)."""
+    """Return the content of a relation, of all its columns or of those named, whatever the order of its records. O(n)."""
     found = warehouse.describe(relation)
     if names:
         kinds_of = dict(found)
         found = [(name, kinds_of[name]) for name in names]
-    kinds: dict[str, list[Column]] = {"plain": [], "floats": [], "nested": [], "texts": []}
+    kinds: dict[str, Any] = {"plain": [], "floats": [], "nested": [], "texts": []}
     for column in make_columns(found):
         kinds[_kind(column)].append(column)
-    rows: list[tuple[Any, ...]] = warehouse.rows("publish/content.sql", log=False, relation=relation, **kinds)
-    return Content(tuple(found), int(rows[0][0]), int(rows[0][1] or 0))
+    ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, **kinds)
+    return Content(tuple(found), int(records), int(hashes or 0))
 
 
 def _kind(column: Column) -> str:

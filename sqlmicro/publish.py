@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import manifest, mysql, postgres, private, templates
+from sqlmicro import in_place, manifest, mysql, postgres, private, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
@@ -24,7 +24,7 @@ from sqlmicro.pipeline import Run
 from sqlmicro.recording import record
 from sqlmicro.reports.text import some
 from sqlmicro.source import file_format, reading
-from sqlmicro.targets import Target, check_target, file_ending, refuse_other_types
+from sqlmicro.targets import Target, check_target, file_ending
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
@@ -64,7 +64,7 @@ def prepare(run: Run, target: Target, *, dry: bool, report: dict[str, Any], star
         When the target cannot be.
     """
     if target.kind == "in place":
-        refuse_other_types(run)
+        in_place.refuse_other_types(run)
     outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
     for number, kept in zip(run.kept, outputs, strict=True):
         check_target(run, kept.target, dry=dry)
@@ -102,8 +102,7 @@ def _to_tables(releases: Sequence[Release]) -> None:
     warehouse = releases[0].run.warehouse
     targets = [output.target for release in releases for output in release.outputs]
     with mysql.taken_back(warehouse, targets), warehouse.transaction():
-        served = [release.target for release in releases if release.target.seen]
-        postgres.lock(warehouse, [(target.name, target.seen) for target in served if target.name])
+        in_place.hold([release.run for release in releases if release.target.kind == "in place"])
         for release in releases:
             run = release.run
             run.resume()

@@ -333,6 +333,18 @@ class Warehouse:
             self.execute("publish", "COMMIT")
             self.committed = True
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let every statement of the block see the same records; only staging may be written to."""
+        self.query("snapshot", "BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._connection.rollback()
+            raise
+        self.query("snapshot", "COMMIT")
+
     # The catalog
 
     def describe(self, relation: Name) -> list[tuple[str, str]]:
