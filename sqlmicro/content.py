@@ -23,7 +23,7 @@ class Content:
 
 
 def content(warehouse: Warehouse, relation: Name, names: Sequence[str] = ()) -> Content:
-    """Return the content of a relation, of all its columns or of those named, whatever the order of its records. O(n)."""
+    """Return the content of a relation, of all its columns or of those named, in whatever order its records are."""
     found = warehouse.describe(relation)
     if names:
         kinds_of = dict(found)

@@ -94,7 +94,7 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, *, watche
     """
     warehouse.set_key(key.value)
     start = time.perf_counter()
-    with warehouse.snapshot() if watched else nullcontext():
+    with warehouse.aside() if watched else nullcontext():
         seen = content(warehouse, source.relation) if watched else None
         typed = type_columns(warehouse, source, roles.released, set(roles.used), row_key=roles.row_key)
     rows = warehouse.count(typed)

@@ -28,6 +28,16 @@ class Progress:
         self._share: Callable[[], float] | None = None
         self._started = 0.0
         self._shown = False
+        self._said: set[str] = set()
+        self._speaks = enabled
+
+    def say(self, text: str) -> None:
+        """Say a sentence once, on a line of its own, also where stderr is no terminal."""
+        if self._speaks and text not in self._said:
+            self._said.add(text)
+            self._clear()
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
     @contextmanager
     def stage(

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro import triggers
+from sqlmicro import triggers, unfinished
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.manifest import HASHES
 from sqlmicro.source import find_relation
@@ -61,6 +61,8 @@ def record(
     warehouse.query("record", _AUDITS, name=checks)
     number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
     report["release"] = number
+    if target.kind == "in place" and target.database == "duckdb" and (target.file or warehouse.has_file):
+        unfinished.note_not_purged(warehouse, releases.catalog, number)
     warehouse.insert(
         "record",
         "INSERT INTO {{ r | ident }} VALUES ("
@@ -107,7 +109,7 @@ def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
     InputError
         With their names.
     """
-    for name in ("releases", "audits", "candidates"):
+    for name in ("releases", "audits", "candidates", unfinished.TABLE):
         found = find_relation(warehouse, _table(target, name))
         names = triggers.on(warehouse, found[0]) if found else []
         if names:

@@ -10,7 +10,19 @@ import sqlmicro
 PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
     {"errors"},
-    {"keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held"},
+    {
+        "keys",
+        "templates",
+        "params",
+        "progress",
+        "standardise",
+        "private",
+        "interrupts",
+        "database_errors",
+        "held",
+        "moves",
+        "unfinished",
+    },
     {"registry", "warehouse", "options"},
     {"columns"},
     {"content"},
@@ -24,6 +36,7 @@ LAYERS = [
     {"in_place", "manifest"},
     {"targets"},
     {"recording", "mysql"},
+    {"placing"},
     {"publish", "preview"},
     {"steps"},
     {"job"},

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import publish
+from sqlmicro import placing, publish
 from sqlmicro.columns import Column
 from sqlmicro.targets import FILES, Target
 from sqlmicro.templates import Name
@@ -231,7 +231,7 @@ def test_a_failed_audit_publishes_nothing(db):
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.csv.gz"])
 def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
     path, seen = tmp_path / name, []
-    monkeypatch.setattr(publish, "_fsync", lambda part: seen.append((part.is_dir(), part.stat().st_mode & 0o777)))
+    monkeypatch.setattr(placing, "_fsync", lambda part: seen.append((part.is_dir(), part.stat().st_mode & 0o777)))
     report = sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
     with duckdb.connect() as con:
         rows = con.execute(f"SELECT count(*) n FROM '{path}' GROUP BY age, city, born").fetchall()
