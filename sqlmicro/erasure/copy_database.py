@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlmicro import unfinished
 from sqlmicro.content import content
-from sqlmicro.erasure import enums
+from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.errors import QueryError
 from sqlmicro.templates import Name, Sql, ident
 from sqlmicro.warehouse import Warehouse
@@ -25,7 +25,7 @@ _PASSING = ("database_name", "estimated_size", "start_value", "constraint_index"
 
 @dataclass(frozen=True)
 class Copy:
-    """What was copied."""
+    """What was copied; `notes` say what the catalog still quotes that no record holds."""
 
     tables: int
     rows: int
@@ -89,6 +89,11 @@ def copy_database(warehouse: Warehouse, file: Path, narrow_enums: bool) -> Copy:
     _compare(warehouse, old, fresh, found, narrowed)
     warehouse.query(WHERE, "DETACH {{ fresh | ident }}", fresh=fresh)
     notes = [enums.told(enum) for enum in labels if enum.definition not in narrowed]
+    notes += [
+        f"{found.literals} texts or numbers that no record holds, in {found.kind} {found.where}; make it anew without "
+        "them"
+        for found in catalog_texts.not_held(warehouse, old)
+    ]
     return Copy(len(found), rows, version, len(narrowed), notes)
 
 
@@ -210,10 +215,9 @@ def _catalog(warehouse: Warehouse, kind: str, catalog: str, narrowed: Mapping[st
 
 def _comparable(entry: dict[str, Any], narrowed: Mapping[str, str]) -> str:
     kept = {name: value for name, value in entry.items() if not (name.endswith("oid") or name in _PASSING)}
-    for before, after in narrowed.items():
-        for name, value in kept.items():
-            if isinstance(value, str):
-                kept[name] = value.replace(before, after)
-            elif name == "labels" and value and enums.definition(value) == before:
-                kept[name] = enums.labels_of(after)
+    for name, value in kept.items():
+        if isinstance(value, str):
+            kept[name] = enums.narrowed(value, narrowed)
+        elif name == "labels" and value:
+            kept[name] = enums.labels_of(enums.narrowed(enums.definition(value), narrowed))
     return json.dumps(kept, sort_keys=True)

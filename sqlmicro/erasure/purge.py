@@ -50,8 +50,8 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
     Returns
     -------
     dict
-        `purged`, `releases` (those in place that waited for it), `tables`, `rows`, `bytes_before`, `bytes_after`,
-        `storage_version`, `narrowed`, `not_erased`.
+        `purged`, `clean` (whether the catalog quotes nothing that no record holds), `releases` (those in place that
+        waited for it), `tables`, `rows`, `bytes_before`, `bytes_after`, `storage_version`, `narrowed`, `not_erased`.
 
     Raises
     ------
@@ -71,8 +71,9 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
         _like(fresh, file)
         _replace(fresh, file, lock)
     return {
-        "db": db, "purged": True, "releases": releases, "tables": copied.tables, "rows": copied.rows,
-        "bytes_before": before, "bytes_after": file.stat().st_size, "storage_version": copied.storage_version, "narrowed": copied.narrowed,
+        "db": db, "purged": True, "clean": not copied.notes, "releases": releases, "tables": copied.tables,
+        "rows": copied.rows, "bytes_before": before, "bytes_after": file.stat().st_size,
+        "storage_version": copied.storage_version, "narrowed": copied.narrowed,
         "not_erased": [*not_erased, ALWAYS], "seconds": round(time.time() - started, 3),
     }  # fmt: skip
 
