@@ -22,27 +22,75 @@ _HERE = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1
 _ANOTHER_WAY = "Use --into NAME, or --keep or --drop the column"
 
 
-def hold(runs: Sequence[Run]) -> None:
-    """Make sure, in the transaction that publishes, that tables are as they were read; a server locks them.
+Comments = dict[str, str | None]
+"""The comments of tables, by their label: setting one anew is what DuckDB 2.0 locks a table by."""
+
+
+def comments(runs: Sequence[Run]) -> Comments:
+    """Return the comments of the tables of DuckDB that are changed in place, before the transaction that does it."""
+    found: Comments = {}
+    for run in runs:
+        if not _on_server(run):
+            rows = run.warehouse.query(
+                "catalog",
+                "SELECT comment FROM duckdb_tables() " + _HERE + "table_name = $3",
+                list(run.source.relation),
+            )
+            found[run.source.label] = rows[0][0] if rows else None
+    return found
+
+
+def hold(runs: Sequence[Run], comments: Comments) -> None:
+    """Lock tables, as the first thing in the transaction that publishes, and make sure that they are as they were read.
+
+    The locks come before anything is read: the snapshot of the transaction then has all that others have committed.
+    DuckDB 1.5 has nothing to lock a table by, so that others are still compared with at the end (`look_again`).
 
     Raises
     ------
     InputError
-        When one has changed since, or has got a trigger. Nothing was written.
+        When one has changed since, has got a trigger, or is held by somebody else. Nothing was written.
     """
     for run in runs:
-        if run.warehouse.kind_of(run.source.relation.catalog) == postgres.KIND:
-            postgres.lock(run.warehouse, run.source.relation)
-    for run in runs:
         relation = run.source.relation
-        refuse_triggers(run.warehouse, relation)
-        if content(run.warehouse, relation) != run.seen:
-            raise InputError(
-                "--in-place",
-                f"{run.source.label!r} must not change between reading and publishing",
-                "other columns or records than were read from it",
-                "Nothing was changed. Make the release again",
-            )
+        if _on_server(run):
+            postgres.lock(run.warehouse, relation)
+        else:
+            said = "COMMENT ON TABLE {{ table | ident }} IS {{ said | lit }}"
+            run.warehouse.execute("publish", said, table=relation, said=comments[run.source.label])
+    for run in runs:
+        refuse_triggers(run.warehouse, run.source.relation)
+        _compare(run)
+
+
+def look_again(runs: Sequence[Run]) -> None:
+    """Make sure, as the last thing in the transaction that publishes, that nobody else has changed tables meanwhile.
+
+    DuckDB lets one transaction delete what another has updated and committed: the update would be lost.
+
+    Raises
+    ------
+    InputError
+        When one has changed. Everything is rolled back.
+    """
+    for run in runs:
+        if not _on_server(run):
+            with run.warehouse.as_others_see():
+                _compare(run)
+
+
+def _on_server(run: Run) -> bool:
+    return run.warehouse.kind_of(run.source.relation.catalog) == postgres.KIND
+
+
+def _compare(run: Run) -> None:
+    if content(run.warehouse, run.source.relation) != run.seen:
+        raise InputError(
+            "--in-place",
+            f"{run.source.label!r} must not change between reading and publishing",
+            "other columns or records than were read from it",
+            "Nothing was changed. Make the release again",
+        )
 
 
 def check(run: Run, *, widen: bool) -> None:
@@ -55,7 +103,7 @@ def check(run: Run, *, widen: bool) -> None:
     """
     relation = run.source.relation
     refuse_triggers(run.warehouse, relation)
-    if run.warehouse.kind_of(relation.catalog) == postgres.KIND:
+    if _on_server(run):
         used = {column.name for column in run.quasi}
         emptied = {column.name for column in run.roles.dropped}
         kept = {column.name for column in run.source.columns} - used - emptied

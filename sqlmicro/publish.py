@@ -100,8 +100,10 @@ def publish(releases: Sequence[Release], *, dry: bool) -> None:
 def _to_tables(releases: Sequence[Release]) -> None:
     warehouse = releases[0].run.warehouse
     targets = [output.target for release in releases for output in release.outputs]
+    changed = [release.run for release in releases if release.target.kind == "in place"]
+    comments = in_place.comments(changed)
     with mysql.taken_back(warehouse, targets), warehouse.transaction():
-        in_place.hold([release.run for release in releases if release.target.kind == "in place"])
+        in_place.hold(changed, comments)
         for release in releases:
             run = release.run
             run.resume()
@@ -111,6 +113,7 @@ def _to_tables(releases: Sequence[Release]) -> None:
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
             release.report |= manifest.after(run, relation, columns)  # of the last output, which is the release
             record(run, release.target, release.report, release.audits, release.started)
+        in_place.look_again(changed)
 
 
 def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:

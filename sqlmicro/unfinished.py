@@ -157,11 +157,17 @@ def tell(warehouse: Warehouse, *, settles: bool, purging: bool = False) -> None:
         return
     for placing in left(warehouse):
         warehouse.progress.say(_settle(warehouse, placing) if settles else _killed(placing) + ": open it to write")
-    for release in () if purging else not_purged(warehouse):
-        warehouse.progress.say(
-            f"release {release} is published, but not purged yet: the replaced values stay readable in the file until: "
-            f"sqlmicro purge --db {warehouse.db}"
-        )
+    for sentence in () if purging else not_purged_yet(warehouse):
+        warehouse.progress.say(sentence)
+
+
+def not_purged_yet(warehouse: Warehouse) -> list[str]:
+    """Return a sentence on the releases in place that wait for the purge."""
+    found = not_purged(warehouse)
+    if not found:
+        return []
+    what = f"release {', '.join(map(str, found))} in place is published, but not purged yet: "
+    return [what + f"the replaced values stay readable in the file until: sqlmicro purge --db {warehouse.db}"]
 
 
 def _settle(warehouse: Warehouse, placing: _Placing) -> str:

@@ -361,6 +361,17 @@ class Warehouse:
                 self._connection.rollback()
             raise
 
+    @contextmanager
+    def as_others_see(self) -> Iterator[None]:
+        """Read, in the block, what is committed by now, whatever transaction is open."""
+        own = self._connection
+        self._connection = own.cursor()
+        try:
+            yield
+        finally:
+            close(self._connection)
+            self._connection = own
+
     # The catalog
 
     def describe(self, relation: Name) -> list[tuple[str, str]]:

@@ -14,7 +14,8 @@ from sqlmicro.warehouse import Warehouse
 _WHERE = "residue"
 RECORDS = "sqlmicro"
 SHORTEST_NUMBER = 4
-_OURS = "error('the table has no such column')"
+_OURS = frozenset({"the table has no such column"})
+"""What the macros quote that `sqlmicro macros` installs."""
 _TELLING = re.compile(r"\w")
 _EXISTS = "SELECT 1 FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"
 _DEFINITIONS = (
@@ -79,10 +80,10 @@ def not_held(warehouse: Warehouse, catalog: str) -> list[Quoting]:
     quoted = {
         (kind, where, text): set(filter(_TELLING.search, literals(text, SHORTEST_NUMBER)))
         for kind, where, text in texts(warehouse, catalog)
-        if kind != "comment" and not (kind == "macro" and _OURS in text) and not where.startswith(f"{RECORDS}.")
+        if kind != "comment"
     }
     wanted = sorted(set().union(*quoted.values()))
-    held = _held(warehouse, catalog, wanted) if wanted else set()
+    held = _OURS | (_held(warehouse, catalog, wanted) if wanted else set())
     return [Quoting(kind, where, len(found - held)) for (kind, where, _), found in quoted.items() if found - held]
 
 

@@ -179,9 +179,9 @@ def _bound(warehouse: Warehouse, catalog: str) -> set[tuple[str, str, str]]:
 def _alters_nested(warehouse: Warehouse) -> bool:
     """Tell whether this DuckDB can change the type of a column to a nested one, which 1.5 cannot."""
     probe = warehouse.staged("nested_probe")
-    warehouse.query(_WHERE, "CREATE OR REPLACE TABLE {{ probe | ident }} (x INTEGER[])", probe=probe)
+    warehouse.query(_WHERE, "CREATE OR REPLACE TABLE {{ probe | ident }} (x ENUM('a', 'b')[])", probe=probe)
     try:
-        warehouse.query(_WHERE, "ALTER TABLE {{ probe | ident }} ALTER COLUMN x TYPE BIGINT[]", probe=probe)
+        warehouse.query(_WHERE, "ALTER TABLE {{ probe | ident }} ALTER COLUMN x TYPE ENUM('a')[]", probe=probe)
     except QueryError:
         return False
     return True
