@@ -122,7 +122,9 @@ def test_triggers_of_sqlite_are_seen(db: str, tmp_path: Path) -> None:
         con.executescript("""CREATE TABLE released (x INTEGER); CREATE TABLE history (x INTEGER);
             CREATE TRIGGER lost AFTER INSERT ON released BEGIN INSERT INTO history VALUES (NEW.x); END;""")
     with pytest.raises(sqlmicro.InputError, match=r"must have no triggers.*Got lost"):
-        sqlmicro.individual_ranking("persons", db=db, attach=f"o=sqlite:{old}", into="o.main.released", overwrite=True, **USED)
+        sqlmicro.individual_ranking(
+            "persons", db=db, attach=f"o=sqlite:{old}", into="o.main.released", overwrite=True, **USED
+        )
 
 
 # Writes between reading and publishing
