@@ -260,7 +260,7 @@ def test_a_database_of_somebody_else_has_no_file_of_ours_removed(db: Path, tmp_p
         ("e", "pending", known, None, f"0 {content}"),
         ("f", "pending", tmp_path / "empty", None, moves.digest(tmp_path / "empty")),
         ("f", "pending", tmp_path / "gone", None, "d"),
-        ("g", "pending", known, None, f"1 {content}"),
+        ("g", "pending", known, None, f"0 {content}"),
         ("g", "pending", tmp_path / "gone", None, "d"),
     ]
     for run, state, place, kept, digest in rows:
