@@ -35,6 +35,13 @@ def wrapped(title: str, error: BaseException, reading: str = "") -> BaseExceptio
             kind,
             "Publish with --into NAME instead of --in-place, or drop the constraint first",
         )
+    if title == "publish" and "TransactionException" in kinds:
+        return InputError(
+            title,
+            "nobody else may write to the same table while it is published",
+            kind,
+            "Run it again when nobody does",
+        )
     if title == "publish" and "ConversionException" in kinds:
         return InputError(
             title, "the released values must fit the types of the table", kind, "Use --widen, or --into NAME"

@@ -55,6 +55,12 @@ class Held:
         finally:
             close(cursor)
 
+    def in_transaction(self) -> bool:
+        """Tell whether the connection has begun a transaction that it has not ended."""
+        # Each statement alone is a transaction of its own; a BEGIN within one would fail, and end it.
+        first, second = (self.connection.execute("SELECT txid_current()").fetchall() for _ in range(2))
+        return bool(first == second)
+
 
 def close(connection: duckdb.DuckDBPyConnection) -> None:
     """Close a connection; a statement that Ctrl-C left behind between two lines of ours is interrupted first."""

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Found:
-    """A job whose table was found, and where its release goes."""
+    """A job whose table was found, and where its release goes; `watched` if that may yet become the table itself."""
 
     job: Job
     source: Source
     target: Target
     staging: str
     manifest: str | None
+    watched: bool = False
 
 
 def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
@@ -73,7 +74,7 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
 
 
 def _purge(job: Job, releases: Sequence[Release]) -> None:
-    replaced = [release for release in releases if release.target.kind == "in place" and not release.target.seen]
+    replaced = [release for release in releases if release.target.kind == "in place" and not release.target.on_server]
     if not replaced:
         return
     from sqlmicro.erasure import purge
@@ -122,7 +123,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         publish.publish(releases, dry=dry or lost)
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
-            if part.target.seen and part.target.name:
+            if part.target.on_server and part.target.name:
                 postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
         if given["show_sql"]:
             releases[0].report["sql"] = warehouse.script()
@@ -195,14 +196,17 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
 
 def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     """Run the steps of one job up to a release that its gates let pass."""
-    from sqlmicro import pipeline, publish, targets
+    from sqlmicro import pipeline, publish, recording, targets
 
     started = time.time()
     job, source, target = found.job, found.source, found.target
     warehouse.staging = found.staging
-    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    watched = found.watched or (target.kind == "in place" and not job.dry)
+    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key, watched=watched)
     _plan_claims(run, job)
     targets.check_target(run, target, dry=job.dry)
+    if not job.dry and not warehouse.in_memory:
+        recording.refuse_triggers(warehouse, target)
     run.claims.clear()
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
@@ -239,7 +243,8 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
     job = replace(job, options={**job.options, "dry_run": True})
     nowhere = Target("table", "", name=warehouse.staged("not_published"))
     key = keys.run_key(job.options["seed"], job.options["seed_file"])
-    release = _make(warehouse, _Found(job, source, nowhere, warehouse.staging, None), key)
+    found = _Found(job, source, nowhere, warehouse.staging, None, watched=source.is_table)
+    release = _make(warehouse, found, key)
     publish.publish([release], dry=True)
     _finish(release, dry=True, lost=False)
     release.report |= {"target": None, "target_kind": None}
@@ -259,7 +264,7 @@ def published(job: Job, release: Release) -> Release:
     run = release.run
     run.resume()
     target, manifest_file = _choose_target(job, run.source, run.warehouse)
-    if target.seen or (target.kind == "in place" and target.file):
+    if target.on_server or (target.kind == "in place" and target.file):
         raise InputError(
             "publish, in_place",
             "a table of another database is changed in place by one call, which compares, locks and purges it",

@@ -16,6 +16,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.content import content
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -41,10 +42,10 @@ def before(run: Run) -> dict[str, Any]:
     """
     loaded = [column for column in run.source.columns if column in set(run.roles.released)]
     with run.timed("hash"):
-        content = _content(run.warehouse, run.original, [(column.staged, column.type) for column in loaded])
+        was_read = _content(run.warehouse, run.original, [(column.staged, column.type) for column in loaded])
     return {
         "key": {"source": run.key.source, "fingerprint": run.key.fingerprint},
-        "input_hash": hmac.new(run.key.value.encode(), content, sha256).hexdigest(),
+        "input_hash": hmac.new(run.key.value.encode(), was_read, sha256).hexdigest(),
         "output_hash": None,
         "file_hash": None,
         "sql_hash": sha256(run.warehouse.script().encode()).hexdigest(),
@@ -54,8 +55,8 @@ def before(run: Run) -> dict[str, Any]:
 def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
     """Return the hashes of what was published, read back: of the records in any order, and of a file's bytes."""
     with run.timed("hash"):
-        content = _content(run.warehouse, relation, [(column.name, column.type) for column in columns])
-        found = {"output_hash": sha256(content).hexdigest()}
+        written = _content(run.warehouse, relation, [(column.name, column.type) for column in columns])
+        found = {"output_hash": sha256(written).hexdigest()}
         if path is not None and path.is_file():
             with path.open("rb") as file:
                 found["file_hash"] = file_digest(file, "sha256").hexdigest()
@@ -64,9 +65,8 @@ def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None
 
 def _content(warehouse: Warehouse, relation: Name, columns: Sequence[tuple[str, str]]) -> bytes:
     """Return bytes that stand for the columns and the records of a relation, whatever their order. O(n)."""
-    names = [name for name, _ in columns]
-    ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, columns=names)
-    return json.dumps([columns, records, hashes or 0]).encode()
+    found = content(warehouse, relation, [name for name, _ in columns])
+    return json.dumps([columns, found.records, found.hashes]).encode()
 
 
 def check(path: str | None, overwrite: bool, source: Source) -> None:
@@ -100,12 +100,12 @@ def write(path: str, report: dict[str, Any], started: float) -> None:
     InputError
         When that cannot be done. The release is published already.
     """
-    content = {name: report[name] for name in FIELDS} | {"started": datetime.fromtimestamp(started, UTC).isoformat()}
+    told = {name: report[name] for name in FIELDS} | {"started": datetime.fromtimestamp(started, UTC).isoformat()}
     file = Path(path).absolute()
     beside = file.with_name(f".sqlmicro-{secrets.token_hex(6)}.json")
     try:
         with beside.open("w", encoding="utf-8") as out:
-            json.dump(content, out, indent=2, default=str, ensure_ascii=False)
+            json.dump(told, out, indent=2, default=str, ensure_ascii=False)
             out.write("\n")
             out.flush()
             os.fsync(out.fileno())

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss
 from sqlmicro.columns import Column, Roles
+from sqlmicro.content import Content, content
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.keys import Key
 from sqlmicro.params import settle
@@ -29,7 +30,10 @@ NULLS = ("error", "keep", "suppress", "pattern")
 
 @dataclass
 class Run:
-    """The state of a run: the current relation, what was done so far, and what it promised."""
+    """The state of a run: the current relation, what was done so far, and what it promised.
+
+    `seen` is what the source held when it was read, where it may be changed in place.
+    """
 
     warehouse: Warehouse
     source: Source
@@ -47,6 +51,7 @@ class Run:
     numeric: set[Column] = field(default_factory=set)
     text: set[Column] = field(default_factory=set)
     kept: dict[int, Name] = field(default_factory=dict)
+    seen: Content | None = None
     staging: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,8 +82,10 @@ class Run:
         return replace(column, type="VARCHAR") if column in self.text else column
 
 
-def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key) -> Run:
+def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, *, watched: bool = False) -> Run:
     """Number the records and bring every released column into the form the methods work on.
+
+    Of a source that is `watched`, since it may be changed in place, it is kept what it held when it was read.
 
     Raises
     ------
@@ -87,11 +94,13 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key) -> Run:
     """
     warehouse.set_key(key.value)
     start = time.perf_counter()
-    typed = type_columns(warehouse, source, roles.released, set(roles.used), row_key=roles.row_key)
+    with warehouse.aside() if watched else nullcontext():
+        seen = content(warehouse, source.relation) if watched else None
+        typed = type_columns(warehouse, source, roles.released, set(roles.used), row_key=roles.row_key)
     rows = warehouse.count(typed)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
-    run = Run(warehouse, source, roles, key, typed, typed, rows)
+    run = Run(warehouse, source, roles, key, typed, typed, rows, seen=seen)
     run.seconds["load"] = time.perf_counter() - start
     return run
 

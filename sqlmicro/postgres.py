@@ -1,8 +1,8 @@
 """Tables of an attached PostgreSQL database that are anonymized in place.
 
 One transaction: the table is locked against writers, compared with what was read from it, emptied and filled again,
-audited by reading it back, and recorded. The definition of the table stays: constraints, defaults, indexes, grants,
-triggers. What forbids the change, or would lose or leak something, is refused beforehand.
+audited by reading it back, and recorded. The definition of the table stays: constraints, defaults, indexes, grants.
+What forbids the change, or would lose or leak something, is refused beforehand: triggers, for one.
 
 Afterwards `VACUUM (FULL, ANALYZE)` writes the table and its indexes into new files and replaces its statistics, which
 quote frequent values. What it does not reach is told with every release (`NOT_ERASED`).
@@ -11,7 +11,7 @@ quote frequent values. What it does not reach is told with every release (`NOT_E
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
@@ -88,47 +88,37 @@ def emptying(relation: Name) -> tuple[str, dict[str, Any]]:
     return command(relation, "DELETE FROM {{ table | ident }}")
 
 
-def content(warehouse: Warehouse, relation: Name) -> tuple[Any, ...]:
-    """Return number and hash of the records of a table: two equal ones mean that nobody has changed it."""
-    columns = [name for name, _ in warehouse.describe(relation)]
-    return tuple(warehouse.rows("publish/content.sql", log=False, relation=relation, columns=columns)[0])
-
-
-def lock(warehouse: Warehouse, tables: Sequence[tuple[Name, tuple[Any, ...]]]) -> None:
-    """Lock tables against writers until the transaction ends; each is given with its content as it was read.
+def lock(warehouse: Warehouse, relation: Name) -> None:
+    """Lock a table against writers until the transaction ends.
 
     The locks come before anything is read: the snapshot of the transaction then has all that others have committed.
 
     Raises
     ------
     InputError
-        When another transaction holds a table, or it has changed since it was read. Nothing was written.
+        When another transaction holds the table. Nothing was written.
     """
-    for relation, _ in tables:
-        held = False
-        try:
-            text, names = command(
-                relation,
-                "SET LOCAL lock_timeout = '" + _PATIENCE + "'; LOCK TABLE {{ table | ident }} IN EXCLUSIVE MODE",
-            )
-            warehouse.execute("publish", text, **names)
-        except QueryError:
-            held = True
-        if held:
-            raise InputError(
-                "--in-place",
-                f"{str(relation)!r} must be free to be locked, and you must be allowed to change it",
-                f"no lock within {_PATIENCE}",
-                "Nothing was changed. Wait for the other transactions, or ask for the rights",
-            )
-    for relation, seen in tables:
-        if content(warehouse, relation) != seen:
-            raise InputError(
-                "--in-place",
-                f"{str(relation)!r} must not change while it is anonymized",
-                "other records than were read from it",
-                "Nothing was changed. Run it again when nobody writes",
-            )
+    held = False
+    try:
+        text, names = command(
+            relation,
+            "SET LOCAL lock_timeout = '" + _PATIENCE + "'; LOCK TABLE {{ table | ident }} IN EXCLUSIVE MODE",
+        )
+        warehouse.execute("publish", text, **names)
+    except QueryError:
+        held = True
+    if held:
+        raise InputError(
+            "--in-place",
+            f"{str(relation)!r} must be free to be locked, and you must be allowed to change it",
+            f"no lock within {_PATIENCE}",
+            "Nothing was changed. Wait for the other transactions, or ask for the rights",
+        )
+
+
+def triggers(warehouse: Warehouse, relation: Name) -> list[str]:
+    """Return the names of the triggers on a table that are switched on."""
+    return [str(name) for (name,) in ask(warehouse, relation, _TRIGGERS)]
 
 
 def check(
@@ -171,17 +161,10 @@ def check(
     children = ask(warehouse, relation, _CHILDREN)
     if children:
         _refuse("no table may refer to it by a foreign key", _listed(children))
-    notes = []
-    triggers = ask(warehouse, relation, _TRIGGERS)
-    if triggers:
-        notes.append(
-            f"triggers run for every record that is deleted and inserted: {_listed(triggers)}; what they write "
-            "elsewhere, such as a history, holds the originals"
-        )
     copies = ask(warehouse, relation, _COPIES)
     if copies:
-        notes.append(f"materialized views hold the originals until they are refreshed: {_listed(copies)}")
-    return notes
+        return [f"materialized views hold the originals until they are refreshed: {_listed(copies)}"]
+    return []
 
 
 def purge(warehouse: Warehouse, relation: Name) -> dict[str, Any]:

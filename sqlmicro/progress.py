@@ -31,6 +31,14 @@ class Progress:
         self._unit = ""
         self._share: Callable[[], float] | None = None
         self._started = 0.0
+        self._said: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Say a sentence once, on a line of its own, also where stderr is no terminal."""
+        if self._talks and text not in self._said:
+            self._said.add(text)
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
     @contextmanager
     def stage(
@@ -57,11 +65,11 @@ class Progress:
         """Show `text` while a kernel runs, and say so when numba has to compile it first."""
         from numba.core import event
 
-        say = self._say_compiling
+        say = self.say
 
         class Compiling(event.Listener):
             def on_start(self, event: object) -> None:
-                say()
+                say("compiling, once for this machine")
 
             def on_end(self, event: object) -> None:
                 pass
@@ -69,18 +77,10 @@ class Progress:
         with watched(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
             yield self
 
-    def _say_compiling(self) -> None:
-        """Say once that compiled code is being made: the first run on a machine takes seconds longer."""
-        if self._talks:
-            self._talks = False
-            sys.stderr.write("compiling, once for this machine\n")
-            sys.stderr.flush()
-
-    def say(self, text: str) -> None:
+    def log(self, text: str) -> None:
         """Write a line where there is no terminal on which one is overwritten, as when an image is built."""
-        if self._talks and not self.enabled:
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+        if not self.enabled:
+            self.say(text)
 
     def tick(self, done: int, total: int, best: str = "") -> None:
         """Say that `done` of `total` units are done, and how good the best result so far is."""

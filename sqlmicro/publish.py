@@ -7,24 +7,23 @@ beside its place, read back by the audits, and then renamed.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import locks, manifest, mysql, postgres, private, templates
+from sqlmicro import in_place, manifest, moves, mysql, placing, postgres, private, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, make_columns
 from sqlmicro.errors import AuditFailed
-from sqlmicro.interrupts import committing
+from sqlmicro.moves import Move
 from sqlmicro.pipeline import Run
 from sqlmicro.recording import record
 from sqlmicro.reports.text import some
 from sqlmicro.source import file_format, reading
-from sqlmicro.targets import Target, check_target, file_ending, refuse_other_types
+from sqlmicro.targets import Target, check_target, file_ending
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
@@ -64,7 +63,7 @@ def prepare(run: Run, target: Target, *, dry: bool, report: dict[str, Any], star
         When the target cannot be.
     """
     if target.kind == "in place":
-        refuse_other_types(run)
+        in_place.refuse_other_types(run)
     outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
     for number, kept in zip(run.kept, outputs, strict=True):
         check_target(run, kept.target, dry=dry)
@@ -101,9 +100,10 @@ def publish(releases: Sequence[Release], *, dry: bool) -> None:
 def _to_tables(releases: Sequence[Release]) -> None:
     warehouse = releases[0].run.warehouse
     targets = [output.target for release in releases for output in release.outputs]
+    changed = [release.run for release in releases if release.target.kind == "in place"]
+    comments = in_place.comments(changed)
     with mysql.taken_back(warehouse, targets), warehouse.transaction(releasing=True):
-        served = [release.target for release in releases if release.target.seen]
-        postgres.lock(warehouse, [(target.name, target.seen) for target in served if target.name])
+        in_place.hold(changed, comments)
         for release in releases:
             run = release.run
             run.resume()
@@ -113,6 +113,7 @@ def _to_tables(releases: Sequence[Release]) -> None:
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
             release.report |= manifest.after(run, relation, columns)  # of the last output, which is the release
             record(run, release.target, release.report, release.audits, release.started)
+        in_place.look_again(changed)
 
 
 def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
@@ -261,33 +262,23 @@ def _rehearse(releases: Sequence[Release]) -> None:
 def _to_files(releases: Sequence[Release]) -> None:
     """Write beside the targets, audit what can be read back, then rename over the targets, each release last."""
     warehouse = releases[0].run.warehouse
-    written: list[tuple[Path, Path]] = []
+    planned: dict[int, list[Move]] = {}
     with contextlib.ExitStack() as folders:
-        for release in releases:
+        for number, release in enumerate(releases):
             run = release.run
             run.resume()
+            planned[number] = []
             paths = [output.target.path for output in release.outputs if output.target.path is not None]
             folder = folders.enter_context(private.folder(paths[0].parent))
             for output, path in zip(release.outputs, paths, strict=True):
-                beside = folder / f"{len(written)}{file_ending(output.target.label)}"
-                written.append((beside, path))
+                beside = folder / f"{number}_{len(planned[number])}{file_ending(output.target.label)}"
                 relation = _write_file(run, output, beside)
                 columns = make_columns(warehouse.describe(relation))
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
-                for part in (beside, *beside.rglob("*")):
-                    locks.fsync(part)
+                placing.to_disk(beside)
+                planned[number].append(moves.planned(beside, path))
             release.report |= manifest.after(run, relation, columns, beside)
-        with committing(), contextlib.ExitStack() as stack:
-            if not warehouse.in_memory:
-                stack.enter_context(warehouse.transaction())
-                for release in releases:
-                    record(release.run, release.target, release.report, release.audits, release.started)
-            for beside, path in written:
-                _open_to_others(beside)
-                beside.replace(path)
-            warehouse.committed = True
-        for folder in {path.parent for _, path in written}:
-            locks.fsync(folder)
+        placing.place(releases, planned)
 
 
 def _write_file(run: Run, output: Output, path: Path) -> Name:
@@ -305,19 +296,6 @@ def _write_file(run: Run, output: Output, path: Path) -> Name:
         files, own = str(path), {"hive_partitioning": False}
     template, params = reading([files], options, **own)
     return warehouse.run(template, "read_back", view=True, **params)
-
-
-def _open_to_others(path: Path) -> None:
-    """Give a file, or a folder and all in it, the mode it would have had from the start."""
-    mask = _umask()
-    for part in (path, *path.rglob("*")):
-        part.chmod((0o777 if part.is_dir() else 0o666) & ~mask)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _gated(run: Run, staged: Name) -> tuple[dict[str, Any], ...]:

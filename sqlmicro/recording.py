@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro import triggers, unfinished
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.manifest import HASHES
 from sqlmicro.source import find_relation
@@ -51,6 +52,7 @@ def record(
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
     """
     warehouse = run.warehouse
+    refuse_triggers(warehouse, target)
     releases, checks = _table(target, "releases"), _table(target, "audits")
     if releases.schema == SCHEMA:
         schema = Name(releases.catalog, "", SCHEMA)
@@ -59,6 +61,8 @@ def record(
     warehouse.query("record", _AUDITS, name=checks)
     number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
     report["release"] = number
+    if target.kind == "in place" and target.database == "duckdb" and (target.file or warehouse.has_file):
+        unfinished.note_not_purged(warehouse, releases.catalog, number)
     warehouse.insert(
         "record",
         "INSERT INTO {{ r | ident }} VALUES ("
@@ -95,6 +99,22 @@ def record(
                 [number, of + label(check), check["value"], check["threshold"], check["passed"]],
                 r=checks,
             )
+
+
+def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
+    """Refuse triggers on the tables of records: they would run after the audit, and could change what was audited.
+
+    Raises
+    ------
+    InputError
+        With their names.
+    """
+    for name in ("releases", "audits", "candidates", unfinished.TABLE):
+        found = find_relation(warehouse, _table(target, name))
+        names = triggers.on(warehouse, found[0]) if found else []
+        if names:
+            must = "the tables that releases are recorded in must have no triggers, which run after the audit"
+            raise InputError(str(found and found[0]), must, ", ".join(names), "Drop them")
 
 
 def _table(target: Target, name: str) -> Name:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from sqlmicro import postgres
+from sqlmicro import in_place, postgres, triggers
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.source import Source, file_format, find_relation, schema_exists, target_name
 from sqlmicro.templates import Name
@@ -28,8 +27,7 @@ class Target:
     """Where a release goes.
 
     A file with `partition_by` is a folder of Parquet files, with one folder for every value of these columns.
-    `database` is the kind of database a table is in, `file` its file where that is attached, and `seen` what a table of
-    a server held when it was chosen to be changed in place.
+    `database` is the kind of database a table is in, and `file` its file where that is attached.
     """
 
     kind: Literal["table", "file", "in place"]
@@ -43,7 +41,11 @@ class Target:
     partition_by: tuple[str, ...] = ()
     database: str = "duckdb"
     file: str = ""
-    seen: tuple[Any, ...] = ()
+
+    @property
+    def on_server(self) -> bool:
+        """Whether a table of a server is changed in place, which purges it itself."""
+        return self.kind == "in place" and self.database == postgres.KIND
 
     def of_candidate(self, number: int) -> Target:
         """Return where a candidate goes that is kept: `<table>_candidate_N`, or `<file>_candidate_N.<ending>`."""
@@ -162,8 +164,7 @@ def in_database(warehouse: Warehouse, target: Target) -> Target:
         )
     if target.widen:
         raise ParameterError("--widen", "changes the types of a DuckDB table", "a PostgreSQL table", "Use ALTER TABLE")
-    assert target.name is not None
-    return replace(target, seen=postgres.content(warehouse, target.name))
+    return target
 
 
 def check_target(run: Run, target: Target, *, dry: bool) -> None:
@@ -175,7 +176,7 @@ def check_target(run: Run, target: Target, *, dry: bool) -> None:
         With the reason and the way out. In a dry run an existing target is only noted.
     """
     if target.kind == "in place":
-        _check_in_place(run, target)
+        in_place.check(run, widen=target.widen)
         return
     if target.keeps:
         # Wherever candidates were kept before, there is a first one.
@@ -184,6 +185,8 @@ def check_target(run: Run, target: Target, *, dry: bool) -> None:
         _check_partitions(run, target)
     option = "--to" if target.kind == "file" else "--into"
     exists = _existing(run, target)
+    if exists == "a table" and target.overwrite and target.name:
+        _refuse_lost_triggers(run.warehouse, target.name)
     stays = exists in ("a view", "a folder")
     if not exists or (target.overwrite and not stays):
         return
@@ -191,6 +194,18 @@ def check_target(run: Run, target: Target, *, dry: bool) -> None:
     if not dry:
         raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
     run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
+
+
+def _refuse_lost_triggers(warehouse: Warehouse, name: Name) -> None:
+    found = find_relation(warehouse, name)
+    names = triggers.on(warehouse, found[0]) if found else []
+    if names:
+        raise InputError(
+            "--overwrite",
+            "the table that is replaced must have no triggers, which would be gone with it",
+            ", ".join(names),
+            "Drop them, and make them again afterwards, or choose another name",
+        )
 
 
 def _existing(run: Run, target: Target) -> str:
@@ -225,70 +240,3 @@ def _check_partitions(run: Run, target: Target) -> None:
         )
     if released <= set(target.partition_by):
         raise ParameterError("--partition-by", "must leave a column to put into the files", "all columns")
-
-
-def _check_in_place(run: Run, target: Target) -> None:
-    """Refuse a table whose definition forbids what would be written into it."""
-    relation = run.source.relation
-    if target.database == postgres.KIND:
-        used = {column.name for column in run.quasi}
-        emptied = {column.name for column in run.roles.dropped}
-        kept = {column.name for column in run.source.columns} - used - emptied
-        run.notes += postgres.check(run.warehouse, relation, used=used, kept=kept, emptied=emptied)
-        return
-    names = [relation.catalog, relation.schema, relation.table]
-    here = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
-    found = run.warehouse.query(
-        "catalog",
-        "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here + "table_name = $3",
-        names,
-    )
-    indexes = run.warehouse.query(
-        "catalog", "SELECT index_name, is_unique, sql FROM duckdb_indexes() " + here + "table_name = $3", names
-    )
-    used = {column.name for column in run.quasi}
-    emptied = {column.name for column in run.roles.dropped}
-    for kind, columns in found:
-        if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
-            _refuse_in_place(f"no column of a {kind} can be anonymized: its values must stay distinct", columns)
-        if kind in ("PRIMARY KEY", "NOT NULL") and emptied & set(columns):
-            _refuse_in_place(f"a dropped column is emptied, which a {kind} forbids", emptied & set(columns))
-    if any(unique for _, unique, _ in indexes):
-        _refuse_in_place("the table must have no unique index", [name for name, unique, _ in indexes if unique])
-    if target.widen and (indexes or any(kind == "CHECK" for kind, _ in found)):
-        _refuse_in_place(
-            "--widen changes types, which an index or a CHECK on the table forbids",
-            [name for name, _, _ in indexes] or ["a CHECK"],
-        )
-    children = run.warehouse.query(
-        "catalog",
-        "SELECT table_name FROM duckdb_constraints() "
-        + here
-        + "constraint_type = 'FOREIGN KEY' AND referenced_table = $3 AND table_name <> $3",
-        names,
-    )
-    if children:
-        _refuse_in_place("no other table may refer to it by a foreign key", [str(row[0]) for row in children])
-    definition = run.warehouse.query("catalog", "SELECT sql FROM duckdb_tables() " + here + "table_name = $3", names)
-    if "GENERATED ALWAYS AS" in str(definition[0][0]).upper():
-        _refuse_in_place("the table must have no generated columns", ["at least one"])
-
-
-def refuse_other_types(run: Run) -> None:
-    """Refuse to change a table in place whose columns have become another type, or more.
-
-    Raises
-    ------
-    InputError
-        When a column that is no text was recoded to text, or the release has a new column.
-    """
-    recoded = [c.name for c in run.source.columns if c in run.text and c.family not in ("text", "enum")]
-    if recoded:
-        _refuse_in_place("a column recoded to text must be text", recoded)
-    added = [column.name for column in run.roles.released if column not in run.source.columns]
-    if added:
-        _refuse_in_place("a release in place has the columns of the table", added)
-
-
-def _refuse_in_place(must: str, what: Iterable[str]) -> None:
-    raise InputError("--in-place", must, ", ".join(sorted(what)), "Use --into NAME, or --keep or --drop the column")

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro import private
+from sqlmicro import private, unfinished
 from sqlmicro.database_errors import wrapped
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.held import Held, close
 from sqlmicro.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.progress import Progress
@@ -65,6 +65,11 @@ class Warehouse:
         """Whether the database is gone when the run ends."""
         return self.db == ""
 
+    @property
+    def has_file(self) -> bool:
+        """Whether the database is a file, in which what is deleted stays readable."""
+        return self.db not in ("", ":memory:")
+
     @classmethod
     @contextmanager
     def open(
@@ -76,10 +81,13 @@ class Warehouse:
         memory_limit: str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        purging: bool = False,
     ) -> Iterator[Warehouse]:
         """Open the database file `db` (None: in memory) for the length of the block, or borrow one that is open.
 
-        The other parameters are those of a database that is opened here.
+        What a killed run left unfinished in the file is finished or taken back first, and said; what is not purged yet
+        is said too, unless that is being done (`purging`). The other parameters are those of a database that is opened
+        here.
 
         Raises
         ------
@@ -106,6 +114,13 @@ class Warehouse:
                 connection = connect(db, read_only and bool(db), temp, memory_limit, threads)
                 try:
                     warehouse = cls(connection, db or "", progress or Progress(enabled=False))
+                    if db and unfinished.left(warehouse) and read_only:
+                        close(connection)
+                        with contextlib.suppress(SqlmicroError, OSError), cls.open(db, progress=progress, purging=True):
+                            pass  # opened to write, it is settled
+                        connection = connect(db, True, temp, memory_limit, threads)
+                        warehouse = cls(connection, db, progress or Progress(enabled=False))
+                    unfinished.tell(warehouse, settles=not read_only, purging=purging)
                     yield warehouse
                 finally:
                     close(connection)
@@ -134,6 +149,7 @@ class Warehouse:
             warehouse = cls(cursor, str(held), progress)
             warehouse.sealable, warehouse.attached = False, list(held.attached)
             try:
+                unfinished.tell(warehouse, settles=not held.read_only)
                 yield warehouse
             finally:
                 with contextlib.suppress(Exception):
@@ -335,6 +351,29 @@ class Warehouse:
         with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
             self.execute("publish", "COMMIT")
             self.committed = True
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Run the block as one transaction that publishes nothing, such as book-keeping; it is not part of the log."""
+        self.query("aside", "BEGIN TRANSACTION")
+        try:
+            yield
+            self.query("aside", "COMMIT")
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._connection.rollback()
+            raise
+
+    @contextmanager
+    def as_others_see(self) -> Iterator[None]:
+        """Read, in the block, what is committed by now, whatever transaction is open."""
+        own = self._connection
+        self._connection = own.cursor()
+        try:
+            yield
+        finally:
+            close(self._connection)
+            self._connection = own
 
     # The catalog
 

@@ -88,13 +88,13 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
         many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
         for number, part in enumerate(parts):
             progress.tick(number, total)
-            progress.say(f"{number + 1} of {total}: {part.verb}")
+            progress.log(f"{number + 1} of {total}: {part.verb}")
             verb(part.verb)(
                 few if part.few else many, columns=list(part.columns), rest="drop", k=3, seed="warm-up",
                 to=str(folder / f"{number}.parquet"), **part.settings,
             )  # fmt: skip
         progress.tick(len(parts), total)
-        progress.say(f"{total} of {total}: attack")
+        progress.log(f"{total} of {total}: attack")
         verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
     kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))
     if not kept:

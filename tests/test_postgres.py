@@ -238,7 +238,8 @@ def test_who_does_not_own_the_table_is_told_that_it_was_not_purged(
     assert persons.sql("SELECT count(note) FROM persons") == ["0"]
 
 
-def test_triggers_and_materialized_views_are_noted(persons: Server) -> None:
+def test_triggers_are_refused_and_materialized_views_noted(persons: Server) -> None:
+    """Triggers write what is replaced elsewhere; on the tables of records they would run after the audit."""
     persons.sql("""
         CREATE TABLE history (note text);
         CREATE OR REPLACE FUNCTION remember() RETURNS trigger LANGUAGE plpgsql AS
@@ -246,11 +247,20 @@ def test_triggers_and_materialized_views_are_noted(persons: Server) -> None:
         CREATE TRIGGER remember BEFORE DELETE ON persons FOR EACH ROW EXECUTE FUNCTION remember();
         CREATE VIEW elders AS SELECT * FROM persons WHERE age > 60;
         CREATE MATERIALIZED VIEW counted AS SELECT * FROM elders""")
+    before = content(persons)
+    with pytest.raises(sqlmicro.InputError, match=r"must have no triggers.*Got remember"):
+        sqlmicro.mdav("crm.public.persons", in_place=True, **OPTIONS)
+    assert content(persons) == before
+    persons.sql("ALTER TABLE persons DISABLE TRIGGER remember")
     report = sqlmicro.mdav("crm.public.persons", in_place=True, **OPTIONS)
-    notes = " ".join(report["notes"])
-    assert "triggers run for every record that is deleted and inserted: remember" in notes
-    assert "until they are refreshed: counted" in notes
-    assert persons.sql("SELECT count(note) FROM history") == [str(ROWS)]
+    assert "until they are refreshed: counted" in " ".join(report["notes"])
+    assert persons.sql("SELECT count(*) FROM history") == ["0"]
+    persons.sql("""CREATE TRIGGER after AFTER INSERT ON sqlmicro.audits EXECUTE FUNCTION remember();
+        CREATE TABLE released (x int); CREATE TRIGGER lost AFTER INSERT ON released EXECUTE FUNCTION remember()""")
+    for into, named in (("other", "after"), ("released", "lost")):
+        with pytest.raises(sqlmicro.InputError, match=f"must have no triggers.*Got {named}"):
+            sqlmicro.mdav("crm.public.persons", into=f"crm.public.{into}", overwrite=True, **OPTIONS)
+    persons.sql("DROP TABLE released")
 
 
 @pytest.mark.parametrize(

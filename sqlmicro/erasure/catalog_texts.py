@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from sqlmicro.erasure import enums
 from sqlmicro.templates import Name
@@ -12,6 +13,10 @@ from sqlmicro.warehouse import Warehouse
 
 _WHERE = "residue"
 RECORDS = "sqlmicro"
+SHORTEST_NUMBER = 4
+_OURS = frozenset({"the table has no such column"})
+"""What the macros quote that `sqlmicro macros` installs."""
+_TELLING = re.compile(r"\w")
 _EXISTS = "SELECT 1 FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"
 _DEFINITIONS = (
     ("view", "SELECT schema_name || '.' || view_name, sql FROM duckdb_views() WHERE NOT internal AND "),
@@ -32,21 +37,15 @@ _COMMENTED = (
 
 
 def labels(warehouse: Warehouse, catalog: str) -> list[tuple[str, str, list[str]]]:
-    """Return the labels of every ENUM type: kind of place, name, labels."""
-    found = warehouse.query(
-        _WHERE,
-        "SELECT 'labels of a type', schema_name || '.' || type_name, labels FROM duckdb_types() "
-        "WHERE database_name = $1 AND NOT internal AND logical_type = 'ENUM' ORDER BY ALL",
-        [catalog],
-    )
-    columns = warehouse.query(
-        _WHERE,
-        "SELECT c.schema_name || '.' || c.table_name || '.' || c.column_name, c.data_type "
-        "FROM duckdb_columns() c JOIN duckdb_tables() t USING (table_oid, database_name) "
-        "WHERE c.database_name = $1 AND contains(c.data_type, 'ENUM(') ORDER BY ALL",
-        [catalog],
-    )
-    return [*found, *(("labels of a column's type", where, enums.labels_of(kind)) for where, kind in columns)]
+    """Return the labels of every ENUM type, also within other types: kind of place, name, labels."""
+    named = [
+        ("labels of a type", f"{one.name.schema}.{one.name.table}", enums.labels_of(one.kind))
+        for one in enums.types(warehouse, catalog)
+    ]
+    return named + [
+        ("labels of a column's type", f"{one.name.schema}.{one.name.table}.{one.column}", enums.labels_of(one.kind))
+        for one in enums.columns(warehouse, catalog)
+    ]
 
 
 def texts(warehouse: Warehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
@@ -65,6 +64,44 @@ def texts(warehouse: Warehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
             [catalog],
         )
         yield from (("comment", where, text) for where, text in rows)
+
+
+@dataclass(frozen=True)
+class Quoting:
+    """A definition that quotes texts or numbers which no record holds: what it is, its name, and how many."""
+
+    kind: str
+    where: str
+    literals: int
+
+
+def not_held(warehouse: Warehouse, catalog: str) -> list[Quoting]:
+    """Return the definitions of a database that quote what no record of its tables holds."""
+    quoted = {
+        (kind, where, text): set(filter(_TELLING.search, literals(text, SHORTEST_NUMBER)))
+        for kind, where, text in texts(warehouse, catalog)
+        if kind != "comment"
+    }
+    wanted = sorted(set().union(*quoted.values()))
+    held = _OURS | (_held(warehouse, catalog, wanted) if wanted else set())
+    return [Quoting(kind, where, len(found - held)) for (kind, where, _), found in quoted.items() if found - held]
+
+
+def _held(warehouse: Warehouse, catalog: str, wanted: list[str]) -> set[str]:
+    """Return those literals that occur in a table."""
+    tables = warehouse.query(
+        _WHERE,
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal "
+        "AND schema_name <> $2 ORDER BY ALL",
+        [catalog, RECORDS],
+    )
+    held: set[str] = set()
+    for schema, table in tables:
+        relation = Name(catalog, schema, table)
+        names = [name for name, _ in warehouse.describe(relation)]
+        rows = warehouse.rows("erasure/held_literals.sql", log=False, relation=relation, columns=names, literals=wanted)
+        held |= {str(literal) for (literal,) in rows}
+    return held
 
 
 def records(warehouse: Warehouse, catalog: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""ENUM types: labels that no record holds any more, and types without them.
+"""ENUM types, alone or within lists, structs, maps: labels that no record holds any more, and types without them.
 
 A column keeps its own copy of the type it was made with; a named type and the columns made with it are told to belong
 together by their labels.
@@ -6,6 +6,7 @@ together by their labels.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,16 +16,33 @@ from sqlmicro.templates import Name, Sql, lit
 from sqlmicro.warehouse import Warehouse
 
 _WHERE = "purge"
+# The name of a field is taken first, whatever it looks like.
+_ENUM = re.compile(r"""("(?:[^"]|"")*")|\bENUM\((?:'(?:[^']|'')*'(?:, )?)+\)""")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A column of a table, or a named type ("" as its column), and its type as the database writes it."""
+
+    name: Name
+    column: str
+    kind: str
+    default: str = ""
+
+    @property
+    def nested(self) -> bool:
+        """Whether the ENUM is within another type."""
+        return definitions(self.kind) != [self.kind]
 
 
 @dataclass(frozen=True)
 class Enum:
-    """An ENUM type: its labels, those no record holds, the columns that have it, and whether it can be narrowed."""
+    """An ENUM type: its labels, those no record holds, the columns and types it is in, and whether it must stay."""
 
     labels: tuple[str, ...]
     unused: tuple[str, ...]
-    columns: tuple[tuple[Name, str], ...]
-    names: tuple[Name, ...]
+    columns: tuple[Typed, ...]
+    types: tuple[Typed, ...]
     fixed: bool
 
     @property
@@ -42,18 +60,37 @@ def definition(labels: Sequence[str]) -> str:
     return f"ENUM({', '.join(lit(label) for label in labels)})"
 
 
-def labels_of(text: str) -> list[str]:
-    """Return the labels of an ENUM type from its text.
+def definitions(kind: str) -> list[str]:
+    """Return the ENUM types in a type.
 
-    >>> labels_of("ENUM('a', 'it''s')")
+    >>> definitions("STRUCT(\"ENUM('x')\" INTEGER, b ENUM('y')[])")
+    ["ENUM('y')"]
+    """
+    return [found[0] for found in _ENUM.finditer(kind) if not found[1]]
+
+
+def labels_of(text: str) -> list[str]:
+    """Return the labels in a type.
+
+    >>> labels_of("MAP(ENUM('a', 'it''s'), INTEGER)")
     ['a', "it's"]
     """
-    return [found.replace("''", "'") for found in re.findall(r"'((?:[^']|'')*)'", text)]
+    return [label.replace("''", "'") for found in definitions(text) for label in re.findall(r"'((?:[^']|'')*)'", found)]
+
+
+def narrowed(text: str, changed: Mapping[str, str]) -> str:
+    """Return a type, or a text that quotes some, with other ENUM types in their place.
+
+    >>> narrowed("ENUM('a', 'b')[]", {"ENUM('a', 'b')": "ENUM('a')", "ENUM('a')": "ENUM('')"})
+    "ENUM('a')[]"
+    """
+    return _ENUM.sub(lambda found: found[0] if found[1] else changed.get(found[0], found[0]), text)
 
 
 def places(enum: Enum) -> str:
-    """Return the type and the columns that have it, the first four of them."""
-    where = [f"type {name.table}" for name in enum.names] + [f"column {t.table}.{column}" for t, column in enum.columns]
+    """Return the types and columns that it is in, the first four of them."""
+    where = [f"type {one.name.table}" for one in enum.types]
+    where += [f"column {one.name.table}.{one.column}" for one in enum.columns]
     return ", ".join(where[:4]) + (f" and {len(where) - 4} more" if len(where) > 4 else "")
 
 
@@ -63,45 +100,66 @@ def told(enum: Enum) -> str:
     return f"{len(enum.unused)} ENUM labels that no record holds, of {places(enum)}; {way}"
 
 
-def unused(warehouse: Warehouse, catalog: str) -> list[Enum]:
-    """Return the ENUM types of a database with labels that no record holds and no default names.
-
-    Types that are part of another one, such as a list, are left out: which labels those hold is not looked up.
-    """
-    columns = warehouse.query(
+def columns(warehouse: Warehouse, catalog: str) -> list[Typed]:
+    """Return the columns of tables that have an ENUM in their type."""
+    rows = warehouse.query(
         _WHERE,
         "SELECT c.schema_name, c.table_name, c.column_name, c.data_type, coalesce(c.column_default, '') "
         "FROM duckdb_columns() c JOIN duckdb_tables() t USING (table_oid, database_name) "
         "WHERE c.database_name = $1 AND contains(c.data_type, 'ENUM(') ORDER BY ALL",
         [catalog],
     )
-    types = warehouse.query(
+    return [Typed(Name(catalog, s, t), c, kind, default) for s, t, c, kind, default in rows if definitions(kind)]
+
+
+def types(warehouse: Warehouse, catalog: str) -> list[Typed]:
+    """Return the named types that are an ENUM, or have one within."""
+    rows = warehouse.query(
         _WHERE,
-        "SELECT schema_name, type_name, labels FROM duckdb_types() "
-        "WHERE database_name = $1 AND NOT internal AND logical_type = 'ENUM' ORDER BY ALL",
+        "SELECT schema_name, type_name, labels FROM duckdb_types() WHERE database_name = $1 AND NOT internal "
+        "ORDER BY ALL",
         [catalog],
     )
-    bound = _bound(warehouse, catalog)
-    found = {kind for *_, kind, _ in columns if kind.startswith("ENUM(") and kind.endswith(")")}
-    found |= {definition(labels) for *_, labels in types}
+    found = []
+    for schema, name, labels in rows:
+        kind = definition(labels) if labels else _described(warehouse, Name(catalog, schema, name))
+        found += [Typed(Name(catalog, schema, name), "", kind)] if definitions(kind) else []
+    return found
+
+
+def _described(warehouse: Warehouse, name: Name) -> str:
+    """Return what a named type stands for."""
+    described = "SELECT column_type FROM (DESCRIBE SELECT CAST(NULL AS {{ name | ident }}))"
+    return str(warehouse.query(_WHERE, described, name=name)[0][0])
+
+
+def unused(warehouse: Warehouse, catalog: str) -> list[Enum]:
+    """Return the ENUM types of a database with labels that no record holds and no default names."""
+    there, named, bound = columns(warehouse, catalog), types(warehouse, catalog), _bound(warehouse, catalog)
+    held = {one: _texts(warehouse, one) for one in there}
+    alters = not any(one.nested for one in there) or _alters_nested(warehouse)
     enums = []
-    for kind in sorted(kind for kind in found if not any(kind in k and k != kind for *_, k, _ in columns)):
-        own = [(Name(catalog, s, t), c) for s, t, c, k, _ in columns if k == kind]
-        used = {
-            row[0]
-            for table, column in own
-            for row in warehouse.query(
-                _WHERE, "SELECT DISTINCT CAST({{ c | ident }} AS VARCHAR) FROM {{ t | ident }}", c=column, t=table
-            )
-        }
-        named = tuple(Name(catalog, s, t) for s, t, labels in types if definition(labels) == kind)
-        defaults = "".join(default for *_, k, default in columns if k == kind)
-        fixed = any((table.schema, table.table, column) in bound for table, column in own)
+    for kind in sorted({kind for one in (*there, *named) for kind in definitions(one.kind)}):
+        own = [one for one in there if kind in definitions(one.kind)]
+        used = {text for one in own for text in held[one]}
+        defaults = "".join(one.default for one in own)
         labels = tuple(labels_of(kind))
         left = tuple(label for label in labels if label and label not in used and lit(label) not in defaults)
         if left:
-            enums.append(Enum(labels, left, tuple(own), named, fixed))
+            fixed = any((*one.name[1:], one.column) in bound or (one.nested and not alters) for one in own)
+            within = tuple(one for one in named if kind in definitions(one.kind))
+            enums.append(Enum(labels, left, tuple(own), within, fixed))
     return enums
+
+
+def _texts(warehouse: Warehouse, one: Typed) -> set[str]:
+    """Return the texts in a column. Within a nested type they may be of another field than the ENUM: all count."""
+    if one.nested:
+        rows = warehouse.rows("erasure/nested_texts.sql", log=False, relation=one.name, column=one.column)
+    else:
+        select = "SELECT DISTINCT CAST({{ c | ident }} AS VARCHAR) FROM {{ t | ident }}"
+        rows = warehouse.query(_WHERE, select, c=one.column, t=one.name)
+    return {str(text) for (text,) in rows if text is not None}
 
 
 def _bound(warehouse: Warehouse, catalog: str) -> set[tuple[str, str, str]]:
@@ -118,19 +176,31 @@ def _bound(warehouse: Warehouse, catalog: str) -> set[tuple[str, str, str]]:
     return {(schema, table, column) for schema, table, column in rows}
 
 
+def _alters_nested(warehouse: Warehouse) -> bool:
+    """Tell whether this DuckDB can change the type of a column to a nested one, which 1.5 cannot."""
+    probe = warehouse.staged("nested_probe")
+    warehouse.query(_WHERE, "CREATE OR REPLACE TABLE {{ probe | ident }} (x ENUM('a', 'b')[])", probe=probe)
+    try:
+        warehouse.query(_WHERE, "ALTER TABLE {{ probe | ident }} ALTER COLUMN x TYPE ENUM('a')[]", probe=probe)
+    except QueryError:
+        return False
+    return True
+
+
 def narrow(warehouse: Warehouse, catalog: str, found: Sequence[Enum]) -> Mapping[str, str]:
     """Take unused labels out of the types of a database without records; return the types before and after."""
-    changed = {}
-    for enum in found:
-        if enum.fixed:
-            continue
-        # DuckDB wants one label at least: an empty text stands for none.
-        kind = definition([label for label in enum.labels if label not in enum.unused] or [""])
-        changed[enum.definition] = kind
-        for table, column in enum.columns:
-            _change_type(warehouse, table._replace(catalog=catalog), column, kind)
-        for name in enum.names:
-            _new_type(warehouse, name._replace(catalog=catalog), kind)
+    free = [enum for enum in found if not enum.fixed]
+    # DuckDB wants one label at least: an empty text stands for none.
+    changed = {
+        enum.definition: definition([label for label in enum.labels if label not in enum.unused] or [""])
+        for enum in free
+    }
+    for one in dict.fromkeys(one for enum in free for one in enum.columns):
+        _change_type(warehouse, one.name._replace(catalog=catalog), one.column, narrowed(one.kind, changed))
+    for one in dict.fromkeys(one for enum in free for one in enum.types):
+        _new_type(warehouse, one.name._replace(catalog=catalog), narrowed(one.kind, changed))
+    if changed:
+        _bind_views(warehouse, catalog)
     return changed
 
 
@@ -167,3 +237,20 @@ def _new_type(warehouse: Warehouse, name: Name, kind: str) -> None:
     warehouse.query(_WHERE, "CREATE TYPE {{ name | ident }} AS {{ kind | sqltype }}", name=name, kind=kind)
     if comment is not None:
         warehouse.query(_WHERE, "COMMENT ON TYPE {{ name | ident }} IS {{ said | lit }}", name=name, said=comment)
+
+
+def _bind_views(warehouse: Warehouse, catalog: str) -> None:
+    """Have the views with an ENUM bound to the new types: till then the catalog shows those they were made with."""
+    rows = warehouse.query(
+        _WHERE,
+        "SELECT DISTINCT v.schema_name, v.view_name FROM duckdb_views() v JOIN duckdb_columns() c "
+        "ON c.database_name = v.database_name AND c.table_oid = v.view_oid "
+        "WHERE v.database_name = $1 AND NOT v.internal AND contains(c.data_type, 'ENUM(') ORDER BY ALL",
+        [catalog],
+    )
+    before = str(warehouse.query(_WHERE, "SELECT current_database()")[0][0])
+    for schema, view in rows:
+        warehouse.query(_WHERE, "USE {{ schema | ident }}", schema=Name(catalog, "", schema))
+        with contextlib.suppress(QueryError):  # one that reads what is not there any more
+            warehouse.describe(Name(catalog, schema, view))
+    warehouse.query(_WHERE, "USE {{ before | ident }}", before=before)

@@ -27,7 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import locks, private
+from sqlmicro import locks, private, unfinished
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
 from sqlmicro.interrupts import committing
@@ -48,7 +48,8 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
     Returns
     -------
     dict
-        `purged`, `tables`, `rows`, `bytes_before`, `bytes_after`, `storage_version`, `narrowed`, `not_erased`.
+        `purged`, `clean` (whether the catalog quotes nothing that no record holds), `releases` (those in place that
+        waited for it), `tables`, `rows`, `bytes_before`, `bytes_after`, `storage_version`, `narrowed`, `not_erased`.
 
     Raises
     ------
@@ -61,14 +62,16 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
     before = file.stat().st_size
     with _locked(db, file, machine) as lock, _made_beside(file) as folder:
         fresh = folder / file.name
-        with Warehouse.open(db, read_only=True, **machine) as warehouse:
+        with Warehouse.open(db, read_only=True, purging=True, **machine) as warehouse:
+            releases = unfinished.not_purged(warehouse)
             copied = copy_database(warehouse, fresh, narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
         _like(fresh, file)
         _replace(fresh, file, lock)
     return {
-        "db": db, "purged": True, "tables": copied.tables, "rows": copied.rows, "bytes_before": before,
-        "bytes_after": file.stat().st_size, "storage_version": copied.storage_version, "narrowed": copied.narrowed,
+        "db": db, "purged": True, "clean": not copied.notes, "releases": releases, "tables": copied.tables,
+        "rows": copied.rows, "bytes_before": before, "bytes_after": file.stat().st_size,
+        "storage_version": copied.storage_version, "narrowed": copied.narrowed,
         "not_erased": [*not_erased, ALWAYS], "seconds": round(time.time() - started, 3),
     }  # fmt: skip
 
@@ -163,7 +166,7 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
     log = Path(f"{db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
-        with Warehouse.open(db, **machine) as warehouse:
+        with Warehouse.open(db, purging=True, **machine) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT")
         descriptor = os.open(file, os.O_RDWR)
         try:

@@ -33,7 +33,6 @@ from sqlmicro.warehouse import Warehouse
 WHERE = "residue"
 _LEAST = {"text": 6, "enum": 6, "integer": 8, "decimal": 8, "float": 8, "timestamp": 0, "timestamptz": 0}
 _NEVER = 2**31
-_SHORTEST_NUMBER = 4
 _NUMBERS = ("integer", "decimal", "float")
 
 
@@ -183,7 +182,12 @@ def _in_texts(warehouse: Warehouse, replaced: Sequence[Replaced], finder: Finder
     values = {value for one in replaced for value in one.values}
     texts = {value for one in replaced if one.column.family not in _NUMBERS for value in one.values}
     quoting = [
-        (kind, where, text, [found for found in catalog_texts.literals(text, _SHORTEST_NUMBER) if found in values])
+        (
+            kind,
+            where,
+            text,
+            [found for found in catalog_texts.literals(text, catalog_texts.SHORTEST_NUMBER) if found in values],
+        )
         for kind, where, text in catalog_texts.texts(warehouse, catalog)
     ]
     quoting += [
@@ -234,7 +238,7 @@ def _possible(warehouse: Warehouse, release: Source, catalog: str) -> Iterator[d
     for enum in enums.unused(warehouse, catalog):
         yield _place("ENUM labels that no record holds", enums.places(enum), len(enum.unused), len(enum.unused))
     for kind, where, text in catalog_texts.texts(warehouse, catalog):
-        literals = catalog_texts.literals(text, _SHORTEST_NUMBER)
+        literals = catalog_texts.literals(text, catalog_texts.SHORTEST_NUMBER)
         if kind == "comment":
             yield _place(kind, where, 1, 1)
         elif literals:

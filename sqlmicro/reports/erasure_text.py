@@ -13,6 +13,7 @@ def purged(report: dict[str, Any]) -> str:
     size = f"{report['bytes_before'] / 2**20:,.1f} MB before, {report['bytes_after'] / 2**20:,.1f} MB after"
     lines = [
         line("purged", f"{report['db']}: {report['tables']:,} tables, {report['rows']:,} rows"),
+        *([line("releases", ", ".join(map(str, report["releases"])))] if report["releases"] else []),
         line("size", size),
         line("storage", f"{report['storage_version']}, as before"),
         *([line("ENUM types", f"{report['narrowed']} narrowed")] if report["narrowed"] else []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -10,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro import api, options, private
+from sqlmicro import api, options, private, unfinished
 from sqlmicro.attach import attach as attach_to
 from sqlmicro.attach import parse
 from sqlmicro.errors import InputError, ParameterError
@@ -157,7 +158,7 @@ class Session(Verbs):
         Raises
         ------
         InputError
-            When the connection is not ours, or other releases wait in it.
+            When the connection is not ours or in a transaction, or other releases wait in it.
         """
         if no_purge or not self.held.path:
             return True  # a database in memory leaves nothing behind
@@ -168,6 +169,11 @@ class Session(Verbs):
                 "a connection that stays open",
                 "Give no_purge=True, close the connection, and call sqlmicro.purge(db=...)",
             )
+        if self.held.in_transaction():
+            raise InputError(
+                "publish, in_place", "the connection must have no open transaction, since it is closed for the purge",
+                "one that is not ended", "Commit it or roll it back, then make the release again",
+            )  # fmt: skip
         others = [other for other in self._releases if other is not release and not other.closed]
         if others:
             raise InputError(
@@ -203,6 +209,9 @@ class Session(Verbs):
         connection = connect(path, self._read_only and path is not None, temp, **machine)
         self._stack.callback(close, connection)
         held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
+        with Warehouse.open(held) as warehouse:
+            for sentence in unfinished.not_purged_yet(warehouse) if warehouse.has_file else ():
+                warnings.warn(sentence, stacklevel=2)
         return self._attached(held)
 
     def _attached(self, held: Held) -> Held:

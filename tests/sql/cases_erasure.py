@@ -58,4 +58,20 @@ CASES = [
         returns=["present", "records"],
         expect=[(2, 3)],
     ),
+    # A label, names of fields, a text in a list, the key of a map; not the numbers of places in a list.
+    Case(
+        "erasure/nested_texts.sql",
+        given={"relation": "SELECT {'grade': 'low'::ENUM('low', 'high'), 'of': ['x', NULL], 'by': MAP {'k': 1}} AS c "
+                           "UNION ALL SELECT NULL"},
+        params={"relation": rel("relation"), "column": "c"},
+        returns=["text"],
+        expect=[(None,), ("grade",), ("low",), ("of",), ("x",), ("by",), ("k",)],
+    ),
+    Case(
+        "erasure/held_literals.sql",
+        given={"relation": values("name, age", "('Bo', 31)", "('Bo', NULL)", "('Al', 31)")},
+        params={"relation": rel("relation"), "columns": ["name", "age"], "literals": ["Bo", "31", "Zacharias"]},
+        returns=["literal"],
+        expect=[("Bo",), ("31",)],
+    ),
 ]  # fmt: skip

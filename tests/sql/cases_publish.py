@@ -146,16 +146,34 @@ CASES = [
     Case(
         "publish/content.sql",
         given={"relation": values("x, net", "(1, 'a')", "(2, NULL)", "(1, 'a')")},
-        params={"relation": rel("relation"), "columns": ["x", "net"]},
-        show="records, hashes = 2 * CAST(hash(1, 'a') AS HUGEINT) + hash(2, NULL)",
+        params={"relation": rel("relation"), "plain": [col("x"), col("net")], "floats": [], "nested": [], "texts": []},
+        show="records, hashes = 2 * CAST(hash(1, 'a', true) AS HUGEINT) + hash(2, NULL, true)",
         returns=["records", "hashes"],
         expect=[(3, True)],
     ),
     Case(
         "publish/content.sql",
         given={"relation": "SELECT 1 AS x WHERE false"},
-        params={"relation": rel("relation"), "columns": ["x"]},
+        params={"relation": rel("relation"), "plain": [col("x")], "floats": [], "nested": [], "texts": []},
         returns=["records", "hashes"],
         expect=[(0, None)],
+    ),
+    # 0.0 and -0.0 alone, in a list, a span of a month, the second label of an ENUM: as they are written.
+    Case(
+        "publish/content.sql",
+        given={
+            "relation": "SELECT -0.0::DOUBLE AS x, [-0.0::DOUBLE] AS xs, INTERVAL 1 MONTH AS span, "
+            "'b'::ENUM('a', 'b') AS grade"
+        },
+        params={
+            "relation": rel("relation"),
+            "plain": [],
+            "floats": [col("x")],
+            "nested": [col("xs", "DOUBLE[]")],
+            "texts": [col("span"), col("grade")],
+        },
+        show="records, hashes = hash(0.0::DOUBLE, true, '[1' || repeat('0', 63) || ']', '1 month', 'b', true)",
+        returns=["records", "hashes"],
+        expect=[(1, True)],
     ),
 ]

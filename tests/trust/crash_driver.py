@@ -1,8 +1,10 @@
-"""Runs a release in place again and again, stops it at a statement or moment, and tells what it left: JSON lines.
+"""Runs a release again and again, stops it at a statement or moment, and tells what it left: JSON lines.
 
 Called with a folder that holds `pristine.duckdb` and a plan in JSON: `stops` (a list of `[signal, share]`: after
-which share of the statements of a run) or `random` (how many kills at random moments). Every run is forked from here
-after the imports, before the database has threads, so that it costs no more than the work itself.
+which share of the statements of a run), `random` (how many kills at random moments), or `files`: a job of two releases
+to files, killed before every statement from the moment on that they are put in place; `files` says every how many.
+Every run is forked from here after the imports, before the database has threads, so that it costs no more than the
+work itself.
 """
 
 from __future__ import annotations
@@ -33,6 +35,31 @@ ARGUMENTS = (
     "individual-ranking --table persons --columns income,born --keep sex --drop name,token,grade --k 5 --in-place "
     "--seed crash --threads 1 --json --db"
 )
+FILES = ("a.csv", "b.csv")
+JOB = """
+[[job]]
+table = "persons"
+keep = ["sex"]
+drop = ["name", "token", "grade"]
+[[job.step]]
+do = "individual-ranking"
+columns = ["income", "born"]
+k = 5
+[[job.step]]
+do = "publish"
+to = "{}"
+overwrite = true
+"""
+_files = False
+
+
+def arguments(db: Path) -> list[str]:
+    """Return the command that is run on a database."""
+    if not _files:
+        return [*ARGUMENTS.split(), str(db)]
+    job = db.with_name("job.toml")
+    job.write_text("".join(JOB.format(name) for name in FILES))
+    return ["run", str(job), "--db", str(db), "--seed", "crash", "--threads", "1", "--json"]
 
 
 def forked(work: Callable[[], Any]) -> int:
@@ -68,10 +95,19 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
     if stop is not None or not (folder / "count").exists():
         Warehouse._call = counted(Warehouse._call)  # type: ignore[method-assign]
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
+        Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
+        os.link = counted(os.link)
         locks.database_taken = counted(locks.database_taken)
         os.fsync = counted(os.fsync)
+    place = publish.placing.place
+
+    def placed(*given: Any) -> None:
+        (folder / "placing").write_text(str(count))
+        place(*given)
+
+    publish.placing.place = placed
     signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell without a terminal may have switched off
-    sys.argv = ["sqlmicro", *ARGUMENTS.split(), str(folder / "work" / "w.duckdb")]
+    sys.argv = ["sqlmicro", *arguments(folder / "work" / "w.duckdb")]
     sqlmicro.__main__.main()
 
 
@@ -86,8 +122,9 @@ def look(folder: Path) -> None:
             "look", "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'sqlmicro' AND table_name = 'releases'"
         )[0][0]
         found = warehouse.query("look", "SELECT id, n, k FROM sqlmicro.releases") if recorded else []
-        checks = warehouse.query("look", "SELECT bool_and(passed), count(*) FROM sqlmicro.audits") if recorded else []
+        checks = warehouse.query("look", "SELECT bool_and(passed), count(*) FROM sqlmicro.audits") if found else []
     state = {
+        "files": [hash((folder / "work" / name).read_bytes()) if _files else 0 for name in FILES],
         "rows": hash(str(rows)), "count": len(rows), "releases": found, "audits": checks,
         "canaries": db.read_bytes().count(b"CANARY-"),
         "left": sorted(path.name for part in ("work", "tmp") for path in (folder / part).iterdir()),
@@ -107,6 +144,8 @@ def reset(folder: Path) -> None:
     (folder / "work").mkdir()
     (folder / "state").unlink(missing_ok=True)
     shutil.copy(folder / "pristine.duckdb", folder / "work" / "w.duckdb")
+    for name in FILES if _files else ():
+        (folder / "work" / name).write_text("the old release\n")
 
 
 def load() -> None:
@@ -118,8 +157,10 @@ def load() -> None:
 
 
 def main() -> None:
+    global _files
     load()
     folder, plan = Path(sys.argv[1]), json.loads(sys.argv[2])
+    _files = "files" in plan
     (folder / "tmp").mkdir()
     tempfile.tempdir = str(folder / "tmp")
     reset(folder)
@@ -132,6 +173,9 @@ def main() -> None:
     last = int((folder / "count").read_text())
     moments = random.Random(7)
     stops: list[Any] = [[number, max(1, round(share * last))] for number, share in plan.get("stops", [])]
+    if _files:
+        first = int((folder / "placing").read_text()) + 1
+        stops = [[signal.SIGKILL, number] for number in range(first, last + 1, plan["files"])]
     seconds = 0.0
     if not stops:
         started = time.monotonic()

@@ -93,6 +93,41 @@ def test_a_signal_before_the_commit_publishes_nothing_and_a_later_one_lets_the_p
     assert {phase(first, stop) for stop in ended} == {"old", "new, purged"}
 
 
+def check_files(folder: Path, every: int) -> None:
+    make(folder / "pristine.duckdb", ROWS, compressed=False)
+    done = subprocess.run(
+        [sys.executable, str(DRIVER), str(folder), json.dumps({"files": every})], capture_output=True, text=True,
+        env={**os.environ, "PYTHONHASHSEED": "0"}, timeout=3600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, *stops = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(first["new"]["releases"]) == 2
+    assert not set(first["old"]["files"]) & set(first["new"]["files"])
+    found = []
+    for stop in stops:
+        assert stop["status"] == -signal.SIGKILL
+        same = [
+            name
+            for name in ("old", "new")
+            if all(stop[key] == first[name][key] for key in ("rows", "files", "releases", "audits"))
+        ]
+        assert same, f"a mix: {stop}"
+        assert stop["left"] == ["a.csv", "b.csv", "job.toml", "w.duckdb"], "nothing hidden is left"
+        found += same
+    assert found == sorted(found, key=["old", "new"].index), "states follow one another"
+    assert set(found) == {"old", "new"}
+
+
+def test_a_kill_while_files_are_put_in_place_is_finished_or_taken_back(tmp_path: Path) -> None:
+    """Two releases in one job: pending record, two renames, final record; the next start settles all of it."""
+    check_files(tmp_path, every=6)
+
+
+@pytest.mark.slow
+def test_a_kill_at_every_statement_while_files_are_put_in_place(tmp_path: Path) -> None:
+    check_files(tmp_path, every=1)
+
+
 KILLS = int(os.environ.get("KILLS", "80"))
 
 

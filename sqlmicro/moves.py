@@ -1,0 +1,100 @@
+"""Files that are put in place: the old one is kept beside it until the new one is recorded, and comes back otherwise.
+
+What is kept has a hidden name in the same folder, and is the old file itself under a second name where the file system
+has hard links: at no moment is there nothing in the place. Only what was put there is ever removed again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
+
+_ENDING = ".sqlmicro-kept"
+_KEPT = re.compile(r"\.[0-9a-f]{16}\.sqlmicro-kept")
+
+
+@dataclass(frozen=True)
+class Move:
+    """A new file or folder, its place, where the old one is kept (None: there is none), and the digest of the new."""
+
+    new: Path
+    place: Path
+    kept: Path | None
+    digest: str
+
+    def __post_init__(self) -> None:
+        kept = self.kept
+        if kept is not None and not (kept.parent == self.place.parent and _KEPT.fullmatch(kept.name)):
+            raise ValueError("what is kept has a name of our own, in the same folder")
+
+
+def planned(new: Path, place: Path) -> Move:
+    """Return the move of a new file, or a folder of files, to its place."""
+    kept = place.with_name(f".{secrets.token_hex(8)}{_ENDING}") if os.path.lexists(place) else None
+    return Move(new, place, kept, digest(new))
+
+
+def digest(path: Path) -> str:
+    """Return what tells a file, or a folder with all its files, from any other: its time and content.
+
+    The time is part of it so that nobody can have a file removed by saying what is in it.
+    """
+    if path.is_file():
+        with path.open("rb") as file:
+            return f"{path.stat().st_mtime_ns} {file_digest(file, 'sha256').hexdigest()}"
+    files = sorted(part for part in path.rglob("*") if part.is_file())
+    return sha256("".join(f"{part.relative_to(path)}\0{digest(part)}\0" for part in files).encode()).hexdigest()
+
+
+def put(moves: Iterable[Move]) -> None:
+    """Put the new files in their places, one after the other; the old ones stay kept."""
+    for move in moves:
+        if move.kept is not None:
+            _keep(move.place, move.kept)
+        move.new.replace(move.place)
+
+
+def is_put(move: Move) -> bool:
+    """Tell whether the new file is in its place."""
+    place = move.place
+    if place.is_symlink() or not (place.is_file() or (place.is_dir() and any(place.iterdir()))):
+        return False
+    return digest(place) == move.digest
+
+
+def take_back(moves: Sequence[Move]) -> None:
+    """Put the old files back; what somebody else has put there since stays."""
+    for move in reversed(moves):
+        if move.kept is not None and os.path.lexists(move.kept):
+            if is_put(move) or not os.path.lexists(move.place):
+                move.kept.replace(move.place)
+            move.kept.unlink(missing_ok=True)  # renaming one name of a file over another of it does nothing
+        elif move.kept is None and is_put(move):
+            _remove(move.place)
+
+
+def forget(moves: Iterable[Move]) -> None:
+    """Remove the old files."""
+    for move in moves:
+        if move.kept is not None:
+            move.kept.unlink(missing_ok=True)
+
+
+def _keep(place: Path, kept: Path) -> None:
+    try:
+        os.link(place, kept, follow_symlinks=False)
+    except OSError:  # a file system without hard links, or a file of somebody else
+        place.replace(kept)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

@@ -1,0 +1,43 @@
+"""Triggers on tables that are written to: they would keep what is replaced, or change what was audited."""
+
+from __future__ import annotations
+
+from sqlmicro import postgres
+from sqlmicro.templates import Name, statement
+from sqlmicro.warehouse import Warehouse
+
+_DUCKDB = """SELECT trigger_name FROM duckdb_triggers()
+WHERE lower(database_name) = lower(CASE WHEN $1 = '' THEN current_database() ELSE $1 END)
+  AND lower(schema_name) = lower(CASE WHEN $2 = '' THEN current_schema() ELSE $2 END)
+  AND lower(table_name) = lower($3) ORDER BY 1"""
+_SQLITE = """SELECT name FROM sqlite_master
+WHERE type = 'trigger' AND lower(tbl_name) = lower({{ name.table | lit }}) ORDER BY 1"""
+_MYSQL = """SELECT trigger_name FROM information_schema.triggers
+WHERE event_object_schema = {{ name.schema | lit }} AND event_object_table = {{ name.table | lit }} ORDER BY 1"""
+_THEIRS = {
+    "sqlite": ("SELECT * FROM sqlite_query({{ catalog | lit }}, {{ asked | lit }})", _SQLITE),
+    "mysql": ("SELECT * FROM mysql_query({{ catalog | lit }}, {{ asked | lit }})", _MYSQL),
+}
+_CATALOG = "catalog"
+
+
+def on(warehouse: Warehouse, table: Name) -> list[str]:
+    """Return the names of the triggers on a table that exists, whatever kind of database it is in."""
+    kind = warehouse.kind_of(table.catalog)
+    if kind == postgres.KIND:
+        return postgres.triggers(warehouse, table)
+    if kind in _THEIRS:
+        ask, text = _THEIRS[kind]
+        asked = str(statement(text, name=table))
+        rows = warehouse.query(_CATALOG, ask, catalog=table.catalog, asked=asked)
+    elif kind == "duckdb" and _has_triggers(warehouse):
+        rows = warehouse.query(_CATALOG, _DUCKDB, list(table))
+    else:
+        return []
+    return [str(name) for (name,) in rows]
+
+
+def _has_triggers(warehouse: Warehouse) -> bool:
+    """Tell whether this DuckDB knows triggers, which it does from 2.0 on."""
+    wanted = "SELECT 1 FROM duckdb_functions() WHERE function_name = 'duckdb_triggers' AND internal LIMIT 1"
+    return bool(warehouse.query(_CATALOG, wanted))
