@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,13 +15,16 @@ from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.params import settle
 from sqlmicro.registry import find
 from sqlmicro.steps import (
-    STEP_COLUMNS,
     TABLE_STEPS,
     Job,
     Step,
     keeps_candidates,
+    nulls_of,
+    own_settings,
+    plan_of,
     settle_columns,
     step_columns,
+    versions,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -111,9 +113,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
-        # One table keeps the key of the run: whoever gives a seed gets the same release from the command line.
-        table_keys = [key] if len(jobs) == 1 else [key.of_table(number) for number in range(1, len(jobs) + 1)]
-        releases = [_make(warehouse, part, own) for part, own in zip(found, table_keys, strict=True)]
+        releases = [_make(warehouse, part, key) for part in found]
         elsewhere = found[0].target.name is not None and warehouse.has_attached(found[0].target.name.catalog)
         lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
         publish.publish(releases, dry=dry or lost)
@@ -197,7 +197,8 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     started = time.time()
     job, source, target = found.job, found.source, found.target
     warehouse.staging = found.staging
-    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    roles = settle_columns(warehouse, source, job)
+    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
     _plan_claims(run, job)
     targets.check_target(run, target, dry=job.dry)
     run.claims.clear()
@@ -216,7 +217,8 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     from sqlmicro import keys, pipeline
 
     key = keys.run_key(job.options["seed"], job.options["seed_file"])
-    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    roles = settle_columns(warehouse, source, job)
+    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
     for step in job.steps:
         _take_step(run, source, step)
     return run
@@ -318,9 +320,7 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
         return
     method = find(step.do)
     columns, by = step_columns(step, run.roles, source)
-    own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
-    nulls = step.settings.get("nulls") or ("error" if method.takes_nulls else "keep")
-    pipeline.step(run, method, own, columns, by, nulls, step.where)
+    pipeline.step(run, method, own_settings(step), columns, by, nulls_of(step), step.where)
 
 
 def _hold(run: Run, step: Step) -> None:
@@ -371,7 +371,7 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
         **manifest.before(run),
-        "versions": _versions(),
+        "versions": versions(),
     }
 
 
@@ -396,15 +396,4 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "direct_identifiers": [column.name for column in roles.identifiers],
         "target_kind": target.kind,
         "widen": target.widen,
-    }
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {
-        "sqlmicro": version("sqlmicro"),
-        "duckdb": version("duckdb"),
-        "numpy": version("numpy"),
-        "python": platform.python_version(),
     }

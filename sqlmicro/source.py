@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from sqlmicro import attach, postgres
 from sqlmicro.columns import Column, ColumnProfile, make_columns
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 from sqlmicro.params import check_path
-from sqlmicro.templates import Name
+from sqlmicro.templates import Name, ident
 from sqlmicro.warehouse import Warehouse
 
 _SUFFIXES = {
@@ -34,6 +35,16 @@ class Source:
     columns: tuple[Column, ...]
     is_table: bool
     is_file: bool = False
+
+    @property
+    def identity(self) -> str:
+        """What the source is called in the keys of draws: schema and name; a file's name without its folder.
+
+        The database's own name is no part of it: it is that of the file, or was given when it was attached.
+        """
+        if self.is_file:
+            return Path(self.label).name
+        return ".".join(ident(part) for part in (self.relation.schema, self.relation.table) if part).lower()
 
     def files(self) -> set[Path]:
         """Return the files the label stands for."""
@@ -302,9 +313,9 @@ def type_columns(
     *,
     row_key: Sequence[Column] = (),
 ) -> Name:
-    """Number the records and bring every column into the form the methods work on; `used` ones are computed with.
+    """Bring every column into the form the methods work on; `used` ones are computed with.
 
-    The records are numbered in the order of `row_key`, or else in that of the table.
+    Every record gets `record`, a hash of what identifies it: of `row_key`, or else of the columns.
 
     Raises
     ------
@@ -318,8 +329,29 @@ def type_columns(
         kinds[_staged_as(column, column in used)].append(column)
     if row_key:
         _refuse_faulty_keys(warehouse, source, row_key)
-    row_keys = [row_key] if row_key else []
-    return warehouse.run("load/typed.sql", into, relation=source.relation, row_keys=row_keys, **kinds)
+    identity = [f"key_{number}" for number in range(1, len(row_key) + 1)] or columns
+    return warehouse.run(
+        "load/typed.sql",
+        into,
+        relation=source.relation,
+        row_key=row_key,
+        identity=identity,
+        columns=columns,
+        **kinds,
+    )
+
+
+def content_of(warehouse: Warehouse, relation: Name, columns: Sequence[tuple[str, str]]) -> bytes:
+    """Return bytes that stand for the columns (name, type) and records of a relation, whatever their order. O(n)."""
+    names = [name for name, _ in columns]
+    ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, columns=names)
+    return json.dumps([columns, records, int(hashes or 0)]).encode()
+
+
+def content_of_input(warehouse: Warehouse, typed: Name, columns: Sequence[Column], row_key: Sequence[Column]) -> bytes:
+    """Return bytes that stand for the typed columns of an input and its row key, whatever the order of its rows."""
+    own = [(column.staged, column.type) for column in columns]
+    return content_of(warehouse, typed, [*([("record", "UBIGINT")] if row_key else []), *own])
 
 
 def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[Column]) -> None:
@@ -329,7 +361,7 @@ def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[
             "--row-key",
             "must have a value in every record, and no two records the same one",
             f"{missing:,} records with a missing value, {repeated:,} that share theirs with another",
-            "Name more columns, or leave it out: records are then numbered in the order of the table",
+            "Name more columns, or leave it out: a record is then known by its content",
         )
 
 

@@ -6,5 +6,5 @@
 -- params: relation, columns
 SELECT
   count(*) AS records
-  , sum(hash({{ columns | idents }})) AS hashes
+  , sum(CAST(hash({{ columns | idents }}) AS HUGEINT)) AS hashes
 FROM {{ relation | ident }}

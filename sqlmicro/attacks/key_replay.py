@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row_order import found_at
-from sqlmicro.keys import from_text
+from sqlmicro.keys import Key, Plan, Task, from_text
+from sqlmicro.source import content_of_input, type_columns
 from sqlmicro.templates import Name
+from sqlmicro.warehouse import ORDER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +27,9 @@ _MOST_MATCHED = 10_000
     needs=("published",),
     source="sqlmicro: whoever has the key of a run can undo its shuffles",
     templates=(
-        "attack/row_ids.sql",
+        "load/typed.sql",
+        "publish/content.sql",
+        "attack/records.sql",
         "attack/replayed_order.sql",
         "attack/features.sql",
         "attack/columns.sql",
@@ -46,26 +51,40 @@ def key_replay(knowledge: Knowledge) -> Measured:
 
     pair = knowledge.pair
     rows = _ordered(pair)
-    numbers = rows
-    if knowledge.row_key:
-        source = pair.original.relation
-        found = pair.warehouse.arrays("attack/row_ids.sql", relation=source, row_key=knowledge.row_key)
-        numbers = found["row_id"][rows]
-    table = pa.table({"position": rows, "row_id": numbers})
+    plan, content, records = _original(pair, knowledge.parameters)
+    table = pa.table({"position": rows, "record": records[rows]})
     relation = pair.warehouse.load(table, "replayed", "filled with the records to put in order")
     guesses = list(keys(knowledge.published))
     best, n, share = 0.0, 1, 0.0
     for key in guesses:
-        right, share = _replay(pair, rows, relation, key)
+        right, share = _replay(pair, rows, relation, key.order(plan, content))
         best, n = max(best, float(right.mean())), len(right)
     return Measured(best, best_of(len(guesses), n, share), n, {"guesses": len(guesses)})
 
 
-def keys(published: Sequence[str]) -> Iterator[str]:
+def keys(published: Sequence[str]) -> Iterator[Key]:
     """Yield every key to try: each text by itself, and as a seed."""
     for text in dict.fromkeys(published):
-        yield text
-        yield from_text(text).value
+        yield Key(text, "", None)
+        yield from_text(text)
+
+
+def _original(pair: Pair, parameters: Mapping[str, Any]) -> tuple[Plan, bytes, np.ndarray]:
+    """Return the plan of the run, the content of its input, and what the run knew every record by (n,)."""
+    own = pair.original.columns
+    tasks: list[Task] = []
+    for step in parameters.get("steps", ()):
+        task = Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
+        tasks.append(replace(task, repeated=tasks.count(task)))
+    dropped, key = parameters.get("dropped", ()), parameters.get("row_key", ())
+    plan = Plan(pair.original.identity, tuple(dropped), tuple(key), tuple(tasks), parameters.get("versions") or {})
+    columns = [column for column in own if column.name not in dropped]
+    used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
+    row_key = [column for column in own if column.name in key]
+    row_key.sort(key=lambda column: list(key).index(column.name))
+    typed = type_columns(pair.warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
+    content = content_of_input(pair.warehouse, typed, columns, row_key)
+    return plan, content, pair.warehouse.arrays("attack/records.sql", relation=typed)["record"]
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -95,11 +114,11 @@ def _ordered(pair: Pair) -> np.ndarray:
     return rows
 
 
-def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: str) -> tuple[np.ndarray, float]:
-    """Return which records the order under a key puts where they are, and the share of them a random order would."""
+def _replay(pair: Pair, rows: np.ndarray, relation: Name, order_key: str) -> tuple[np.ndarray, float]:
+    """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(key)
+    pair.warehouse.set_key(ORDER, order_key)
     order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
     if pair.truth is not None:
         right: np.ndarray = order == rows[np.argsort(pair.truth[rows])]

@@ -12,12 +12,12 @@ from sqlmicro import keys, options, pipeline, private, publish, targets
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import uninterrupted
-from sqlmicro.job import _note_roles, _versions
+from sqlmicro.job import _note_roles
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.steps import STEP_COLUMNS, Job, Step, settle_columns, step_columns
+from sqlmicro.steps import Job, Step, own_settings, plan_of, settle_columns, step_columns, versions
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -45,7 +45,8 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     with SparkWarehouse.open(given["master"], job.progress) as opened:
         warehouse: Any = opened
         source = _source(opened, given["table"])
-        run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+        roles = settle_columns(warehouse, source, job)
+        run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
         opened.fit(run.rows_in)
         _note_roles(run)
         columns, by = step_columns(step, run.roles, source)
@@ -79,7 +80,7 @@ def _only_step(jobs: Sequence[Job]) -> Step:
 
 def _here(method: Method, step: Step) -> tuple[Method, dict[str, Any]]:
     """Return a method as it runs here, and its settings: a kernel runs in blocks."""
-    settings = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
+    settings = own_settings(step)
     if method.name not in KERNELS:
         return method, settings
     wrong = [name for name in _NOT_IN_BLOCKS if settings.get(name)]
@@ -161,5 +162,5 @@ def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, An
         "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
         "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
         "candidates": [], "chosen": None, "quasi": [column.name for column in run.quasi],
-        "promise": [last["promise"]], "steps": run.steps, "versions": _versions(), "dry_run": job.dry,
+        "promise": [last["promise"]], "steps": run.steps, "versions": versions(), "dry_run": job.dry,
     }  # fmt: skip

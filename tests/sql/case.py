@@ -53,7 +53,6 @@ def about(number):
     return pytest.approx(number, abs=0.005)
 
 
-def by_hash(row_ids, name=None):
-    """Order numbers of records by sha256(key, column name if any, number), parted by blanks."""
-    parts = [KEY] if name is None else [KEY, name]
-    return sorted(row_ids, key=lambda row_id: sha256(" ".join([*parts, str(row_id)]).encode()).hexdigest())
+def by_hash(numbers, *names):
+    """Order numbers by sha256(key, names if any, number), parted by blanks."""
+    return sorted(numbers, key=lambda number: sha256(" ".join([KEY, *names, str(number)]).encode()).hexdigest())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlmicro.columns import Column
-
 from .case import Case, by_hash, col, rel, values
 
 X, Y = col("x"), col("y")
@@ -66,18 +64,17 @@ CASES: list[Case] = [
         expect=[(1,), (0,)],
         ordered=True,
     ),
-    # A run that numbers by the key gives 0 to the record with the least.
     Case(
-        "attack/row_ids.sql",
-        given={"people": values('name, "person no"', "('c', 3)", "('a', 1)", "('b', 2)")},
-        params={"relation": rel("people"), "row_key": [Column("person no", "INTEGER", "person no")]},
-        returns=["row_id"],
-        expect=[(2,), (0,), (1,)],
+        "attack/records.sql",
+        given={"typed": values("x, record", "(1, 30)", "(2, 10)", "(3, 20)")},
+        params={"relation": rel("typed")},
+        returns=["record"],
+        expect=[(30,), (10,), (20,)],
         ordered=True,
     ),
     Case(
         "attack/replayed_order.sql",
-        given={"replayed": values("position, row_id", "(10, 0)", "(11, 1)", "(12, 2)", "(13, 3)")},
+        given={"replayed": values("position, record", "(10, 0)", "(11, 1)", "(12, 2)", "(13, 3)")},
         params={"relation": rel("replayed")},
         returns=["position"],
         expect=[(10 + row_id,) for row_id in by_hash(range(4))],

@@ -6,5 +6,5 @@
 -- params: relation, columns
 SELECT
   count(*) AS records
-  , sum(hash("x", "net")) AS hashes
+  , sum(CAST(hash("x", "net") AS HUGEINT)) AS hashes
 FROM "staging"."relation"
