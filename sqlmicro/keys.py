@@ -16,8 +16,8 @@ No statement gets the key of a run itself. It gets keys derived from it by HMAC-
   value of the same person draws the same number, whatever other records and other steps there are: releasing again
   gives nothing to average. Two methods, two settings or two sources share nothing.
 
-A source is its schema and name, a file its name without the folder (`source.identity`). A renamed table is another
-source: its draws share nothing with those from before. Everything here depends on the secret: without one the operating
+A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
+one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends on the secret: without one the operating
 system gives a new key to every run, and no two runs share anything.
 """
 

@@ -38,12 +38,13 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """What the source is called in the keys of draws: schema and name; a file's name without its folder.
+        """What the source is called in the keys of draws: schema and name; a file's name without folder and digits.
 
-        The database's own name is no part of it: it is that of the file, or was given when it was attached.
+        So the exports of two days are one source, `persons-2026-11-01.csv` and `persons-2026-11-02.csv`. The database's
+        own name is no part of it: it is that of the file, or was given when it was attached.
         """
         if self.is_file:
-            return Path(self.label).name
+            return re.sub(r"\d+", "", Path(self.label).name)
         return ".".join(ident(part) for part in (self.relation.schema, self.relation.table) if part).lower()
 
     def files(self) -> set[Path]:
