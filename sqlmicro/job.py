@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,6 @@ from sqlmicro.steps import (
     plan_of,
     settle_columns,
     step_columns,
-    versions,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -371,7 +371,7 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
         **manifest.before(run),
-        "versions": versions(),
+        "versions": _versions(),
     }
 
 
@@ -396,4 +396,15 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "direct_identifiers": [column.name for column in roles.identifiers],
         "target_kind": target.kind,
         "widen": target.widen,
+    }
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {
+        "sqlmicro": version("sqlmicro"),
+        "duckdb": version("duckdb"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
     }

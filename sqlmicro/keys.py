@@ -5,11 +5,13 @@ has at least 16 bytes, is bound to statements as a parameter, and is in no messa
 
 What is equal when
 ------------------
-No statement gets the key of a run itself. It gets keys derived from it by HMAC-SHA-256, of two kinds:
+No statement gets the key of a run itself. It gets keys derived from it by HMAC-SHA-256:
 
-- `Key.order`, the order of a release, from the plan without its target and the content of the input. The same job on
-  the same input gives the same bytes, in whatever order the table is stored. Another plan, another version of the
-  software or one changed value gives an order that has nothing to do with the first.
+- `Key.order`, the order of a release, from the plan without its target, the content of the input and that of the
+  release. The same job on the same input gives the same bytes, in whatever order the table is stored. Another plan, a
+  changed value of the input, or one of the release, as after a time limit, with another pseudonym key or in another
+  candidate, gives an order that has nothing to do with the first.
+- `Key.ties`, the order in which a method sees the records and by which it breaks ties, from plan and input.
 - `Key.draws`, the random numbers of a method, from the source, the method, the columns, the settings, and what else
   decides how much the numbers change (`also`). The statement hashes that key with the record: its row key and the value
   that is changed; without a row key the released content of the record, records of the same content by number. The same
@@ -17,8 +19,9 @@ No statement gets the key of a run itself. It gets keys derived from it by HMAC-
   gives nothing to average. Two methods, two settings or two sources share nothing.
 
 A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
-one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends on the secret: without one the operating
-system gives a new key to every run, and no two runs share anything.
+one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
+on the secret: without one the operating system gives a new key to every run, and no two runs share anything. Records
+and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where a later version changes it, draws change.
 """
 
 from __future__ import annotations
@@ -67,19 +70,21 @@ class Key:
     source: str
     fingerprint: str | None
 
-    def order(self, plan: Plan, content: bytes) -> str:
-        """Return the key of the order of a release, from its plan and the content of its input.
+    def ties(self, plan: Plan, content: bytes) -> str:
+        """Return the key of the order in which a method sees the records, from the plan and the content of the input.
 
         >>> plan = Plan("main.persons", ("name",), (), (Task("mdav", ("age",), (), "error", {"k": 5}),))
         >>> key = from_text("s")
-        >>> key.order(plan, b"1") == key.order(plan, b"1"), key.order(plan, b"1") == key.order(plan, b"2")
+        >>> key.ties(plan, b"1") == key.ties(plan, b"1"), key.ties(plan, b"1") == key.ties(plan, b"2")
         (True, False)
         """
-        # A time limit ends at another place each time: two results of one plan must not stand in one order.
-        once = [] if plan.repeatable else [os.urandom(16).hex()]
-        return self._derived("order", asdict(plan), content.hex(), *once)
+        return self._derived("ties", asdict(plan), content.hex())
 
-    def draws(self, source: str, task: Task, columns: Sequence[str], also: object = ()) -> str:
+    def order(self, plan: Plan, content: bytes, released: bytes) -> str:
+        """Return the key of the order of a release, from its plan, the content of its input and its own content."""
+        return self._derived("order", asdict(plan), content.hex(), released.hex())
+
+    def draws(self, source: str, task: Task, columns: Sequence[str], also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the random numbers that a task draws for some of its columns.
 
         Parameters
@@ -92,12 +97,15 @@ class Key:
             The columns drawn for: one, where each is treated on its own.
         also : object
             What else the numbers are used with, such as the size of noise: two sizes must not share numbers.
+        but : sequence of str
+            Settings that `also` stands for: the name of a file says less than what is in it.
 
         >>> task = Task("noise", ("age", "income"), (), "keep", {"amount": 0.5})
         >>> len({from_text("s").draws("main.persons", task, columns) for columns in (["age"], ["income"])})
         2
         """
         own = {name: value for name, value in asdict(task).items() if name != "columns"}
+        own["settings"] = {name: value for name, value in own["settings"].items() if name not in but}
         return self._derived("draws", source, own, list(columns), also)
 
     def of_input(self, content: bytes) -> str:
@@ -130,12 +138,6 @@ class Plan:
     dropped: tuple[str, ...]
     row_key: tuple[str, ...]
     tasks: tuple[Task, ...]
-    versions: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether the same input gives the same result: not under a time limit."""
-        return all(task.settings.get("time_limit") is None for task in self.tasks)
 
 
 def run_key(seed: str | None, seed_file: str | None) -> Key:

@@ -21,7 +21,7 @@ from sqlmicro.params import settle
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source, content_of_input, type_columns
 from sqlmicro.templates import Name
-from sqlmicro.warehouse import ORDER, Warehouse
+from sqlmicro.warehouse import TIES, Warehouse
 from sqlmicro.work import Claim, Outcome, Work
 
 NULLS = ("error", "keep", "suppress", "pattern")
@@ -35,7 +35,7 @@ class Run:
     source: Source
     roles: Roles
     key: Key
-    order: str
+    plan: Plan
     content: bytes
     original: Name
     current: Name
@@ -59,7 +59,7 @@ class Run:
         """Go on with this run where another one of the same warehouse was before: its staging database and its key."""
         if self.warehouse.staging != self.staging:
             self.warehouse.staging = self.staging
-            self.warehouse.set_key(ORDER, self.order)
+            self.warehouse.set_key(TIES, self.key.ties(self.plan, self.content))
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -92,8 +92,7 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Pla
     columns = [column for column in source.columns if column in set(roles.released)]
     typed = type_columns(warehouse, source, columns, set(roles.used), row_key=roles.row_key)
     content = content_of_input(warehouse, typed, columns, roles.row_key)
-    order = key.order(plan, content)
-    warehouse.set_key(ORDER, order)
+    warehouse.set_key(TIES, key.ties(plan, content))
     shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed)
     numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=columns)
     warehouse.forget(typed)
@@ -104,7 +103,7 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Pla
         copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=columns)
         warehouse.forget(numbered)
         numbered = copies
-    run = Run(warehouse, source, roles, key, order, content, numbered, numbered, rows)
+    run = Run(warehouse, source, roles, key, plan, content, numbered, numbered, rows)
     run.seconds["load"] = time.perf_counter() - start
     return run
 
@@ -260,13 +259,7 @@ def _apply(run: Run, outcome: Outcome, number: int) -> None:
     outcome.values |= {column: (added, column.staged) for column, added in outcome.added.items()}
     run.current = _replaced(run, relation, outcome, str(number))
     run.kept = {
-        candidate: run.warehouse.run(
-            "publish/reordered.sql",
-            f"reordered_{number}_candidate_{candidate}",
-            relation=_replaced(run, relation, other, f"{number}_candidate_{candidate}"),
-            columns=run.roles.released,
-            candidate=candidate,
-        )
+        candidate: _replaced(run, relation, other, f"{number}_candidate_{candidate}")
         for candidate, other in outcome.others.items()
     }
     run.text |= set(outcome.text)

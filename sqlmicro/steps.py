@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -134,15 +133,7 @@ def plan_of(job: Job, roles: Roles, source: Source) -> Plan:
         values = settle(method.settings, own_settings(step), step.where)
         task = Task(method.name, names_of(columns), names_of(by), nulls_of(step), values)
         tasks.append(replace(task, repeated=tasks.count(task)))
-    return Plan(source.identity, names_of(roles.dropped), names_of(roles.row_key), tuple(tasks), versions())
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what computes a release."""
-    from importlib.metadata import version
-
-    own = {name: version(name) for name in ("sqlmicro", "duckdb", "numpy")}
-    return own | {"python": platform.python_version()}
+    return Plan(source.identity, names_of(roles.dropped), names_of(roles.row_key), tuple(tasks))
 
 
 def own_settings(step: Step) -> dict[str, Any]:

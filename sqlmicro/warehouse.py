@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from sqlmicro.keys import Secret
 
 T = TypeVar("T")
-ORDER = "sqlmicro_order"
-"""The session variable with the key of the order of the records."""
+ORDER, TIES = "sqlmicro_order", "sqlmicro_ties"
+"""The session variables with the key of the order of a release, and of that in which methods see the records."""
 
 
 @dataclass(frozen=True)

@@ -35,12 +35,14 @@ class Claim:
 class Stream:
     """Random numbers of every record: for which columns, how many, and what else they are used with.
 
-    The same value of the same person draws the same numbers again, as long as `also` is the same.
+    The same value of the same person draws the same numbers again, as long as `also` is the same. `but` are settings
+    that it stands for.
     """
 
     columns: tuple[Column, ...] = ()
     draws: int = 1
     also: object = ()
+    but: tuple[str, ...] = ()
 
 
 @dataclass
@@ -97,10 +99,10 @@ class Work:
         self._source, self._prefix, self._rows = source, prefix, rows
         self._key, self._task, self._bound = key, task, 0
 
-    def draw_key(self, columns: Sequence[Column] | None = None, also: object = ()) -> str:
+    def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""
         names = [column.name for column in (self.columns if columns is None else columns)]
-        return self._key.draws(self._source.identity, self._task, names, also)
+        return self._key.draws(self._source.identity, self._task, names, also, but)
 
     def rng(self) -> np.random.Generator:
         """Return a generator that depends on the source, the method, its columns and settings, and the secret."""
@@ -108,11 +110,11 @@ class Work:
 
         return np.random.Generator(np.random.PCG64(int(self.draw_key(), 16)))
 
-    def bind(self, columns: Sequence[Column] | None = None, also: object = ()) -> str:
+    def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Bind the key of the draws for some columns, and return the name of its variable."""
         self._bound += 1
         name = f"sqlmicro_{self._prefix}_{self._bound}"
-        self.warehouse.set_key(name, self.draw_key(columns, also))
+        self.warehouse.set_key(name, self.draw_key(columns, also, but))
         return name
 
     def drawn(self, *streams: Stream, relation: Name | None = None) -> Name:
@@ -124,7 +126,7 @@ class Work:
         draws: list[tuple[str, str, int]] = []
         for stream in streams:
             for start in range(0, stream.draws, _DRAWS_OF_A_HASH):
-                bound.append((self.bind(stream.columns, [stream.also, start]), stream.columns))
+                bound.append((self.bind(stream.columns, [stream.also, start], stream.but), stream.columns))
                 for place in range(min(_DRAWS_OF_A_HASH, stream.draws - start)):
                     draws.append((f"draw_{len(draws) + 1}", f"hash_{len(bound)}", 1 + place * _DIGITS_OF_A_DRAW))
         return self.run(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
@@ -12,14 +12,24 @@ from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row_order import found_at
 from sqlmicro.keys import Key, Plan, Task, from_text
-from sqlmicro.source import content_of_input, type_columns
+from sqlmicro.source import content_of, content_of_input, type_columns
 from sqlmicro.templates import Name
-from sqlmicro.warehouse import ORDER
+from sqlmicro.warehouse import ORDER, TIES
 
 if TYPE_CHECKING:
     import numpy as np
 
 _MOST_MATCHED = 10_000
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What decided the order of a run, but for its key: plan, content of input and release, and the typed records."""
+
+    plan: Plan
+    content: bytes
+    released: bytes
+    typed: Name
 
 
 @attack(
@@ -30,6 +40,7 @@ _MOST_MATCHED = 10_000
         "load/typed.sql",
         "publish/content.sql",
         "attack/records.sql",
+        "attack/staged.sql",
         "attack/replayed_order.sql",
         "attack/features.sql",
         "attack/columns.sql",
@@ -47,17 +58,19 @@ def key_replay(knowledge: Knowledge) -> Measured:
         random orders would: the expected maximum of `guesses` binomial variables. Where records are matched, at most
         10 000 of them are put in order.
     """
+    import numpy as np
     import pyarrow as pa
 
     pair = knowledge.pair
     rows = _ordered(pair)
-    plan, content, records = _original(pair, knowledge.parameters)
-    table = pa.table({"position": rows, "record": records[rows]})
-    relation = pair.warehouse.load(table, "replayed", "filled with the records to put in order")
+    run = _run(pair, knowledge.parameters)
+    records = pair.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
+    table = pa.table({"position": np.arange(len(records)), "record": records})
+    relation = pair.warehouse.load(table, "replayed", "filled with what the run knew the records by")
     guesses = list(keys(knowledge.published))
     best, n, share = 0.0, 1, 0.0
     for key in guesses:
-        right, share = _replay(pair, rows, relation, key.order(plan, content))
+        right, share = _replay(pair, rows, relation, key, run)
         best, n = max(best, float(right.mean())), len(right)
     return Measured(best, best_of(len(guesses), n, share), n, {"guesses": len(guesses)})
 
@@ -69,22 +82,24 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
         yield from_text(text)
 
 
-def _original(pair: Pair, parameters: Mapping[str, Any]) -> tuple[Plan, bytes, np.ndarray]:
-    """Return the plan of the run, the content of its input, and what the run knew every record by (n,)."""
-    own = pair.original.columns
+def _run(pair: Pair, parameters: Mapping[str, Any]) -> _Run:
+    """Return what decided the order of a run, but for its key."""
+    warehouse, own = pair.warehouse, pair.original.columns
     tasks: list[Task] = []
     for step in parameters.get("steps", ()):
         task = Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
         tasks.append(replace(task, repeated=tasks.count(task)))
     dropped, key = parameters.get("dropped", ()), parameters.get("row_key", ())
-    plan = Plan(pair.original.identity, tuple(dropped), tuple(key), tuple(tasks), parameters.get("versions") or {})
+    plan = Plan(pair.original.identity, tuple(dropped), tuple(key), tuple(tasks))
     columns = [column for column in own if column.name not in dropped]
     used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
-    row_key = [column for column in own if column.name in key]
-    row_key.sort(key=lambda column: list(key).index(column.name))
-    typed = type_columns(pair.warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
-    content = content_of_input(pair.warehouse, typed, columns, row_key)
-    return plan, content, pair.warehouse.arrays("attack/records.sql", relation=typed)["record"]
+    row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
+    typed = type_columns(warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
+    released = [(column.staged, "") for column in pair.release.columns]
+    named = warehouse.run("attack/staged.sql", "replayed_release", relation=pair.release.relation,
+                          columns=pair.release.columns)  # fmt: skip
+    content = content_of_input(warehouse, typed, columns, row_key)
+    return _Run(plan, content, content_of(warehouse, named, released), typed)
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -114,12 +129,14 @@ def _ordered(pair: Pair) -> np.ndarray:
     return rows
 
 
-def _replay(pair: Pair, rows: np.ndarray, relation: Name, order_key: str) -> tuple[np.ndarray, float]:
+def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: Key, run: _Run) -> tuple[np.ndarray, float]:
     """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(ORDER, order_key)
+    pair.warehouse.set_key(TIES, key.ties(run.plan, run.content))
+    pair.warehouse.set_key(ORDER, key.order(run.plan, run.content, run.released))
     order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
+    order = order[np.isin(order, rows)]
     if pair.truth is not None:
         right: np.ndarray = order == rows[np.argsort(pair.truth[rows])]
         return right, 1 / len(rows)

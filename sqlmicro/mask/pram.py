@@ -115,7 +115,7 @@ def pram(
         values = work.run(
             "mask/postrandomised.sql",
             f"values_{of}",
-            drawn=work.drawn(Stream((column,), also=rows)),
+            drawn=work.drawn(Stream((column,), also=rows, but=("matrix",))),
             ranges=ranges,
             column=column,
         )

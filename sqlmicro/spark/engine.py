@@ -12,12 +12,12 @@ from sqlmicro import keys, options, pipeline, private, publish, targets
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import uninterrupted
-from sqlmicro.job import _note_roles
+from sqlmicro.job import _note_roles, _versions
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.steps import Job, Step, own_settings, plan_of, settle_columns, step_columns, versions
+from sqlmicro.steps import Job, Step, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -136,8 +136,8 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> list[di
     assert target.path is not None
     with run.timed("publish and audit"), private.folder(target.path.parent) as folder:
         beside = folder / "release"
-        output = publish.Output(run.current, target)
-        select = publish._select(run, output)
+        output = publish.ordered(run, publish.Output(run.current, target))
+        select = publish.select_of(run, output)
         records = warehouse.define("published", "{{ select }}", select=select)
         frame = warehouse.frame(records)
         warehouse.call("publish", lambda: frame.write.option("compression", "zstd").parquet(str(beside)))
@@ -162,5 +162,5 @@ def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, An
         "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
         "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
         "candidates": [], "chosen": None, "quasi": [column.name for column in run.quasi],
-        "promise": [last["promise"]], "steps": run.steps, "versions": versions(), "dry_run": job.dry,
+        "promise": [last["promise"]], "steps": run.steps, "versions": _versions(), "dry_run": job.dry,
     }  # fmt: skip
