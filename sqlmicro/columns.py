@@ -21,11 +21,12 @@ RESERVED = (
     "records", "place", "middle_mean", "signed_n", "remainder", "threshold", "in_tail", "median", "block", "phase",
     "source", "target", "probability", "low", "high", "bin", "total", "weight", "entity", "other", "measure", "share",
     "before", "after", "width", "bits", "level", "cumulated", "is_first", "low_total", "high_total", "place_total",
+    "record", "nothing",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 
 NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
-_NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked)_\d+")
+_NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked|hash|key)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _FLOATS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b(?:DOUBLE|FLOAT)\b""")
 _IDENTIFYING = re.compile(
@@ -243,12 +244,17 @@ class Roles:
     dropped: tuple[Column, ...]
     identifiers: tuple[Column, ...] = ()
     row_key: tuple[Column, ...] = ()
-    """What identifies a record and numbers it, whatever the role of these columns; none: the order of the table."""
+    """What identifies a record, whatever the role of these columns; none: what is released of it."""
 
     @property
     def released(self) -> tuple[Column, ...]:
         """The columns that leave the house, in no particular order."""
         return (*self.used, *self.kept)
+
+
+def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the names of columns."""
+    return tuple(column.name for column in columns)
 
 
 def settle_roles(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,18 @@ def content(warehouse: Warehouse, relation: Name, names: Sequence[str] = ()) -> 
         kinds[_kind(column)].append(column)
     ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, **kinds)
     return Content(tuple(found), int(records), int(hashes or 0))
+
+
+def content_of(warehouse: Warehouse, relation: Name, columns: Sequence[tuple[str, str]]) -> bytes:
+    """Return bytes that stand for the columns (name, type) and records of a relation, whatever their order. O(n)."""
+    found = content(warehouse, relation, [name for name, _ in columns])
+    return json.dumps([columns, found.records, found.hashes]).encode()
+
+
+def content_of_input(warehouse: Warehouse, typed: Name, columns: Sequence[Column], row_key: Sequence[Column]) -> bytes:
+    """Return bytes that stand for the typed columns of an input and its row key, whatever the order of its rows."""
+    own = [(column.staged, column.type) for column in columns]
+    return content_of(warehouse, typed, [*([("record", "UBIGINT")] if row_key else []), *own])
 
 
 def _kind(column: Column) -> str:

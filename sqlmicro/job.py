@@ -17,11 +17,13 @@ from sqlmicro.interrupts import watched
 from sqlmicro.params import settle
 from sqlmicro.registry import find
 from sqlmicro.steps import (
-    STEP_COLUMNS,
     TABLE_STEPS,
     Job,
     Step,
     keeps_candidates,
+    nulls_of,
+    own_settings,
+    plan_of,
     settle_columns,
     step_columns,
 )  # fmt: skip
@@ -115,9 +117,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
-        # One table keeps the key of the run: whoever gives a seed gets the same release from the command line.
-        table_keys = [key] if len(jobs) == 1 else [key.of_table(number) for number in range(1, len(jobs) + 1)]
-        releases = [_make(warehouse, part, own) for part, own in zip(found, table_keys, strict=True)]
+        releases = [_make(warehouse, part, key) for part in found]
         elsewhere = found[0].target.name is not None and warehouse.has_attached(found[0].target.name.catalog)
         lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
         publish.publish(releases, dry=dry or lost)
@@ -202,7 +202,8 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     job, source, target = found.job, found.source, found.target
     warehouse.staging = found.staging
     watched = found.watched or (target.kind == "in place" and not job.dry)
-    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key, watched=watched)
+    roles = settle_columns(warehouse, source, job)
+    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source), watched=watched)
     _plan_claims(run, job)
     targets.check_target(run, target, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
@@ -223,7 +224,8 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     from sqlmicro import keys, pipeline
 
     key = keys.run_key(job.options["seed"], job.options["seed_file"])
-    run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    roles = settle_columns(warehouse, source, job)
+    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
     for step in job.steps:
         _take_step(run, source, step)
     return run
@@ -326,9 +328,7 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
         return
     method = find(step.do)
     columns, by = step_columns(step, run.roles, source)
-    own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
-    nulls = step.settings.get("nulls") or ("error" if method.takes_nulls else "keep")
-    pipeline.step(run, method, own, columns, by, nulls, step.where)
+    pipeline.step(run, method, own_settings(step), columns, by, nulls_of(step), step.where)
 
 
 def _hold(run: Run, step: Step) -> None:

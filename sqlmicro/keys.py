@@ -1,15 +1,39 @@
-"""Secrets: where the seed of a run and the key of pseudonyms come from, and what may be told of them.
+"""Secrets: where the seed of a run and the key of pseudonyms come from, what is derived of them, and what may be told.
 
 A secret comes from an environment variable, a file, or `-`: asked for at the terminal, or read from standard input. It
 has at least 16 bytes, is bound to statements as a parameter, and is in no message, log or table.
+
+What is equal when
+------------------
+No statement gets the key of a run itself. It gets keys derived from it by HMAC-SHA-256:
+
+- `Key.order`, the order of a release, from the plan without its target, the content of the input and that of the
+  release. The same job on the same input gives the same bytes, in whatever order the table is stored. Another plan, a
+  changed value of the input, or one of the release, as after a time limit, with another pseudonym key or in another
+  candidate, gives an order that has nothing to do with the first.
+- `Key.ties`, the order in which a method sees the records and by which it breaks ties, from plan and input.
+- `Key.draws`, the random numbers of a method, from the source, the method, the columns, the settings, and what else
+  decides how much the numbers change (`also`). The statement hashes that key with the record: its row key and the value
+  that is changed; without a row key the released content of the record, records of the same content by number. The same
+  value of the same person draws the same number, whatever other records and other steps there are: releasing again
+  gives nothing to average. Two methods, two settings or two sources share nothing.
+
+A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
+one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
+on the secret: without one the operating system gives a new key to every run, and no two runs share anything. Records
+and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where a later version changes it, draws change.
 """
 
 from __future__ import annotations
 
+import hmac
+import json
 import os
 import sys
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
+from typing import Any
 
 from sqlmicro.errors import ParameterError
 
@@ -46,9 +70,74 @@ class Key:
     source: str
     fingerprint: str | None
 
-    def of_table(self, number: int) -> Key:
-        """Return the key of one of several tables: else records in the same place would get the same random numbers."""
-        return replace(self, value=sha256(f"sqlmicro table {number} {self.value}".encode()).hexdigest()[:32])
+    def ties(self, plan: Plan, content: bytes) -> str:
+        """Return the key of the order in which a method sees the records, from the plan and the content of the input.
+
+        >>> plan = Plan("main.persons", ("name",), (), (Task("mdav", ("age",), (), "error", {"k": 5}),))
+        >>> key = from_text("s")
+        >>> key.ties(plan, b"1") == key.ties(plan, b"1"), key.ties(plan, b"1") == key.ties(plan, b"2")
+        (True, False)
+        """
+        return self._derived("ties", asdict(plan), content.hex())
+
+    def order(self, plan: Plan, content: bytes, released: bytes) -> str:
+        """Return the key of the order of a release, from its plan, the content of its input and its own content."""
+        return self._derived("order", asdict(plan), content.hex(), released.hex())
+
+    def draws(self, source: str, task: Task, columns: Sequence[str], also: object = (), but: Sequence[str] = ()) -> str:
+        """Return the key of the random numbers that a task draws for some of its columns.
+
+        Parameters
+        ----------
+        source : str
+            Identity of the source.
+        task : Task
+            The method and its settings.
+        columns : sequence of str
+            The columns drawn for: one, where each is treated on its own.
+        also : object
+            What else the numbers are used with, such as the size of noise: two sizes must not share numbers.
+        but : sequence of str
+            Settings that `also` stands for: the name of a file says less than what is in it.
+
+        >>> task = Task("noise", ("age", "income"), (), "keep", {"amount": 0.5})
+        >>> len({from_text("s").draws("main.persons", task, columns) for columns in (["age"], ["income"])})
+        2
+        """
+        own = {name: value for name, value in asdict(task).items() if name != "columns"}
+        own["settings"] = {name: value for name, value in own["settings"].items() if name not in but}
+        return self._derived("draws", source, own, list(columns), also)
+
+    def of_input(self, content: bytes) -> str:
+        """Return the hash of an input that only this key can make."""
+        return hmac.new(self.value.encode(), content, sha256).hexdigest()
+
+    def _derived(self, *parts: object) -> str:
+        """Return 128 bits as hexadecimal digits: few enough for SHA-256 to take them and a record in one block."""
+        text = json.dumps(parts, sort_keys=True, default=str)
+        return hmac.new(self.value.encode(), text.encode(), sha256).hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A method, the columns and strata it works on, and its settings; `repeated` counts equal tasks before it."""
+
+    method: str
+    columns: tuple[str, ...]
+    by: tuple[str, ...]
+    nulls: str
+    settings: Mapping[str, Any]
+    repeated: int = 0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What decides a release besides its input and the key: neither where it goes, nor what is measured of it."""
+
+    source: str
+    dropped: tuple[str, ...]
+    row_key: tuple[str, ...]
+    tasks: tuple[Task, ...]
 
 
 def run_key(seed: str | None, seed_file: str | None) -> Key:

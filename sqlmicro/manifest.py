@@ -6,7 +6,6 @@ single record: the hash of the input is keyed, the others are of what is release
 
 from __future__ import annotations
 
-import hmac
 import json
 import os
 import secrets
@@ -16,15 +15,14 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.content import content
+from sqlmicro.content import content_of
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.source import Source
 from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlmicro.columns import Column
     from sqlmicro.pipeline import Run
-    from sqlmicro.source import Source
 
 HASHES = ("input_hash", "output_hash", "file_hash", "sql_hash")
 FIELDS = (
@@ -38,14 +36,11 @@ def before(run: Run) -> dict[str, Any]:
 
     The hash of the input is an HMAC under the key of the run: without a key, whoever has all records but one could
     test guesses of that one. It is the same in another run with the same seed and the same input, of which the dropped
-    columns are no part.
+    columns are no part but for a row key.
     """
-    loaded = [column for column in run.source.columns if column in set(run.roles.released)]
-    with run.timed("hash"):
-        was_read = _content(run.warehouse, run.original, [(column.staged, column.type) for column in loaded])
     return {
         "key": {"source": run.key.source, "fingerprint": run.key.fingerprint},
-        "input_hash": hmac.new(run.key.value.encode(), was_read, sha256).hexdigest(),
+        "input_hash": run.key.of_input(run.content),
         "output_hash": None,
         "file_hash": None,
         "sql_hash": sha256(run.warehouse.script().encode()).hexdigest(),
@@ -55,18 +50,12 @@ def before(run: Run) -> dict[str, Any]:
 def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
     """Return the hashes of what was published, read back: of the records in any order, and of a file's bytes."""
     with run.timed("hash"):
-        written = _content(run.warehouse, relation, [(column.name, column.type) for column in columns])
-        found = {"output_hash": sha256(written).hexdigest()}
+        content = content_of(run.warehouse, relation, [(column.name, column.type) for column in columns])
+        found = {"output_hash": sha256(content).hexdigest()}
         if path is not None and path.is_file():
             with path.open("rb") as file:
                 found["file_hash"] = file_digest(file, "sha256").hexdigest()
     return found
-
-
-def _content(warehouse: Warehouse, relation: Name, columns: Sequence[tuple[str, str]]) -> bytes:
-    """Return bytes that stand for the columns and the records of a relation, whatever their order. O(n)."""
-    found = content(warehouse, relation, [name for name, _ in columns])
-    return json.dumps([columns, found.records, found.hashes]).encode()
 
 
 def check(path: str | None, overwrite: bool, source: Source) -> None:

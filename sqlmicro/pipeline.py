@@ -14,15 +14,15 @@ from typing import Any
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss
-from sqlmicro.columns import Column, Roles
-from sqlmicro.content import Content, content
+from sqlmicro.columns import Column, Roles, names_of
+from sqlmicro.content import Content, content, content_of_input
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.keys import Key
+from sqlmicro.keys import Key, Plan, Task
 from sqlmicro.params import settle
-from sqlmicro.registry import Method
+from sqlmicro.registry import Method, find
 from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.warehouse import TIES, Warehouse
 from sqlmicro.work import Claim, Outcome, Work
 
 NULLS = ("error", "keep", "suppress", "pattern")
@@ -39,10 +39,13 @@ class Run:
     source: Source
     roles: Roles
     key: Key
+    plan: Plan
+    content: bytes
     original: Name
     current: Name
     rows_in: int
     steps: list[dict[str, Any]] = field(default_factory=list)
+    tasks: list[Task] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     gates: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -61,7 +64,7 @@ class Run:
         """Go on with this run where another one of the same warehouse was before: its staging database and its key."""
         if self.warehouse.staging != self.staging:
             self.warehouse.staging = self.staging
-            self.warehouse.set_key(self.key.value)
+            self.warehouse.set_key(TIES, self.key.ties(self.plan, self.content))
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -82,8 +85,8 @@ class Run:
         return replace(column, type="VARCHAR") if column in self.text else column
 
 
-def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, *, watched: bool = False) -> Run:
-    """Number the records and bring every released column into the form the methods work on.
+def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Plan, *, watched: bool = False) -> Run:
+    """Bring every released column into the form the methods work on, and number the records in a keyed order.
 
     Of a source that is `watched`, since it may be changed in place, it is kept what it held when it was read.
 
@@ -92,17 +95,32 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, *, watche
     InputError
         When the table has no rows, or --row-key does not identify them.
     """
-    warehouse.set_key(key.value)
     start = time.perf_counter()
+    columns = [column for column in source.columns if column in set(roles.released)]
     with warehouse.aside() if watched else nullcontext():
         seen = content(warehouse, source.relation) if watched else None
-        typed = type_columns(warehouse, source, roles.released, set(roles.used), row_key=roles.row_key)
-    rows = warehouse.count(typed)
+        typed = type_columns(warehouse, source, columns, set(roles.used), row_key=roles.row_key)
+    was_read = content_of_input(warehouse, typed, columns, roles.row_key)
+    warehouse.set_key(TIES, key.ties(plan, was_read))
+    shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed)
+    numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=columns)
+    warehouse.forget(typed)
+    rows = warehouse.count(numbered)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
-    run = Run(warehouse, source, roles, key, typed, typed, rows, seen=seen)
+    if not roles.row_key and any(find(task.method).draws for task in plan.tasks) and _repeats(warehouse, numbered):
+        copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=columns)
+        warehouse.forget(numbered)
+        numbered = copies
+    run = Run(warehouse, source, roles, key, plan, was_read, numbered, numbered, rows, seen=seen)
     run.seconds["load"] = time.perf_counter() - start
     return run
+
+
+def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
+    """Tell whether two records have the same content."""
+    text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
+    return bool(warehouse.query("copies", text, numbered=numbered)[0][0])
 
 
 def step(
@@ -149,7 +167,8 @@ def step(
             strata,
             where=where,
             prefix=f"{method.name}_{len(run.steps) + 1}".replace("-", "_"),
-            key=run.key.value,
+            key=run.key,
+            task=_task(run, method, values, columns, by, nulls),
             rows=run.rows_in,
         )
         if method.engine == "numpy":
@@ -158,6 +177,7 @@ def step(
             if method.stage == "group":
                 _refuse_nominal(work.columns, where)
             method.function(work, **values)
+    run.tasks.append(Task(method.name, names_of(columns), names_of(by), nulls, values))
     _as_declared(run, work.outcome)
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
@@ -165,6 +185,14 @@ def step(
     run.claims += work.outcome.claims or [Claim((*columns, *by), method.promise, k)]
     run.notes += work.outcome.notes
     run.steps.append(_summary(method, values, columns, by, nulls, work.outcome))
+
+
+def _task(
+    run: Run, method: Method, values: Mapping[str, Any], columns: Sequence[Column], by: Sequence[Column], nulls: str
+) -> Task:
+    """Return what the draws of a step depend on; one that was taken before in the same way draws anew."""
+    task = Task(method.name, names_of(columns), names_of(by), nulls, values)
+    return replace(task, repeated=run.tasks.count(task))
 
 
 def _refuse_nominal(columns: Sequence[Column], where: str) -> None:

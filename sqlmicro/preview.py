@@ -66,7 +66,8 @@ def preview(release: Release, rows: int) -> dict[str, Any]:
         "publish/preview_marks.sql", original=run.original, preview=drawn, numbers=numbers, others=others
     )
     kinds: dict[str, Any] = published_as(run, in_place=False)
-    values = warehouse.rows("publish/records.sql", released=drawn, ordered=shown, **kinds)
+    records = warehouse.run("publish/own_types.sql", "preview_in_own_types", view=True, released=drawn, **kinds)
+    values = warehouse.rows("publish/records.sql", records=records, columns=shown)
     order = [[*numbers, *others].index(column) for column in shown]
     found["rows"] = [
         {"size": size, "values": list(row), "marks": [told[place] for place in order]}

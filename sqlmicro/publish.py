@@ -17,6 +17,7 @@ from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, make_columns
+from sqlmicro.content import content_of
 from sqlmicro.errors import AuditFailed
 from sqlmicro.moves import Move
 from sqlmicro.pipeline import Run
@@ -25,7 +26,7 @@ from sqlmicro.reports.text import some
 from sqlmicro.source import file_format, reading
 from sqlmicro.targets import Target, check_target, file_ending
 from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.warehouse import ORDER, Warehouse
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Output:
     target: Target
     candidate: int | None = None
     gated: tuple[dict[str, Any], ...] = ()
+    records: Name | None = None
+    order: str = field(default="", repr=False)
 
 
 Audits = dict[int | None, list[dict[str, Any]]]
@@ -70,8 +73,8 @@ def prepare(run: Run, target: Target, *, dry: bool, report: dict[str, Any], star
         if not dry:
             report["candidates"][number - 1]["kept"] = kept.target.label
     outputs.append(Output(run.current, target))
-    # The gates stage relations, which cannot be done in the transaction that publishes.
-    outputs = [replace(output, gated=_gated(run, output.relation)) for output in outputs]
+    # Gates and types stage relations, which cannot be done in the transaction that publishes.
+    outputs = [replace(ordered(run, output), gated=_gated(run, output.relation)) for output in outputs]
     return Release(run, target, report, started, outputs)
 
 
@@ -136,18 +139,32 @@ def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
     return kinds
 
 
-def _select(run: Run, output: Output) -> templates.Sql:
-    """Return the SELECT of the records as they are published."""
-    kinds = published_as(run, in_place=output.target.kind == "in place")
+def ordered(run: Run, output: Output) -> Output:
+    """Return an output with its records in the types that are published, and the key of their order."""
+    kinds: dict[str, Any] = {**published_as(run, in_place=output.target.kind == "in place")}
+    into = f"{output.relation.table}_in_own_types"
+    records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
+    names = [(column.staged, "") for column in _in_order(run)]
+    order = run.key.order(run.plan, run.content, content_of(run.warehouse, records, names))
+    return replace(output, records=records, order=order)
+
+
+def _in_order(run: Run) -> list[Column]:
+    """Return the released columns in the order of the source, new ones last."""
     released = set(run.roles.released)
-    ordered = [column for column in run.source.columns if column in released]
-    ordered += [column for column in run.roles.released if column not in ordered]
-    return templates.render("publish/records.sql", released=output.relation, ordered=ordered, **kinds)
+    known = [column for column in run.source.columns if column in released]
+    return known + [column for column in run.roles.released if column not in known]
+
+
+def select_of(run: Run, output: Output) -> templates.Sql:
+    """Return the SELECT of the records as they are published; the key of their order is bound."""
+    run.warehouse.set_key(ORDER, output.order)
+    return templates.render("publish/records.sql", records=output.records, columns=_in_order(run))
 
 
 def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
     """Return the statements that make the release visible, as constant text and the names in it."""
-    select, target = _select(run, output), output.target
+    select, target = select_of(run, output), output.target
     if target.kind == "table":
         verb = "CREATE OR REPLACE TABLE" if target.overwrite else "CREATE TABLE"
         return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": target.name, "select": select})]
@@ -236,7 +253,7 @@ def _rehearse(releases: Sequence[Release]) -> None:
         run.resume()
         for output in release.outputs:
             into = "published" if output.candidate is None else f"published_candidate_{output.candidate}"
-            rehearsed = warehouse.rehearse(into, _select(run, output))
+            rehearsed = warehouse.rehearse(into, select_of(run, output))
             columns = make_columns(warehouse.describe(rehearsed))
             release.audits[output.candidate] = audit_release(run, output, rehearsed, columns)
             by_name = {column.name: column for column in columns}

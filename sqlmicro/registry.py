@@ -144,6 +144,7 @@ class Method:
     takes_every_column: bool
     takes_columns: bool
     takes_strata: bool
+    draws: bool
     parameters: tuple[Parameter, ...]
 
     @property
@@ -202,13 +203,15 @@ def method(
     takes_every_column: bool = False,
     takes_columns: bool = True,
     takes_strata: bool = True,
+    draws: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
     An `engine="numpy"` grouping method is called as `f(X, rng, tick, **settings)` with X of shape (n, p), standardised,
     and returns labels of shape (n,), or a `Grouping` of them with notes for the report. An `engine="sql"` method is
     called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
-    no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`).
+    no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`). One that takes random
+    numbers of every record from `work.drawn` says so (`draws`).
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -224,6 +227,7 @@ def method(
                 takes_every_column,
                 takes_columns,
                 takes_strata,
+                draws,
                 parameters(function),
             )
         )

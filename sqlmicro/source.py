@@ -13,7 +13,7 @@ from sqlmicro import attach, postgres
 from sqlmicro.columns import Column, ColumnProfile, make_columns
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 from sqlmicro.params import check_path
-from sqlmicro.templates import Name
+from sqlmicro.templates import Name, ident
 from sqlmicro.warehouse import Warehouse
 
 _SUFFIXES = {
@@ -34,6 +34,17 @@ class Source:
     columns: tuple[Column, ...]
     is_table: bool
     is_file: bool = False
+
+    @property
+    def identity(self) -> str:
+        """What the source is called in the keys of draws: schema and name; a file's name without folder and digits.
+
+        So the exports of two days are one source, `persons-2026-11-01.csv` and `persons-2026-11-02.csv`. The database's
+        own name is no part of it: it is that of the file, or was given when it was attached.
+        """
+        if self.is_file:
+            return re.sub(r"\d+", "", Path(self.label).name)
+        return ".".join(ident(part) for part in (self.relation.schema, self.relation.table) if part).lower()
 
     def files(self) -> set[Path]:
         """Return the files the label stands for."""
@@ -302,9 +313,9 @@ def type_columns(
     *,
     row_key: Sequence[Column] = (),
 ) -> Name:
-    """Number the records and bring every column into the form the methods work on; `used` ones are computed with.
+    """Bring every column into the form the methods work on; `used` ones are computed with.
 
-    The records are numbered in the order of `row_key`, or else in that of the table.
+    Every record gets `record`, a hash of what identifies it: of `row_key`, or else of the columns.
 
     Raises
     ------
@@ -318,8 +329,16 @@ def type_columns(
         kinds[_staged_as(column, column in used)].append(column)
     if row_key:
         _refuse_faulty_keys(warehouse, source, row_key)
-    row_keys = [row_key] if row_key else []
-    return warehouse.run("load/typed.sql", into, relation=source.relation, row_keys=row_keys, **kinds)
+    identity = [f"key_{number}" for number in range(1, len(row_key) + 1)] or columns
+    return warehouse.run(
+        "load/typed.sql",
+        into,
+        relation=source.relation,
+        row_key=row_key,
+        identity=identity,
+        columns=columns,
+        **kinds,
+    )
 
 
 def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[Column]) -> None:
@@ -329,7 +348,7 @@ def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[
             "--row-key",
             "must have a value in every record, and no two records the same one",
             f"{missing:,} records with a missing value, {repeated:,} that share theirs with another",
-            "Name more columns, or leave it out: records are then numbered in the order of the table",
+            "Name more columns, or leave it out: a record is then known by its content",
         )
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.columns import Column, Roles, pick, settle_roles
+from sqlmicro.columns import Column, Roles, names_of, pick, settle_roles
 from sqlmicro.errors import JobError, ParameterError
-from sqlmicro.params import Parameter
+from sqlmicro.keys import Plan, Task
+from sqlmicro.params import Parameter, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import Method, find
 
@@ -121,6 +122,28 @@ def _weights(source: Source, job: Job) -> list[Column]:
     """Return the columns of weights: they are released as they are."""
     named = [(step.settings["weights"], step.where) for step in job.method_steps if step.settings.get("weights")]
     return list(dict.fromkeys(pick(source.columns, [name], f"{where}, weights")[0] for name, where in named))
+
+
+def plan_of(job: Job, roles: Roles, source: Source) -> Plan:
+    """Return what decides the release of a job besides its input and the key."""
+    tasks: list[Task] = []
+    for step in job.method_steps:
+        columns, by = step_columns(step, roles, source)
+        method = find(step.do)
+        values = settle(method.settings, own_settings(step), step.where)
+        task = Task(method.name, names_of(columns), names_of(by), nulls_of(step), values)
+        tasks.append(replace(task, repeated=tasks.count(task)))
+    return Plan(source.identity, names_of(roles.dropped), names_of(roles.row_key), tuple(tasks))
+
+
+def own_settings(step: Step) -> dict[str, Any]:
+    """Return the settings of a step that are its method's own."""
+    return {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
+
+
+def nulls_of(step: Step) -> str:
+    """Return what becomes of missing values in a step."""
+    return str(step.settings.get("nulls") or ("error" if find(step.do).takes_nulls else "keep"))
 
 
 def keeps_candidates(job: Job) -> bool:

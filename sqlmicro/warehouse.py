@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from sqlmicro.keys import Secret
 
 T = TypeVar("T")
-_KEY_VARIABLE = "sqlmicro_key"
+ORDER, TIES = "sqlmicro_order", "sqlmicro_ties"
+"""The session variables with the key of the order of a release, and of that in which methods see the records."""
 
 
 @dataclass(frozen=True)
@@ -289,24 +290,19 @@ class Warehouse:
         bound = statement(text, **params)
         return self._call(title, lambda: self._connection.execute(bound, list(values)).fetchall())
 
-    def set_key(self, key: str) -> None:
-        """Bind the secret key of the keyed hashes; it is never part of a statement."""
-        self._call(
+    def set_key(self, name: str, key: str) -> None:
+        """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
+        self.insert("key", "SET VARIABLE {{ name | ident }} = $1", [key], name=name)
+        self.log_only(
             "key",
-            lambda: self._connection.execute(
-                statement("SET VARIABLE {{ name | ident }} = $1", name=_KEY_VARIABLE), [key]
-            ),
+            "-- The run used a secret key in place of this one.\n"
+            "SET VARIABLE {{ name | ident }} = CAST(uuid() AS VARCHAR)",
+            name=name,
         )
-        self.log.append(
-            Logged(
-                "key",
-                statement(
-                    "-- The run used a secret key in place of this one.\n"
-                    "SET VARIABLE {{ name | ident }} = CAST(uuid() AS VARCHAR);",
-                    name=_KEY_VARIABLE,
-                ),
-            )
-        )
+
+    def forget(self, relation: Name) -> None:
+        """Drop a staging table that no later step reads."""
+        self.execute("load", "DROP TABLE {{ relation | ident }}", relation=relation)
 
     def set_pads(self, inner: bytes, outer: bytes) -> None:
         """Bind the pads of a keyed hash (HMAC); they are as secret as its key and never part of a statement."""

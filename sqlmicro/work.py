@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sqlmicro.keys import Key, Task
+
+_DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -25,6 +29,20 @@ class Claim:
     columns: tuple[Column, ...]
     promise: Promise
     k: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Random numbers of every record: for which columns, how many, and what else they are used with.
+
+    The same value of the same person draws the same numbers again, as long as `also` is the same. `but` are settings
+    that it stands for.
+    """
+
+    columns: tuple[Column, ...] = ()
+    draws: int = 1
+    also: object = ()
+    but: tuple[str, ...] = ()
 
 
 @dataclass
@@ -68,7 +86,8 @@ class Work:
         *,
         where: str,
         prefix: str,
-        key: str,
+        key: Key,
+        task: Task,
         rows: int,
     ) -> None:
         self.warehouse = warehouse
@@ -77,20 +96,47 @@ class Work:
         self.by = list(by)
         self.where = where
         self.outcome = Outcome()
-        self._source, self._prefix, self._key, self._rows = source, prefix, key, rows
+        self._source, self._prefix, self._rows = source, prefix, rows
+        self._key, self._task, self._bound = key, task, 0
+
+    def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
+        """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""
+        names = [column.name for column in (self.columns if columns is None else columns)]
+        return self._key.draws(self._source.identity, self._task, names, also, but)
 
     def rng(self) -> np.random.Generator:
-        """Return a generator that depends on the key of the run alone."""
+        """Return a generator that depends on the source, the method, its columns and settings, and the secret."""
         import numpy as np
 
-        return np.random.Generator(np.random.PCG64(int(self._key, 16)))
+        return np.random.Generator(np.random.PCG64(int(self.draw_key(), 16)))
 
-    def stream(self, number: int = 1) -> str:
-        """Return the name of a stream of random numbers, to be hashed with the key and row_id: no two are alike.
+    def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
+        """Bind the key of the draws for some columns, and return the name of its variable."""
+        self._bound += 1
+        name = f"sqlmicro_{self._prefix}_{self._bound}"
+        self.warehouse.set_key(name, self.draw_key(columns, also, but))
+        return name
 
-        It is short, so that SHA-256 takes key, name and row_id in one block.
+    def drawn(self, *streams: Stream, relation: Name | None = None) -> Name:
+        """Return the records with the random numbers of some streams: draw_1, draw_2, … through all of them. A view.
+
+        A relation of another step, or of another state of the columns, has to have `record`.
         """
-        return f"{self._prefix}.{number}"
+        bound: list[tuple[str, tuple[Column, ...]]] = []
+        draws: list[tuple[str, str, int]] = []
+        for stream in streams:
+            for start in range(0, stream.draws, _DRAWS_OF_A_HASH):
+                bound.append((self.bind(stream.columns, [stream.also, start], stream.but), stream.columns))
+                for place in range(min(_DRAWS_OF_A_HASH, stream.draws - start)):
+                    draws.append((f"draw_{len(draws) + 1}", f"hash_{len(bound)}", 1 + place * _DIGITS_OF_A_DRAW))
+        return self.run(
+            "mask/draws.sql",
+            f"drawn_{self._bound}",
+            view=True,
+            relation=self.relation if relation is None else relation,
+            streams=bound,
+            draws=draws,
+        )
 
     def new_column(self, name: str, kind: str) -> Column:
         """Return a column to be added to the release.

@@ -1,8 +1,14 @@
--- title: The records in the order that a run with the key of the session would have released them in
--- source: sqlmicro: the order of publish/records.sql
--- reads: relation (position, row_id)
+-- title: The records in the order that a run with the keys of the session would have released them in
+-- source: sqlmicro: the order of load/shuffled.sql, then that of publish/records.sql
+-- reads: relation (position, record)
 -- returns: position
 -- params: relation
+WITH numbered AS (
+  SELECT
+    position,
+    row_number() OVER (ORDER BY hash(getvariable('sqlmicro_ties'), record)) - 1 AS row_id
+  FROM {{ relation | ident }}
+)
 SELECT position
-FROM {{ relation | ident }}
-ORDER BY sha256(concat(getvariable('sqlmicro_key'), ' ', row_id))
+FROM numbered
+ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))

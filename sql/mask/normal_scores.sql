@@ -1,25 +1,26 @@
 -- title: The normal score of every value: the normal quantile of its rank
--- source: Sullivan (1989). The score is that of (rank - 1/2) / n; equal values share their ranks at random, by a keyed
---   hash, so that a column with few values has as many scores as records. Normal quantile: Acklam (2003), relative
+-- source: Sullivan (1989). The score is that of (rank - 1/2) / n; equal values share their ranks at random, by the
+--   draws, so that a column with few values has as many scores as records. Normal quantile: Acklam (2003), relative
 --   error 1.2e-9
--- reads: relation
--- returns: row_id, the columns; no score where there is no value
--- params: relation, terms (column, stream)
+-- reads: drawn (with hash_1)
+-- returns: row_id, record (the hash of its values, for further draws), the columns; no score where there is no value
+-- params: drawn, terms (column, draw)
 WITH ranked AS (
   SELECT
-    row_id
-  {% for column, stream in terms %}
+    row_id,
+    hash_1 AS record
+  {% for column, draw in terms %}
     , CASE WHEN {{ column | ident }} IS NOT NULL THEN (row_number() OVER (
         ORDER BY {{ column | ident }} NULLS LAST,
-          sha256(concat(getvariable('sqlmicro_key'), ' ', {{ stream | lit }}, ' ', row_id)), row_id) - 0.5e0)
+          {{ draw | ident }}, row_id) - 0.5e0)
       / count({{ column | ident }}) OVER () END AS u_{{ loop.index }}
   {% endfor %}
-  FROM {{ relation | ident }}
+  FROM {{ drawn | ident }}
 ),
 tails AS (
   SELECT
     *
-  {% for column, stream in terms %}
+  {% for column, draw in terms %}
     , sqrt(-2e0 * ln(CASE WHEN u_{{ loop.index }} < 0.5e0 THEN u_{{ loop.index }} ELSE 1 - u_{{ loop.index }} END))
       AS low_{{ loop.index }}
     , (u_{{ loop.index }} - 0.5e0) ** 2 AS width_{{ loop.index }}
@@ -27,8 +28,9 @@ tails AS (
   FROM ranked
 )
 SELECT
-  row_id
-{% for column, stream in terms %}
+  row_id,
+  record
+{% for column, draw in terms %}
   , CASE WHEN u_{{ loop.index }} BETWEEN 0.02425e0 AND 0.97575e0 THEN (u_{{ loop.index }} - 0.5e0)
       * (((((-3.969683028665376e1 * width_{{ loop.index }} + 2.209460984245205e2) * width_{{ loop.index }}
       - 2.759285104469687e2) * width_{{ loop.index }} + 1.383577518672690e2) * width_{{ loop.index }}

@@ -1,18 +1,11 @@
 -- title: Every value changed at random, as its range of draws says
--- source: Kooiman, Willenborg & Gouweleeuw (1997), PRAM; the draws are 60 bits of a keyed hash of the record's number
--- reads: relation, ranges
+-- source: Kooiman, Willenborg & Gouweleeuw (1997), PRAM; the draws are 60 bits
+-- reads: drawn (with draw_1), ranges
 -- returns: row_id, value; records without a value are left out
--- params: relation, ranges, column, stream
-WITH drawn AS (
-  SELECT
-    row_id,
-    {{ column | ident }} AS value,
-    CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', {{ stream | lit }}, ' ', row_id)), 15)) AS BIGINT) AS draw
-  FROM {{ relation | ident }}
-)
+-- params: drawn, ranges, column
 SELECT
   d.row_id,
   r.target AS value
-FROM drawn AS d
-JOIN {{ ranges | ident }} AS r ON d.value = r.source AND d.draw >> 52 = r.bin AND d.draw >= r.low AND d.draw < r.high
+FROM {{ drawn | ident }} AS d
+JOIN {{ ranges | ident }} AS r
+  ON d.{{ column | ident }} = r.source AND d.draw_1 >> 52 = r.bin AND d.draw_1 >= r.low AND d.draw_1 < r.high

@@ -4,13 +4,13 @@
 --   plus one
 -- reads: ordered
 -- returns: the strata, first_position, n, phase and remainder (the shares that are cut off), total (blocks, these less)
--- params: ordered, by, stream, percent (greatest distance, of n)
+-- params: ordered, by, stream (variable with the key), percent (greatest distance, of n)
 WITH strata AS (
   SELECT
     {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
     min(rowid) AS first_position,
     count(*) AS n,
-    sha256(concat(getvariable('sqlmicro_key'), ' ', {{ stream | lit }})) AS value
+    sha256(concat(getvariable({{ stream | lit }}), ' blocks')) AS value
   FROM {{ ordered | ident }}
   GROUP BY ALL
 )

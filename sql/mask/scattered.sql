@@ -1,15 +1,13 @@
 -- title: The sorted values in a random order within their blocks; the physical order of the result is its meaning
 -- source: Moore (1996), rank swapping
--- reads: ordered, draws, blocks
+-- reads: ordered (with draw, from 0 to 2^30), blocks
 -- returns: row_id, value, block (about the position of its first record)
--- params: ordered, draws, blocks, by
+-- params: ordered, blocks, by
 WITH placed AS (
   SELECT
-    o.*,
-    o.rowid AS position,
-    d.draw
-  FROM {{ ordered | ident }} AS o
-  POSITIONAL JOIN {{ draws | ident }} AS d
+    *,
+    rowid AS position
+  FROM {{ ordered | ident }}
 )
 SELECT
   p.row_id,
@@ -19,5 +17,4 @@ SELECT
 FROM placed AS p
 JOIN {{ blocks | ident }} AS b
   ON {% for stratum in by %}p.{{ stratum | ident }} IS NOT DISTINCT FROM b.{{ stratum | ident }} AND {% endfor %}true
-WHERE p.row_id IS NOT NULL
 ORDER BY block * 1073741824 + p.draw, p.position

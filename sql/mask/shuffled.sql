@@ -1,9 +1,9 @@
 -- title: The values of the columns, together, permuted among the records within strata
--- source: sqlmicro: every permutation is equally likely; records with the same columns missing are permuted among
---   themselves
--- reads: relation
+-- source: sqlmicro: every permutation is equally likely, two random orders are laid side by side; records with the same
+--   columns missing are permuted among themselves
+-- reads: drawn (with draw_1, draw_2)
 -- returns: row_id, the columns
--- params: relation, by, columns, stream
+-- params: drawn, by, columns
 WITH patterns AS (
   SELECT
     {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
@@ -12,19 +12,19 @@ WITH patterns AS (
     , {{ column | ident }}
     , {{ column | ident }} IS NULL AS pattern_{{ loop.index }}
   {% endfor %}
-    , CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', {{ stream | lit }}, ' ', row_id)), 15)) AS BIGINT) AS value
-  FROM {{ relation | ident }}
+    , draw_1
+    , draw_2
+  FROM {{ drawn | ident }}
 ),
 seated AS (
   SELECT
     *,
     row_number() OVER (PARTITION BY
       {% for stratum in by %}{{ stratum | ident }}, {% endfor %}
-      {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}true ORDER BY row_id) AS seat,
+      {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}true ORDER BY draw_1, row_id) AS seat,
     row_number() OVER (PARTITION BY
       {% for stratum in by %}{{ stratum | ident }}, {% endfor %}
-      {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}true ORDER BY value, row_id) AS draw
+      {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}true ORDER BY draw_2, row_id) AS draw
   FROM patterns
 )
 SELECT

@@ -1,10 +1,10 @@
 -- title: Values swapped between records that agree in the strata
--- source: Dalenius & Reiss (1982), data swapping. A keyed hash chooses the records; those of a stratum that have the
+-- source: Dalenius & Reiss (1982), data swapping. Random numbers choose the records; those of a stratum that have the
 --   same columns missing pass their values on in a circle of random order
--- reads: relation
+-- reads: drawn (with draw_1)
 -- returns: row_id, the columns
--- params: relation, by, columns, stream, share (as a whole number of 2^-60)
-WITH drawn AS (
+-- params: drawn, by, columns, share (as a whole number of 2^-60)
+WITH patterns AS (
   SELECT
     {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
     row_id
@@ -12,9 +12,8 @@ WITH drawn AS (
     , {{ column | ident }}
     , {{ column | ident }} IS NULL AS pattern_{{ loop.index }}
   {% endfor %}
-    , CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', {{ stream | lit }}, ' ', row_id)), 15)) AS BIGINT) AS draw
-  FROM {{ relation | ident }}
+    , draw_1 AS draw
+  FROM {{ drawn | ident }}
 )
 SELECT
   row_id
@@ -24,7 +23,7 @@ SELECT
       ELSE {{ column | ident }}
     END AS {{ column | ident }}
 {% endfor %}
-FROM drawn
+FROM patterns
 WINDOW around AS (
   PARTITION BY
     {% for stratum in by %}{{ stratum | ident }}, {% endfor %}

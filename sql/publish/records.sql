@@ -1,31 +1,11 @@
 -- title: The records as they are published, in an order that says nothing
 -- source: sqlmicro: the order is a keyed hash of the record's number, which itself is left out
--- reads: released
--- returns: the columns under their own names; numbers of days and microseconds are dates and timestamps again
--- params: released, plain, dates, timestamps, timestamps_with_zone, casts, ordered
-WITH own_types AS (
-  SELECT
-    row_id
-  {% for column in plain %}
-    , {{ column | ident }}
-  {% endfor %}
-  {% for column in dates %}
-    , DATE '1970-01-01' + CAST(round_even({{ column | ident }}, 0) AS INTEGER) AS {{ column | ident }}
-  {% endfor %}
-  {% for column in timestamps %}
-    , CAST(make_timestamp(CAST(round_even({{ column | ident }}, 0) AS BIGINT)) AS {{ column | sqltype }}) AS {{ column | ident }}
-  {% endfor %}
-  {% for column in timestamps_with_zone %}
-    , make_timestamptz(CAST(round_even({{ column | ident }}, 0) AS BIGINT)) AS {{ column | ident }}
-  {% endfor %}
-  {% for column in casts %}
-    , CAST({{ column | ident }} AS {{ column | sqltype }}) AS {{ column | ident }}
-  {% endfor %}
-  FROM {{ released | ident }}
-)
+-- reads: records
+-- returns: the columns under their own names
+-- params: records, columns
 SELECT
-{% for column in ordered %}
+{% for column in columns %}
   {{ column | ident }} AS {{ column.name | ident }}{% if not loop.last %},{% endif +%}
 {% endfor %}
-FROM own_types
-ORDER BY sha256(concat(getvariable('sqlmicro_key'), ' ', row_id))
+FROM {{ records | ident }}
+ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))

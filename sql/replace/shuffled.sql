@@ -1,18 +1,18 @@
 -- title: The values permuted among the records, within the given columns
--- source: Höhne's split groups; the order is a keyed hash of the record's number, so that it does not depend on threads and
---   cannot be repeated without the key
--- reads: relation (row_id, value)
+-- source: Höhne's split groups; two random orders are laid side by side, which do not depend on threads and cannot be
+--   repeated without the key
+-- reads: relation (row_id, value), drawn (with draw_1, draw_2)
 -- returns: row_id, value
--- params: relation, within, column
+-- params: relation, drawn, within
 WITH seated AS (
   SELECT
-    *,
+    r.*,
     row_number() OVER (
-      PARTITION BY {% for part in within %}{{ part | ident }}, {% endfor %}true ORDER BY row_id) AS seat,
+      PARTITION BY {% for part in within %}r.{{ part | ident }}, {% endfor %}true ORDER BY d.draw_1, d.row_id) AS seat,
     row_number() OVER (
-      PARTITION BY {% for part in within %}{{ part | ident }}, {% endfor %}true
-      ORDER BY sha256(concat(getvariable('sqlmicro_key'), ' ', {{ column.name | lit }}, ' ', row_id)), row_id) AS draw
-  FROM {{ relation | ident }}
+      PARTITION BY {% for part in within %}r.{{ part | ident }}, {% endfor %}true ORDER BY d.draw_2, d.row_id) AS draw
+  FROM {{ relation | ident }} AS r
+  JOIN {{ drawn | ident }} AS d USING (row_id)
 )
 SELECT
   a.row_id,

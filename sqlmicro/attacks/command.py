@@ -12,7 +12,7 @@ from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
 from sqlmicro.attacks.registry import Attack, Measured, NothingToAttack, attacks, find, settings
-from sqlmicro.columns import Column, pick
+from sqlmicro.columns import pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param, parameters, settle
 from sqlmicro.progress import Progress
@@ -85,8 +85,8 @@ def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
             raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
         record = _recorded(warehouse, found[0])
         manifest = _manifest(values["manifest"])
-        row_key = _row_key(original, manifest) or _row_key(original, record)
-        knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], row_key, values)
+        plan = _parameters(manifest) or _parameters(record)
+        knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], plan, values)
         rows = [row for made in wanted or attacks().values() for row in _rows(made, knowledge, values, bool(wanted))]
         return _report(knowledge, record, values, rows)
 
@@ -125,12 +125,12 @@ def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
     return record
 
 
-def _row_key(original: Source, published: Any) -> list[Column]:
-    """Return the columns that a run says it numbered the records of the original by; none where it does not."""
+def _parameters(published: Any) -> dict[str, Any]:
+    """Return what a published record says of the plan of a run; nothing where it does not."""
     parameters = published.get("parameters") if isinstance(published, dict) else None
-    named = parameters.get("row_key") if isinstance(parameters, dict) else None
-    own = {column.name: column for column in original.columns}
-    return [own[name] for name in named or () if name in own]
+    if not isinstance(parameters, dict) or not parameters.get("steps"):
+        return {}
+    return {**parameters, "versions": published.get("versions")}
 
 
 def promise_of(record: Mapping[str, Any]) -> str | None:

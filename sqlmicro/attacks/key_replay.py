@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row_order import found_at
-from sqlmicro.keys import from_text
+from sqlmicro.content import content_of, content_of_input
+from sqlmicro.keys import Key, Plan, Task, from_text
+from sqlmicro.source import type_columns
 from sqlmicro.templates import Name
+from sqlmicro.warehouse import ORDER, TIES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +23,25 @@ if TYPE_CHECKING:
 _MOST_MATCHED = 10_000
 
 
+@dataclass(frozen=True)
+class _Run:
+    """What decided the order of a run, but for its key: plan, content of input and release, and the typed records."""
+
+    plan: Plan
+    content: bytes
+    released: bytes
+    typed: Name
+
+
 @attack(
     "key-replay",
     needs=("published",),
     source="sqlmicro: whoever has the key of a run can undo its shuffles",
     templates=(
-        "attack/row_ids.sql",
+        "load/typed.sql",
+        "publish/content.sql",
+        "attack/records.sql",
+        "attack/staged.sql",
         "attack/replayed_order.sql",
         "attack/features.sql",
         "attack/columns.sql",
@@ -42,30 +59,48 @@ def key_replay(knowledge: Knowledge) -> Measured:
         random orders would: the expected maximum of `guesses` binomial variables. Where records are matched, at most
         10 000 of them are put in order.
     """
+    import numpy as np
     import pyarrow as pa
 
     pair = knowledge.pair
     rows = _ordered(pair)
-    numbers = rows
-    if knowledge.row_key:
-        source = pair.original.relation
-        found = pair.warehouse.arrays("attack/row_ids.sql", relation=source, row_key=knowledge.row_key)
-        numbers = found["row_id"][rows]
-    table = pa.table({"position": rows, "row_id": numbers})
-    relation = pair.warehouse.load(table, "replayed", "filled with the records to put in order")
+    run = _run(pair, knowledge.parameters)
+    records = pair.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
+    table = pa.table({"position": np.arange(len(records)), "record": records})
+    relation = pair.warehouse.load(table, "replayed", "filled with what the run knew the records by")
     guesses = list(keys(knowledge.published))
     best, n, share = 0.0, 1, 0.0
     for key in guesses:
-        right, share = _replay(pair, rows, relation, key)
+        right, share = _replay(pair, rows, relation, key, run)
         best, n = max(best, float(right.mean())), len(right)
     return Measured(best, best_of(len(guesses), n, share), n, {"guesses": len(guesses)})
 
 
-def keys(published: Sequence[str]) -> Iterator[str]:
+def keys(published: Sequence[str]) -> Iterator[Key]:
     """Yield every key to try: each text by itself, and as a seed."""
     for text in dict.fromkeys(published):
-        yield text
-        yield from_text(text).value
+        yield Key(text, "", None)
+        yield from_text(text)
+
+
+def _run(pair: Pair, parameters: Mapping[str, Any]) -> _Run:
+    """Return what decided the order of a run, but for its key."""
+    warehouse, own = pair.warehouse, pair.original.columns
+    tasks: list[Task] = []
+    for step in parameters.get("steps", ()):
+        task = Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
+        tasks.append(replace(task, repeated=tasks.count(task)))
+    dropped, key = parameters.get("dropped", ()), parameters.get("row_key", ())
+    plan = Plan(pair.original.identity, tuple(dropped), tuple(key), tuple(tasks))
+    columns = [column for column in own if column.name not in dropped]
+    used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
+    row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
+    typed = type_columns(warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
+    released = [(column.staged, "") for column in pair.release.columns]
+    named = warehouse.run("attack/staged.sql", "replayed_release", relation=pair.release.relation,
+                          columns=pair.release.columns)  # fmt: skip
+    content = content_of_input(warehouse, typed, columns, row_key)
+    return _Run(plan, content, content_of(warehouse, named, released), typed)
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -95,12 +130,14 @@ def _ordered(pair: Pair) -> np.ndarray:
     return rows
 
 
-def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: str) -> tuple[np.ndarray, float]:
-    """Return which records the order under a key puts where they are, and the share of them a random order would."""
+def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: Key, run: _Run) -> tuple[np.ndarray, float]:
+    """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(key)
+    pair.warehouse.set_key(TIES, key.ties(run.plan, run.content))
+    pair.warehouse.set_key(ORDER, key.order(run.plan, run.content, run.released))
     order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
+    order = order[np.isin(order, rows)]
     if pair.truth is not None:
         right: np.ndarray = order == rows[np.argsort(pair.truth[rows])]
         return right, 1 / len(rows)

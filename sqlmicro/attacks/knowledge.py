@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,8 +33,8 @@ class Knowledge:
         Columns of the first release that nobody may learn.
     published : sequence of str
         Every value of the published record of the release, as text.
-    row_key : sequence of Column
-        Columns of the original that the run numbered its records by; none: it took the order of the table.
+    parameters : mapping
+        What a published record of the release says of the plan: steps, dropped columns, row key, versions.
     options : dict
         Settings that say what an attacker knows: swap_percent, k.
     """
@@ -42,7 +42,7 @@ class Knowledge:
     pairs: Sequence[Pair]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
-    row_key: Sequence[Column] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
 
     @property

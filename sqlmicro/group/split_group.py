@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from sqlmicro.errors import InputError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
+from sqlmicro.work import Stream
 
 if TYPE_CHECKING:
     from sqlmicro.columns import Column
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
         "group/groups_by_rank.sql",
         "group/variance_sum.sql",
         "replace/split_values.sql",
+        "mask/draws.sql",
         "replace/shuffled.sql",
     ),
+    draws=True,
 )
 def split_group(
     work: Work,
@@ -92,8 +95,9 @@ def split_group(
         values = work.run("replace/split_values.sql", f"values_{column.staged}", groups=groups, by=work.by)
         if shuffle != "none":
             within = ["label"] if shuffle == "group" else list(work.by)
+            drawn = work.drawn(Stream((column,), draws=2))
             values = work.run(
-                "replace/shuffled.sql", f"shuffled_{column.staged}", relation=values, within=within, column=column
+                "replace/shuffled.sql", f"shuffled_{column.staged}", relation=values, drawn=drawn, within=within
             )
         work.replace(column, values)
         smallest = work.count_rank_groups(strata, size)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import ceil, exp, log2, sqrt
+from math import ceil, exp, log2
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
+from sqlmicro.work import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 BOUNDED = ("laplace", "geometric")
 _WIDEST = 2**46
+_STEPS, _LEAST, _DIGITS = 8, 0.05, 9
+"""Of the size of noise: steps of a standard deviation between powers of two, the least eigenvalue, its digits."""
 
 
 @method(
@@ -32,6 +35,7 @@ _WIDEST = 2**46
         "load/complete_rows.sql",
         "mask/extents.sql",
         "group/cross_moments.sql",
+        "mask/draws.sql",
         "mask/normal_noise.sql",
         "mask/normal_scores.sql",
         "mask/values_by_rank.sql",
@@ -39,6 +43,7 @@ _WIDEST = 2**46
         "mask/geometric_noise.sql",
     ),
     takes_strata=False,
+    draws=True,
 )
 def noise(
     work: Work,
@@ -122,17 +127,22 @@ def noise(
     assert amount is not None
     if kind == "nonlinear":
         return _nonlinear(work, amount)
+    import numpy as np
+
     if kind == "uncorrelated":
-        moments = [_moments(work, work.relation, [column]) for column in work.columns]
-        weights = [[0.0] * len(moments) for _ in moments]
-        for j, (_, covariance) in enumerate(moments):
-            weights[j][j] = amount * sqrt(covariance[0, 0])
-        work.replace_all(work.columns, _add(work, work.relation, weights))
+        sizes = [steady(_moments(work, work.relation, [column])[1])[0, 0] for column in work.columns]
+        streams = [Stream((column,), also=size) for column, size in zip(work.columns, sizes, strict=True)]
+        work.replace_all(work.columns, _add(work, work.drawn(*streams), np.diag(amount * np.sqrt(sizes))))
         return work.outcome
     means, covariance = _moments(work, work.relation, work.columns)
-    factor = 1 / sqrt(1 + amount**2) if kind == "linear" else 1.0
-    weights = (amount * root(covariance)).tolist()
-    work.replace_all(work.columns, _add(work, work.relation, weights, factor, ((1 - factor) * means).tolist()))
+    size = steady(covariance)
+    weights, factors = amount * root(size), np.ones(len(means))
+    if kind == "linear":
+        variances = np.diag(covariance)
+        grown = variances + (weights**2).sum(axis=1)
+        factors = np.sqrt(np.divide(variances, grown, out=np.ones_like(grown), where=grown > 0))
+    drawn = work.drawn(Stream(tuple(work.columns), len(work.columns), size.tolist()))
+    work.replace_all(work.columns, _add(work, drawn, weights, factors, (1 - factors) * means))
     return work.outcome
 
 
@@ -202,25 +212,62 @@ def root(covariance: np.ndarray) -> np.ndarray:
     return np.asarray(deviations[:, None] * vectors * np.sqrt(np.maximum(values, 0)))
 
 
+def steady(covariance: np.ndarray) -> np.ndarray:
+    """Return a covariance for noise (p, p) that stays as it is when a few records change.
+
+    Standard deviations are rounded to powers of 2^(1/8), correlations to tenths; then no combination of the columns has
+    less than a twentieth of the noise of a column. Noise of one deviate in two sizes gives the value away: y = x + s e
+    and y' = x + s' e are two equations for two unknowns. So the size is a part of the key of the draws, and must not
+    be another one for every change of the table, or the noise would be drawn anew each time, and average out.
+
+    >>> import numpy as np
+    >>> steady(np.array([[100.0, 1.0], [1.0, 0.0]])).round(3).tolist()
+    [[107.635, 0.0], [0.0, 0.0]]
+    """
+    import numpy as np
+
+    deviations = np.sqrt(np.diag(covariance))
+    varies = deviations > 0
+    safe = np.where(varies, deviations, 1.0)
+    rounded = np.where(varies, np.exp2(np.round(_STEPS * np.log2(safe)) / _STEPS), 0.0)
+    correlation = np.where(np.outer(varies, varies), np.round(covariance / np.outer(safe, safe), 1), 0.0)
+    np.fill_diagonal(correlation, 1.0)
+    values, vectors = np.linalg.eigh(correlation)
+    if values.min() < _LEAST:
+        correlation = (vectors * np.maximum(values, _LEAST)) @ vectors.T
+        grown = np.sqrt(np.diag(correlation))
+        correlation = (correlation / np.outer(grown, grown)).round(_DIGITS)
+    return np.asarray(correlation * np.outer(rounded, rounded))
+
+
 def _add(
-    work: Work,
-    relation: Name,
-    weights: Sequence[Sequence[float]],
-    factor: float = 1.0,
-    shifts: Sequence[float] | None = None,
+    work: Work, drawn: Name, weights: np.ndarray, factors: np.ndarray | None = None, shifts: np.ndarray | None = None
 ) -> Name:
     """Return factor * (column + weights · deviates) + shift for every column; weights are (p, p)."""
-    terms = [(column, factor, shifts[j] if shifts else 0.0, list(weights[j])) for j, column in enumerate(work.columns)]
-    streams = [work.stream(number) for number in range(1, len(terms) + 1)]
-    return work.run("mask/normal_noise.sql", "noisy", relation=relation, streams=streams, terms=terms)
+    terms = [
+        (
+            column,
+            1.0 if factors is None else float(factors[j]),
+            0.0 if shifts is None else float(shifts[j]),
+            weights[j].tolist(),
+        )
+        for j, column in enumerate(work.columns)
+    ]
+    return work.run("mask/normal_noise.sql", "noisy", drawn=drawn, draws=_named(work), terms=terms)
+
+
+def _named(work: Work) -> list[str]:
+    """Return the names of the draws: one for every column."""
+    return [f"draw_{number}" for number in range(1, len(work.columns) + 1)]
 
 
 def _nonlinear(work: Work, amount: float) -> Outcome:
-    p = len(work.columns)
-    terms = [(column, work.stream(p + number)) for number, column in enumerate(work.columns, 1)]
-    scores = work.run("mask/normal_scores.sql", "scores", relation=work.relation, terms=terms)
-    _, covariance = _moments(work, scores, work.columns)
-    noisy = _add(work, scores, (amount * root(covariance)).tolist())
+    p, columns = len(work.columns), tuple(work.columns)
+    terms = list(zip(columns, _named(work), strict=True))
+    scores = work.run("mask/normal_scores.sql", "scores", drawn=work.drawn(Stream(columns, p, "ranks")), terms=terms)
+    size = steady(_moments(work, scores, columns)[1])
+    # The record of a score is the hash of its values, so that they are in these draws too.
+    noisy = _add(work, work.drawn(Stream((), p, size.tolist()), relation=scores), amount * root(size))
     for column in work.columns:
         into = f"values_{column.staged}"
         values = work.run("mask/values_by_rank.sql", into, relation=work.relation, scores=noisy, column=column)
@@ -229,7 +276,8 @@ def _nonlinear(work: Work, amount: float) -> Outcome:
 
 
 def _bounded(work: Work, kind: str, epsilon: float, lower: float, upper: float) -> None:
-    terms = [(column, work.stream(number)) for number, column in enumerate(work.columns, 1)]
+    terms = list(zip(work.columns, _named(work), strict=True))
+    drawn = work.drawn(*(Stream((column,)) for column in work.columns))
     if kind == "laplace":
         scale = (upper - lower) / epsilon
         own: dict[str, Any] = {"lower": lower, "upper": upper, "scale": scale, "grid": 2.0 ** ceil(log2(scale))}
@@ -237,7 +285,7 @@ def _bounded(work: Work, kind: str, epsilon: float, lower: float, upper: float) 
         rate = epsilon / (upper - lower)
         own = {"lower": int(lower), "upper": int(upper), "rate": rate, "half": (1 + exp(-rate)) / 2}
     template = f"mask/{kind}_noise.sql"
-    work.replace_all(work.columns, work.run(template, "noisy", relation=work.relation, terms=terms, **own))
+    work.replace_all(work.columns, work.run(template, "noisy", drawn=drawn, terms=terms, **own))
     work.note(
         f"each value: about {epsilon:g} of privacy loss towards values between {lower:g} and {upper:g}; the release as "
         "a whole is not differentially private"

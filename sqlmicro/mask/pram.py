@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
+from sqlmicro.work import Stream
 
 if TYPE_CHECKING:
     from sqlmicro.columns import Column
@@ -31,9 +32,11 @@ MOST_INVARIANT = 200
         "mask/transitions_as_given.sql",
         "mask/invariant_transitions.sql",
         "mask/transition_ranges.sql",
+        "mask/draws.sql",
         "mask/postrandomised.sql",
     ),
     takes_strata=False,
+    draws=True,
 )
 def pram(
     work: Work,
@@ -88,8 +91,9 @@ def pram(
     wrong = [f"{c.name} ({c.type})" for c in work.columns if c.family in ("float", "timestamp", "timestamptz")]
     if wrong:
         raise InputError(work.where, "works on nominal columns: text, ENUM, truth values, codes", ", ".join(wrong))
-    for number, column in enumerate(work.columns, 1):
+    for column in work.columns:
         of = column.staged
+        rows: list[list[float]] = []
         if matrix is None:
             categories = work.run("mask/categories.sql", f"categories_{of}", relation=work.relation, column=column)
             _check_number(work, column, categories, invariant)
@@ -111,10 +115,9 @@ def pram(
         values = work.run(
             "mask/postrandomised.sql",
             f"values_{of}",
-            relation=work.relation,
+            drawn=work.drawn(Stream((column,), also=rows, but=("matrix",))),
             ranges=ranges,
             column=column,
-            stream=work.stream(number),
         )
         work.replace(column, values)
     work.outcome.nominal = list(work.columns)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
-from sqlmicro.work import Claim
+from sqlmicro.work import Claim, Stream
 
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     engine="sql",
     promise="masked",
     source="Hundepool et al. (2012); Cochran (1977), proportional allocation",
-    templates=("mask/sample_sizes.sql", "mask/sampled.sql", "replace/grouped_only.sql"),
+    templates=("mask/sample_sizes.sql", "mask/draws.sql", "mask/sampled.sql", "replace/grouped_only.sql"),
     takes_columns=False,
+    draws=True,
 )
 def sample(
     work: Work,
@@ -74,11 +75,10 @@ def sample(
     sizes = work.run("mask/sample_sizes.sql", "sizes", relation=work.relation, by=work.by, size=wanted)
     drawn = work.run(
         "mask/sampled.sql",
-        "drawn",
-        relation=work.relation,
+        "sampled",
+        drawn=work.drawn(Stream()),
         sizes=sizes,
         by=work.by,
-        stream=work.stream(),
         weight=weight,
     )
     outcome = work.outcome

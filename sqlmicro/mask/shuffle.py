@@ -6,12 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.params import Param
 from sqlmicro.registry import method
+from sqlmicro.work import Stream
 
 if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
 
-@method("shuffle", stage="mask", engine="sql", promise="masked", source="sqlmicro", templates=("mask/shuffled.sql",))
+@method(
+    "shuffle",
+    stage="mask",
+    engine="sql",
+    promise="masked",
+    source="sqlmicro",
+    templates=("mask/draws.sql", "mask/shuffled.sql"),
+    draws=True,
+)
 def shuffle(
     work: Work,
     *,
@@ -42,10 +51,9 @@ def shuffle(
         values = work.run(
             "mask/shuffled.sql",
             f"values_{number}",
-            relation=work.relation,
+            drawn=work.drawn(Stream(tuple(columns), draws=2)),
             by=work.by,
             columns=columns,
-            stream=work.stream(number),
         )
         work.replace_all(columns, values)
     work.outcome.nominal = [column for column in work.columns if not column.numeric]

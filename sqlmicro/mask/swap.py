@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param
 from sqlmicro.registry import method
+from sqlmicro.work import Stream
 
 if TYPE_CHECKING:
     from sqlmicro.columns import Column
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     promise="masked",
     source="Moore (1996), rank swapping; Dalenius & Reiss (1982), data swapping",
     templates=(
-        "mask/ordered.sql",
         "mask/draws.sql",
+        "mask/ordered.sql",
         "mask/rank_blocks.sql",
         "mask/scattered.sql",
         "mask/rank_swapped.sql",
         "mask/swapped.sql",
     ),
+    draws=True,
 )
 def swap(
     work: Work,
@@ -82,39 +84,33 @@ def swap(
         values = work.run(
             "mask/swapped.sql",
             "values",
-            relation=work.relation,
+            drawn=work.drawn(Stream(tuple(work.columns))),
             by=work.by,
             columns=work.columns,
-            stream=work.stream(),
             share=round(rate * 2**60),
         )
         work.replace_all(work.columns, values)
         work.outcome.nominal = [column for column in work.columns if not column.numeric]
         return work.outcome
     assert percent is not None
-    for number, column in enumerate(work.columns, 1):
-        _rank_swap(work, number, column, percent)
+    for column in work.columns:
+        _rank_swap(work, column, percent)
     return work.outcome
 
 
-def _rank_swap(work: Work, number: int, column: Column, percent: float) -> None:
+def _rank_swap(work: Work, column: Column, percent: float) -> None:
     _check_strata(work, column, percent)
-    ordered = work.run(
-        "mask/ordered.sql", f"ordered_{column.staged}", relation=work.relation, by=work.by, column=column
-    )
-    hashes = work.warehouse.count(ordered) // 8 + 1
-    draws = work.run("mask/draws.sql", f"draws_{column.staged}", stream=work.stream(number), hashes=hashes)
+    drawn = work.drawn(Stream((column,)))
+    ordered = work.run("mask/ordered.sql", f"ordered_{column.staged}", drawn=drawn, by=work.by, column=column)
     blocks = work.run(
         "mask/rank_blocks.sql",
         f"blocks_{column.staged}",
         ordered=ordered,
         by=work.by,
-        stream=work.stream(len(work.columns) + number),
+        stream=work.bind([column]),
         percent=percent,
     )
-    scattered = work.run(
-        "mask/scattered.sql", f"scattered_{column.staged}", ordered=ordered, draws=draws, blocks=blocks, by=work.by
-    )
+    scattered = work.run("mask/scattered.sql", f"scattered_{column.staged}", ordered=ordered, blocks=blocks, by=work.by)
     work.replace(column, work.run("mask/rank_swapped.sql", f"values_{column.staged}", scattered=scattered))
 
 

@@ -44,7 +44,7 @@ FROM {{ relation | ident }}"""
 _SIZES = "SELECT stratum, block, count(*) AS records FROM {{ points | ident }} GROUP BY stratum, block"
 
 _SAMPLE = """SELECT * FROM {{ points | ident }}
-WHERE CAST(concat('0x', left(sha256(concat(getvariable('sqlmicro_key'), ' sample ', row_id)), 8)) AS BIGINT)
+WHERE CAST(concat('0x', left(sha256(concat(getvariable({{ key | lit }}), ' sample ', row_id)), 8)) AS BIGINT)
   < {{ bound | lit }}"""
 
 _SHELL = """SELECT stratum, 1 AS block, min(radius) AS cut
@@ -100,9 +100,10 @@ def group(work: Work, method: Method, importance: Mapping[Column, float], settin
     k = int(settings["k"])
     points, p, records = _features(work, importance)
     warehouse.put(warehouse.keep(warehouse.frame(points)), points.table)
-    shared: dict[str, Any] = {"k": k, "features": p, "key": work._key}
+    shared: dict[str, Any] = {"k": k, "features": p, "key": work.draw_key()}
+    sampled = work.bind()
     names = [f"f_{j}" for j in range(1, p + 1)]
-    tree = _tree(warehouse, points, names, "row_id", records, 1, _HALVES, shell=True)
+    tree = _tree(warehouse, points, names, "row_id", records, 1, _HALVES, sampled, shell=True)
     sizes = warehouse.query("sizes", _SIZES, points=_cut(warehouse, points, tree, names, "row_id"))
     prune(tree, {(stratum, int(block)): int(n) for stratum, block, n in sizes}, 2 * k)
     _refuse_small(work, sizes, k)
@@ -113,7 +114,7 @@ def group(work: Work, method: Method, importance: Mapping[Column, float], settin
     groups = _apply(warehouse, blocks, first, shape, "grouped")
     search = partial(search_block, **shared)
     for number, shares in enumerate(_SHIFTED, 1):
-        tree = _tree(warehouse, groups, means, "label", records, k, shares, shell=number == 1)
+        tree = _tree(warehouse, groups, means, "label", records, k, shares, sampled, shell=number == 1)
         shifted = _cut(warehouse, groups, tree, means, "label")
         groups = _apply(warehouse, shifted, search, shape, f"searched_{number}")
     work.count_groups(groups)
@@ -154,17 +155,20 @@ def _rounded(value: float) -> float:
 
 
 def _tree(
-    warehouse: Any, points: Name, names: Sequence[str], last: str, records: int, k: int, shares: Sequence[float], *,
-    shell: bool,
+    warehouse: Any, points: Name, names: Sequence[str], last: str, records: int, k: int, shares: Sequence[float],
+    sampled: str, *, shell: bool,
 ) -> Tree:  # fmt: skip
     """Return where the records are cut into blocks, computed from a sample level by level.
 
     With `shell` the first block is that of the records farthest from 0. Other cuts are in the widest of the columns
     `names`; where all are constant, by `last`, the number of the record or of its group, of about `k` records.
+    `sampled` is the variable with the key that draws the sample.
     """
     members = warehouse.define(f"groups_of_{points.table}", _GROUPS, points=points) if last == "label" else points
     share = min(1.0, max(SAMPLED * k / MOST, _LEAST_SAMPLE * k / max(records, 1)))
-    sample = warehouse.define(f"sample_of_{points.table}", _SAMPLE, points=members, bound=int(share * 2**32))
+    sample = warehouse.define(
+        f"sample_of_{points.table}", _SAMPLE, points=members, bound=int(share * 2**32), key=sampled
+    )
     tasks = 1 + int(share * records / k / _SAMPLED_IN_A_TASK)
     warehouse.put(warehouse.keep(warehouse.frame(sample).repartition(tasks, "row_id")), sample.table)
     most = max(1, int(MOST * warehouse.count(sample) / max(records, 1)))

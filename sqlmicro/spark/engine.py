@@ -17,7 +17,7 @@ from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.steps import STEP_COLUMNS, Job, Step, settle_columns, step_columns
+from sqlmicro.steps import Job, Step, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -45,7 +45,8 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     with SparkWarehouse.open(given["master"], job.progress) as opened:
         warehouse: Any = opened
         source = _source(opened, given["table"])
-        run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+        roles = settle_columns(warehouse, source, job)
+        run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
         opened.fit(run.rows_in)
         _note_roles(run)
         columns, by = step_columns(step, run.roles, source)
@@ -79,7 +80,7 @@ def _only_step(jobs: Sequence[Job]) -> Step:
 
 def _here(method: Method, step: Step) -> tuple[Method, dict[str, Any]]:
     """Return a method as it runs here, and its settings: a kernel runs in blocks."""
-    settings = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
+    settings = own_settings(step)
     if method.name not in KERNELS:
         return method, settings
     wrong = [name for name in _NOT_IN_BLOCKS if settings.get(name)]
@@ -135,8 +136,8 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> list[di
     assert target.path is not None
     with run.timed("publish and audit"), private.folder(target.path.parent) as folder:
         beside = folder / "release"
-        output = publish.Output(run.current, target)
-        select = publish._select(run, output)
+        output = publish.ordered(run, publish.Output(run.current, target))
+        select = publish.select_of(run, output)
         records = warehouse.define("published", "{{ select }}", select=select)
         frame = warehouse.frame(records)
         warehouse.call("publish", lambda: frame.write.option("compression", "zstd").parquet(str(beside)))

@@ -39,17 +39,6 @@ def _rowid_in(node: exp.Expression) -> str:
     return "rowid"
 
 
-def positional_joins(node: exp.Expression) -> exp.Expression:
-    """POSITIONAL JOIN pairs the records of the same rowid."""
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Join) or node.method != "POSITIONAL":
-        return node
-    first = node.parent_select.args["from_"].this.alias_or_name
-    on = exp.EQ(this=exp.column("rowid", first), expression=exp.column("rowid", node.this.alias_or_name))
-    return exp.Join(this=node.this, on=on)
-
-
 def nearest_joins(node: exp.Expression) -> exp.Expression:
     """ASOF LEFT JOIN b ON x >= b.y takes the record of b with the greatest y up to x."""
     from sqlglot import exp

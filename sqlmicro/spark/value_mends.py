@@ -21,6 +21,11 @@ def session_variables(node: exp.Expression) -> exp.Expression:
     return exp.column(node.expressions[0].name, table="session", db="system")
 
 
+def hashes(node: exp.Expression) -> exp.Expression:
+    """hash() has 64 bits; Spark's own has 32, its xxhash64 as many."""
+    return call("xxhash64", *node.expressions) if called(node, "hash") else node
+
+
 def sums_of_lists(node: exp.Expression) -> exp.Expression:
     """list_sum, list_avg and list_aggregate: Spark folds an array, and orders it by the first field of its structs."""
     from sqlglot import exp

@@ -132,12 +132,15 @@ class SparkWarehouse:
         sql = translate(statement(text, **params))
         return [tuple(row) for row in self.call(title, lambda: self.session.sql(sql).collect())]
 
-    def set_key(self, key: str) -> None:
-        """Bind the secret key of the keyed hashes; it is never part of a statement."""
-        self.call("key", lambda: self.session.sql("DECLARE OR REPLACE VARIABLE sqlmicro_key STRING"))
-        self.call("key", lambda: self.session.sql("SET VARIABLE sqlmicro_key = :key", args={"key": key}))
-        shown = "DECLARE OR REPLACE VARIABLE sqlmicro_key STRING DEFAULT uuid();"
+    def set_key(self, name: str, key: str) -> None:
+        """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
+        self.call("key", lambda: self.session.sql(f"DECLARE OR REPLACE VARIABLE {_quoted(name)} STRING"))
+        self.call("key", lambda: self.session.sql(f"SET VARIABLE {_quoted(name)} = :key", args={"key": key}))
+        shown = f"DECLARE OR REPLACE VARIABLE {_quoted(name)} STRING DEFAULT uuid();"
         self.log.append(Logged("key", "-- The run used a secret key in place of this one.\n" + shown))
+
+    def forget(self, relation: Name) -> None:
+        """Do nothing: what is persisted stays until the end, for what is made of it may have to be made again."""
 
     def describe(self, relation: Name) -> list[tuple[str, str]]:
         """Return name and type of every column of a relation; the types are called as DuckDB calls them."""

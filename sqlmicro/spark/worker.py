@@ -70,7 +70,7 @@ def group_block(
     features : int
         How many columns there are.
     key : str
-        Key of the run; random numbers depend on it and on the lowest row_id of the block.
+        Key of the draws; random numbers depend on it and on the lowest row_id of the block.
 
     Returns
     -------

@@ -96,12 +96,12 @@ def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
     assert release(name, persons[order], settings, threads=threads) == first
 
 
-@pytest.mark.parametrize("name", ["mdav", "noise"])
-def test_without_a_key_the_order_of_the_rows_decides(persons: list[str], release: Release, name: str) -> None:
+@pytest.mark.parametrize("name", ["mdav", "noise", "shuffle", "swap", "sample", "pram"])
+def test_without_a_key_the_content_of_the_records_decides(persons: list[str], release: Release, name: str) -> None:
     settings = {"row_key": None, "drop": ["number"], **SETTINGS.get(name, [{"k": 3}])[0]}
     first = release(name, persons[0], settings)
     assert release(name, persons[0], settings) == first, "the same command twice gives the same bytes"
-    assert release(name, persons[1], settings) != first
+    assert release(name, persons[1], settings, threads=8) == first, "the order of the rows says nothing"
 
 
 def test_a_key_is_released_where_it_is_kept_only(persons: list[str], release: Release) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+import duckdb
 import pytest
 
 from sqlmicro.columns import Column
@@ -53,7 +54,14 @@ def about(number):
     return pytest.approx(number, abs=0.005)
 
 
-def by_hash(row_ids, name=None):
-    """Order numbers of records by sha256(key, column name if any, number), parted by blanks."""
-    parts = [KEY] if name is None else [KEY, name]
-    return sorted(row_ids, key=lambda row_id: sha256(" ".join([*parts, str(row_id)]).encode()).hexdigest())
+def by_hash(numbers, *names):
+    """Order numbers by sha256(key, names if any, number), parted by blanks."""
+    return sorted(numbers, key=lambda number: sha256(" ".join([KEY, *names, str(number)]).encode()).hexdigest())
+
+
+def by_ties(numbers):
+    """Order numbers by hash(key, number), which is DuckDB's own."""
+    listed = list(numbers)
+    with duckdb.connect() as connection:
+        hashes = [connection.execute(f"SELECT hash($1, CAST({n} AS BIGINT))", [KEY]).fetchone()[0] for n in listed]
+    return [number for _, number in sorted(zip(hashes, listed, strict=True))]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from sqlmicro.columns import Column
-
-from .case import Case, by_hash, col, rel, values
+from .case import Case, by_hash, by_ties, col, rel, values
 
 X, Y = col("x"), col("y")
 NAME, INCOME = col("name", "BLOB"), col('net "income"')
@@ -66,21 +64,27 @@ CASES: list[Case] = [
         expect=[(1,), (0,)],
         ordered=True,
     ),
-    # A run that numbers by the key gives 0 to the record with the least.
     Case(
-        "attack/row_ids.sql",
-        given={"people": values('name, "person no"', "('c', 3)", "('a', 1)", "('b', 2)")},
-        params={"relation": rel("people"), "row_key": [Column("person no", "INTEGER", "person no")]},
-        returns=["row_id"],
-        expect=[(2,), (0,), (1,)],
+        "attack/staged.sql",
+        given={"people": values("row_id, x", "(7, 100)", "(8, NULL)")},
+        params={"relation": rel("people"), "columns": [col("row_id", "INTEGER", "row_id_"), X]},
+        returns=["row_id_", "x"],
+        expect=[(7, 100), (8, None)],
+    ),
+    Case(
+        "attack/records.sql",
+        given={"typed": values("x, record", "(1, 30)", "(2, 10)", "(3, 20)")},
+        params={"relation": rel("typed")},
+        returns=["record"],
+        expect=[(30,), (10,), (20,)],
         ordered=True,
     ),
     Case(
         "attack/replayed_order.sql",
-        given={"replayed": values("position, row_id", "(10, 0)", "(11, 1)", "(12, 2)", "(13, 3)")},
+        given={"replayed": values("position, record", "(10, 0)", "(11, 1)", "(12, 2)", "(13, 3)")},
         params={"relation": rel("replayed")},
         returns=["position"],
-        expect=[(10 + row_id,) for row_id in by_hash(range(4))],
+        expect=[(10 + [*by_ties(range(4))][row_id],) for row_id in by_hash(range(4))],
         ordered=True,
     ),
     # x: the group with mean 2 has 1 and 3: 2 · 2 - 3 = 1. The group with mean 5 has 4 and 7, its sum is off by 1; the

@@ -4,11 +4,37 @@ from __future__ import annotations
 
 from datetime import date
 
-from .case import Case, col, rel, values
+from .case import Case, by_ties, col, rel, values
 
 INCOME = col('net "income"', "INTEGER")
 
 CASES = [
+    # Ordered by a hash of key and record.
+    Case(
+        "load/shuffled.sql",
+        given={"typed": "SELECT i AS record, i * 10 AS x FROM range(12) AS t(i)"},
+        params={"relation": rel("typed")},
+        returns=["record", "x"],
+        expect=[(i, i * 10) for i in by_ties(range(12))],
+        ordered=True,
+    ),
+    Case(
+        "load/numbered.sql",
+        given={"shuffled": values('record, "net ""income""", row_id_', "(9, 100, 7)", "(4, NULL, 7)", "(6, 300, 5)")},
+        params={"shuffled": rel("shuffled"), "columns": [INCOME, col("row_id", "INTEGER", "row_id_")]},
+        returns=["row_id", "record", 'net "income"', "row_id_"],
+        expect=[(0, 9, 100, 7), (1, 4, None, 7), (2, 6, 300, 5)],
+        ordered=True,
+    ),
+    # Two records are alike: they are told apart, whichever is the first of them.
+    Case(
+        "load/copies.sql",
+        given={"numbered": values("row_id, record, x", "(0, 9, 'a')", "(1, 4, 'b')", "(2, 9, 'a')")},
+        params={"numbered": rel("numbered"), "columns": [col("x")]},
+        show="row_id, list_position([hash(9, 1::BIGINT), hash(9, 2::BIGINT), hash(4, 1::BIGINT)], record), x",
+        returns=["row_id", "record", "x"],
+        expect=[(0, 1, "a"), (2, 2, "a"), (1, 3, "b")],
+    ),
     # From a folder's CSV files, in the order given; the name of a file may hold a quote.
     Case(
         "load/csv.sql",
@@ -57,7 +83,6 @@ CASES = [
         returns=["id"],
         expect=[(1,), (2,)],
     ),
-    # The user's own row_id moves aside; records are numbered in the order of the table.
     # -0.0 becomes 0.0, an infinite date stays infinite, NULL stays NULL.
     Case(
         "load/typed.sql",
@@ -66,7 +91,9 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
-            "row_keys": [],
+            "row_key": [],
+            "identity": [col("x", "DOUBLE"), col("day", "DATE")],
+            "columns": [col("x", "DOUBLE"), col("day", "DATE")],
             "kept_floats": [],
             "plain": [],
             "floats": [col("x", "DOUBLE")],
@@ -75,15 +102,18 @@ CASES = [
             "dates": [col("day", "DATE")],
             "timestamps": [],
         },
-        returns=["row_id", "x", "day"],
-        expect=[(0, 0.0, float("inf")), (1, 1.5, 2.0), (2, None, None)],
+        returns=["record", "x", "day"],
+        show="record = hash(x, day), x, day",
+        expect=[(True, 0.0, float("inf")), (True, 1.5, 2.0), (True, None, None)],
     ),
     Case(
         "load/typed.sql",
         given={"persons": values('row_id, "net ""income"""', "(7, 100)", "(7, NULL)", "(5, 300)")},
         params={
             "relation": rel("persons"),
-            "row_keys": [],
+            "row_key": [],
+            "identity": [INCOME],
+            "columns": [col("row_id", "INTEGER", "row_id_"), INCOME],
             "kept_floats": [],
             "plain": [col("row_id", "INTEGER", "row_id_"), INCOME],
             "floats": [],
@@ -92,12 +122,12 @@ CASES = [
             "dates": [],
             "timestamps": [],
         },
-        returns=["row_id", "row_id_", 'net "income"'],
-        expect=[(0, 7, 100), (1, 7, None), (2, 5, 300)],
-        ordered=True,
+        returns=["record", "row_id_", 'net "income"'],
+        show='row_id_, "net ""income"""',
+        expect=[(7, 100), (7, None), (5, 300)],
     ),
-    # Numbered by a key of two columns: (1, 'b'), (2, 'a'), (2, 'b'). NaN loses its payload whether it is worked with or
-    # not, -0.0 its sign where it is.
+    # Known by a key of two columns as text: (1, 'b'), (2, 'a'), (2, 'b'). NaN loses its payload whether it is worked
+    # with or not, -0.0 its sign where it is.
     Case(
         "load/typed.sql",
         given={
@@ -109,7 +139,9 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
-            "row_keys": [[col("a", "INTEGER"), col("b", "VARCHAR")]],
+            "row_key": [col("a", "INTEGER"), col("b", "VARCHAR")],
+            "identity": ["key_1", "key_2"],
+            "columns": [col("a", "INTEGER"), col("x", "DOUBLE", "kept"), col("x", "DOUBLE", "used")],
             "plain": [col("a", "INTEGER")],
             "kept_floats": [col("x", "DOUBLE", "kept")],
             "floats": [col("x", "DOUBLE", "used")],
@@ -118,12 +150,13 @@ CASES = [
             "dates": [],
             "timestamps": [],
         },
-        returns=["row_id", "a", "kept", "used"],
-        show="row_id, a, CAST(CAST(kept AS BIT) AS VARCHAR), CAST(CAST(used AS BIT) AS VARCHAR)",
+        returns=["record", "a", "kept", "used"],
+        show="record IN (hash('1', 'b'), hash('2', 'a'), hash('2', 'b')), a, CAST(CAST(kept AS BIT) AS VARCHAR), "
+        "CAST(CAST(used AS BIT) AS VARCHAR)",
         expect=[
-            (0, 1, None, None),
-            (1, 2, f"{1 << 63:064b}", f"{0:064b}"),
-            (2, 2, f"{0x7FF8000000000000:064b}", f"{0x7FF8000000000000:064b}"),
+            (True, 1, None, None),
+            (True, 2, f"{1 << 63:064b}", f"{0:064b}"),
+            (True, 2, f"{0x7FF8000000000000:064b}", f"{0x7FF8000000000000:064b}"),
         ],
     ),
     # Three records lack a part, (2, 'b') occurs twice.
@@ -157,7 +190,9 @@ CASES = [
         },
         params={
             "relation": rel("persons"),
-            "row_keys": [],
+            "row_key": [],
+            "identity": [col("name", "VARCHAR", collated=True)],
+            "columns": [col(name) for name in ("name", "span", "grade", "day", "moment", "zoned")],
             "kept_floats": [],
             "plain": [],
             "floats": [],
@@ -166,13 +201,13 @@ CASES = [
             "dates": [col("day", "DATE")],
             "timestamps": [col("moment", "TIMESTAMP"), col("zoned", "TIMESTAMP WITH TIME ZONE")],
         },
-        returns=["row_id", "name", "span", "grade", "day", "moment", "zoned"],
+        returns=["record", "name", "span", "grade", "day", "moment", "zoned"],
+        show="record = hash(name), * EXCLUDE (record)",
         expect=[
-            (0, "Bob", "1 month", "low", -1, 1_500_000, 0),
-            (1, "BOB", "30 days", "high", 365 + 365 + 31 + 28, -1_000_000, 3_600_000_000),
-            (2, None, None, None, None, None, None),
+            (True, "Bob", "1 month", "low", -1, 1_500_000, 0),
+            (True, "BOB", "30 days", "high", 365 + 365 + 31 + 28, -1_000_000, 3_600_000_000),
+            (True, None, None, None, None, None, None),
         ],
-        ordered=True,
     ),
     Case(
         "load/no_rows.sql",

@@ -7,6 +7,7 @@ from hashlib import sha256
 from math import ceil, cos, exp, floor, log, pi, sqrt
 from statistics import NormalDist
 
+import duckdb
 import pytest
 
 from .case import KEY, Case, col, rel, values
@@ -14,10 +15,26 @@ from .case import KEY, Case, col, rel, values
 X, INCOME, LAND, TOWN = col("x"), col('net "income"', "INTEGER"), col("land", "VARCHAR"), col("town", "VARCHAR")
 
 
-def draw(stream, row_id, start=0):
-    """Return 60 bits of the keyed hash of a number."""
-    digest = sha256(" ".join([KEY, stream, str(row_id)]).encode()).hexdigest()
-    return int(digest[start : start + 15], 16)
+def draw(stream, row_id):
+    """Return 60 bits at random: those of a hash of a name and a number."""
+    return int(sha256(f"{stream} {row_id}".encode()).hexdigest()[:15], 16)
+
+
+def drawn(select, row_ids, *streams):
+    """Write the SELECT of rows with the draws of some streams: draw_1, draw_2, …"""
+    columns = [
+        f"CASE row_id {' '.join(f'WHEN {i} THEN {draw(stream, i)}' for i in row_ids)} END AS draw_{number}"
+        for number, stream in enumerate(streams, 1)
+    ]
+    return f"SELECT *, {', '.join(columns)} FROM ({select})"
+
+
+def keyed(record, *values):
+    """Return the hash of a record and values that stands in mask/draws.sql; hash() is DuckDB's own."""
+    with duckdb.connect() as connection:
+        listed = ", ".join(["$1", str(record), *map(str, values)])
+        (number,) = connection.execute(f"SELECT hash({listed})", [KEY]).fetchone()
+    return sha256(f"{KEY} {number}".encode()).hexdigest()
 
 
 def deviate(stream, row_id):
@@ -52,11 +69,10 @@ def by_draw(stream, row_ids):
     return sorted(row_ids, key=lambda row_id: draw(stream, row_id))
 
 
-def permuted(stream, rows):
-    """Return rows (row_id, value…) with the values in the order of the draws."""
-    seats = sorted(row_id for row_id, *_ in rows)
+def permuted(seats, draws, rows):
+    """Return rows (row_id, value…): the record that is r-th by one stream gets the values of the r-th by another."""
     found = {row_id: rest for row_id, *rest in rows}
-    return [(seat, *found[taken]) for seat, taken in zip(seats, by_draw(stream, seats), strict=True)]
+    return [(a, *found[b]) for a, b in zip(by_draw(seats, found), by_draw(draws, found), strict=True)]
 
 
 def in_circle(stream, rows):
@@ -68,11 +84,7 @@ def in_circle(stream, rows):
 
 def scores(stream, *groups):
     """Return (row_id, normal score) of groups of equal values, ascending."""
-    order = [
-        row_id
-        for group in groups
-        for row_id in sorted(group, key=lambda i: sha256(f"{KEY} {stream} {i}".encode()).hexdigest())
-    ]
+    order = [row_id for group in groups for row_id in by_draw(stream, group)]
     quantile = NormalDist().inv_cdf
     return {i: pytest.approx(quantile((r + 0.5) / len(order)), rel=3e-9) for r, i in enumerate(order)}
 
@@ -82,7 +94,9 @@ FIVE = values(
     *("(0, 10, 'a')", "(1, 50, 'a')", "(2, NULL, 'a')", "(3, 30, NULL)", "(4, 20, NULL)"),
 )
 SIXTY = 2**60
-EDGES = [int(sha256(f"{KEY} swap_1.2".encode()).hexdigest()[i : i + 8], 16) / 2**33 for i in (0, 8)]
+EDGES = [int(sha256(f"{KEY} blocks".encode()).hexdigest()[i : i + 8], 16) / 2**33 for i in (0, 8)]
+STREAM = "sqlmicro_order"
+"""A variable that has the key KEY."""
 
 CASES = [
     Case(
@@ -132,18 +146,17 @@ CASES = [
     Case(
         "mask/sampled.sql",
         given={
-            "typed": FIVE,
+            "drawn": drawn(FIVE, range(5), "a"),
             "sizes": values("land, records, size, high", f"('a', 3, 2, {SIXTY})", f"(NULL, 2, 0, {SIXTY})"),
         },
         params={
-            "relation": rel("typed"),
+            "drawn": rel("drawn"),
             "sizes": rel("sizes"),
             "by": [LAND],
-            "stream": "sample_1.1",
             "weight": col("w"),
         },
         returns=["row_id", "w"],
-        expect=[(row_id, 1.5) for row_id in by_draw("sample_1.1", [0, 1, 2])[:2]],
+        expect=[(row_id, 1.5) for row_id in by_draw("a", [0, 1, 2])[:2]],
     ),
     Case(
         "mask/thresholds_by_value.sql",
@@ -272,18 +285,20 @@ CASES = [
     # 2 (x + 3 u) + 1 and 2 (income + u + 0.5 v): two deviates of each record.
     Case(
         "mask/normal_noise.sql",
-        given={"typed": values('row_id, x, "net ""income"""', "(0, 1.5e0, 10)", "(7, NULL, 20)")},
+        given={
+            "drawn": drawn(values('row_id, x, "net ""income"""', "(0, 1.5e0, 10)", "(7, NULL, 20)"), [0, 7], "a", "b")
+        },
         params={
-            "relation": rel("typed"),
-            "streams": ["noise_1.1", "noise_1.2"],
+            "drawn": rel("drawn"),
+            "draws": ["draw_1", "draw_2"],
             "terms": [(X, 2.0, 1.0, [3.0, 0.0]), (INCOME, 2.0, 0.0, [1.0, 0.5])],
         },
         returns=["row_id", "x", 'net "income"'],
         expect=[
             (
                 i,
-                None if x is None else 2 * (x + 3 * deviate("noise_1.1", i)) + 1,
-                2 * (income + deviate("noise_1.1", i) + 0.5 * deviate("noise_1.2", i)),
+                None if x is None else 2 * (x + 3 * deviate("a", i)) + 1,
+                2 * (income + deviate("a", i) + 0.5 * deviate("b", i)),
             )
             for i, x, income in [(0, 1.5, 10), (7, None, 20)]
         ],
@@ -291,49 +306,63 @@ CASES = [
     # Scale 5, so a grid of 8; 99 is moved to 10 before.
     Case(
         "mask/laplace_noise.sql",
-        given={"typed": values('row_id, x, "net ""income"""', "(0, 1.5e0, 99)", "(7, NULL, -3)", "(9, 4e0, NULL)")},
+        given={
+            "drawn": drawn(
+                values('row_id, x, "net ""income"""', "(0, 1.5e0, 99)", "(7, NULL, -3)", "(9, 4e0, NULL)"),
+                *([0, 7, 9], "a", "b"),
+            )
+        },
         params={
-            "relation": rel("typed"),
+            "drawn": rel("drawn"),
             "lower": 0.0,
             "upper": 10.0,
             "scale": 5.0,
             "grid": 8.0,
-            "terms": [(X, "noise_1.1"), (INCOME, "noise_1.2")],
+            "terms": [(X, "draw_1"), (INCOME, "draw_2")],
         },
         returns=["row_id", "x", 'net "income"'],
         expect=[
-            (0, laplace(1.5, "noise_1.1", 0), laplace(99, "noise_1.2", 0)),
-            (7, None, laplace(-3, "noise_1.2", 7)),
-            (9, laplace(4, "noise_1.1", 9), None),
+            (0, laplace(1.5, "a", 0), laplace(99, "b", 0)),
+            (7, None, laplace(-3, "b", 7)),
+            (9, laplace(4, "a", 9), None),
         ],
     ),
     Case(
         "mask/geometric_noise.sql",
-        given={"typed": values('row_id, "net ""income""", age', *(f"({i}, {i}, NULL)" for i in range(-2, 14)))},
+        given={
+            "drawn": drawn(
+                values('row_id, "net ""income""", age', *(f"({i}, {i}, NULL)" for i in range(-2, 14))),
+                *(range(-2, 14), "a", "b"),
+            )
+        },
         params={
-            "relation": rel("typed"),
+            "drawn": rel("drawn"),
             "lower": 0,
             "upper": 10,
             "rate": 0.5,
             "half": (1 + exp(-0.5)) / 2,
-            "terms": [(INCOME, "noise_1.1"), (col("age"), "noise_1.2")],
+            "terms": [(INCOME, "draw_1"), (col("age"), "draw_2")],
         },
         returns=["row_id", 'net "income"', "age"],
-        expect=[(i, geometric(i, "noise_1.1", i), None) for i in range(-2, 14)],
+        expect=[(i, geometric(i, "a", i), None) for i in range(-2, 14)],
     ),
     # 60 records, so that ranks lie in both tails and in the middle; x has two values, and one that is missing.
     Case(
         "mask/normal_scores.sql",
         given={
-            "typed": 'SELECT i AS row_id, CASE WHEN i > 0 THEN i % 2 END::DOUBLE AS x, -i::INTEGER AS "net ""income"""'
-            " FROM range(60) AS t(i)"
+            "drawn": drawn(
+                "SELECT i AS row_id, 'h' || i AS hash_1, CASE WHEN i > 0 THEN i % 2 END::DOUBLE AS x, "
+                '-i::INTEGER AS "net ""income""" FROM range(60) AS t(i)',
+                *(range(60), "a", "b"),
+            )
         },
-        params={"relation": rel("typed"), "terms": [(X, "noise_1.1"), (INCOME, "noise_1.2")]},
-        returns=["row_id", "x", 'net "income"'],
+        params={"drawn": rel("drawn"), "terms": [(X, "draw_1"), (INCOME, "draw_2")]},
+        returns=["row_id", "record", "x", 'net "income"'],
         expect=[
             (
                 i,
-                scores("noise_1.1", range(2, 60, 2), range(1, 60, 2)).get(i),
+                f"h{i}",
+                scores("a", range(2, 60, 2), range(1, 60, 2)).get(i),
                 scores("", *([j] for j in range(59, -1, -1)))[i],
             )
             for i in range(60)
@@ -352,21 +381,32 @@ CASES = [
     ),
     Case(
         "mask/ordered.sql",
-        given={"typed": FIVE},
-        params={"relation": rel("typed"), "by": [LAND], "column": INCOME},
-        returns=["land", "row_id", "value"],
-        expect=[("a", 0, 10), ("a", 1, 50), (None, 4, 20), (None, 3, 30)],
-        ordered=True,
-    ),
-    # Four numbers of 60 bits of a hash, each cut in two.
-    Case(
-        "mask/draws.sql",
-        params={"stream": "swap_1.1", "hashes": 2},
-        returns=["draw"],
+        given={"drawn": drawn(FIVE, range(5), "a")},
+        params={"drawn": rel("drawn"), "by": [LAND], "column": INCOME},
+        returns=["land", "row_id", "value", "draw"],
         expect=[
-            (half,) for i in range(2) for part in range(4) for half in divmod(draw("swap_1.1", i, 15 * part), 2**30)
+            (land, i, x, draw("a", i) // 2**30)
+            for land, i, x in [("a", 0, 10), ("a", 1, 50), (None, 4, 20), (None, 3, 30)]
         ],
         ordered=True,
+    ),
+    # Numbers of 60 bits of sha256(key, hash(key, record, values)): two of the first hash, one of the second.
+    Case(
+        "mask/draws.sql",
+        given={"typed": values("row_id, record, town", "(0, 5, 'p')", "(1, 6, NULL)")},
+        params={
+            "relation": rel("typed"),
+            "streams": [(STREAM, [TOWN]), (STREAM, [])],
+            "draws": [("draw_1", "hash_1", 1), ("draw_2", "hash_1", 16), ("draw_3", "hash_2", 1)],
+        },
+        returns=["row_id", "record", "town", "hash_1", "hash_2", "draw_1", "draw_2", "draw_3"],
+        expect=[
+            (i, record, town, one, two, int(one[:15], 16), int(one[15:30], 16), int(two[:15], 16))
+            for i, record, town, one, two in [
+                (0, 5, "p", keyed(5, "'p'"), keyed(5)),
+                (1, 6, None, keyed(6, "CAST(NULL AS VARCHAR)"), keyed(6)),
+            ]
+        ],
     ),
     # Of 10 at most 30 %, so blocks of 4 at most: 2.5 of these and the shares cut off, rounded up. Of 2 none.
     Case(
@@ -374,7 +414,7 @@ CASES = [
         given={
             "ordered": "SELECT CASE WHEN i < 10 THEN 'a' END AS land, i AS row_id, i AS value FROM range(12) AS t(i)"
         },
-        params={"ordered": rel("ordered"), "by": [LAND], "stream": "swap_1.2", "percent": 30.0},
+        params={"ordered": rel("ordered"), "by": [LAND], "stream": STREAM, "percent": 30.0},
         returns=["land", "first_position", "n", "phase", "remainder", "total"],
         expect=[
             (land, first, n, *EDGES, ceil(blocks + sum(EDGES)) - sum(EDGES))
@@ -385,14 +425,13 @@ CASES = [
     Case(
         "mask/scattered.sql",
         given={
-            "ordered": "SELECT CASE WHEN i < 10 THEN 'a' END AS land, 100 + i AS row_id, i AS value "
-            "FROM range(12) AS t(i)",
-            "draws": values("draw", *(f"({d})" for d in (5, 2, 9, 8, 7, 7, 1, 2, 3, 4, 1, 0, 6, 6, 6, 6))),
+            "ordered": "SELECT CASE WHEN i < 10 THEN 'a' END AS land, 100 + i AS row_id, i AS value, "
+            "[5, 2, 9, 8, 7, 7, 1, 2, 3, 4, 1, 0][i + 1] AS draw FROM range(12) AS t(i)",
             "blocks": values(
                 "land, first_position, n, phase, total", "('a', 0, 10, 0.5e0, 2.5e0)", "(NULL, 10, 2, 0.5e0, 0.5e0)"
             ),
         },
-        params={"ordered": rel("ordered"), "draws": rel("draws"), "blocks": rel("blocks"), "by": [LAND]},
+        params={"ordered": rel("ordered"), "blocks": rel("blocks"), "by": [LAND]},
         returns=["row_id", "value", "block"],
         expect=[
             *((101, 1, 0), (100, 0, 0)),
@@ -422,70 +461,62 @@ CASES = [
     Case(
         "mask/swapped.sql",
         given={
-            "typed": values(
-                'row_id, "net ""income""", town, land',
-                *(
-                    "(0, 10, 'p', 'a')",
-                    "(1, 20, 'q', 'a')",
-                    "(2, 30, 'r', 'a')",
-                    "(3, 40, NULL, 'a')",
-                    "(4, 50, NULL, 'a')",
+            "drawn": drawn(
+                values(
+                    'row_id, "net ""income""", town, land',
+                    *("(0, 10, 'p', 'a')", "(1, 20, 'q', 'a')", "(2, 30, 'r', 'a')"),
+                    *("(3, 40, NULL, 'a')", "(4, 50, NULL, 'a')", "(5, 60, 's', NULL)"),
                 ),
-                *("(5, 60, 's', NULL)",),
+                *(range(6), "a"),
             )
         },
         params={
-            "relation": rel("typed"),
+            "drawn": rel("drawn"),
             "by": [LAND],
             "columns": [INCOME, TOWN],
-            "stream": "swap_1.1",
             "share": SIXTY,
         },
         returns=["row_id", 'net "income"', "town"],
         expect=[
-            *in_circle("swap_1.1", [(0, 10, "p"), (1, 20, "q"), (2, 30, "r")]),
-            *in_circle("swap_1.1", [(3, 40, None), (4, 50, None)]),
+            *in_circle("a", [(0, 10, "p"), (1, 20, "q"), (2, 30, "r")]),
+            *in_circle("a", [(3, 40, None), (4, 50, None)]),
             (5, 60, "s"),
         ],
     ),
     # Those with a draw below the third smallest of six.
     Case(
         "mask/swapped.sql",
-        given={"typed": values("row_id, town", *(f"({i}, 't{i}')" for i in range(6)))},
+        given={"drawn": drawn(values("row_id, town", *(f"({i}, 't{i}')" for i in range(6))), range(6), "a")},
         params={
-            "relation": rel("typed"),
+            "drawn": rel("drawn"),
             "by": [],
             "columns": [TOWN],
-            "stream": "swap_1.1",
-            "share": draw("swap_1.1", by_draw("swap_1.1", range(6))[2]),
+            "share": draw("a", by_draw("a", range(6))[2]),
         },
         returns=["row_id", "town"],
         expect=[
-            *in_circle("swap_1.1", [(i, f"t{i}") for i in by_draw("swap_1.1", range(6))[:2]]),
-            *((i, f"t{i}") for i in by_draw("swap_1.1", range(6))[2:]),
+            *in_circle("a", [(i, f"t{i}") for i in by_draw("a", range(6))[:2]]),
+            *((i, f"t{i}") for i in by_draw("a", range(6))[2:]),
         ],
     ),
     Case(
         "mask/shuffled.sql",
         given={
-            "typed": values(
-                'row_id, "net ""income""", town, land',
-                *(
-                    "(0, 10, 'p', 'a')",
-                    "(1, 20, 'q', 'a')",
-                    "(2, 30, 'r', 'a')",
-                    "(3, 40, NULL, 'a')",
-                    "(4, 50, NULL, 'a')",
+            "drawn": drawn(
+                values(
+                    'row_id, "net ""income""", town, land',
+                    *("(0, 10, 'p', 'a')", "(1, 20, 'q', 'a')", "(2, 30, 'r', 'a')"),
+                    *("(3, 40, NULL, 'a')", "(4, 50, NULL, 'a')", "(5, 60, 's', NULL)", "(6, 70, 't', NULL)"),
                 ),
-                *("(5, 60, 's', NULL)", "(6, 70, 't', NULL)"),
+                *(range(7), "a", "b"),
             )
         },
-        params={"relation": rel("typed"), "by": [LAND], "columns": [INCOME, TOWN], "stream": "shuffle_1.1"},
+        params={"drawn": rel("drawn"), "by": [LAND], "columns": [INCOME, TOWN]},
         returns=["row_id", 'net "income"', "town"],
         expect=[
-            *permuted("shuffle_1.1", [(0, 10, "p"), (1, 20, "q"), (2, 30, "r")]),
-            *permuted("shuffle_1.1", [(3, 40, None), (4, 50, None)]),
-            *permuted("shuffle_1.1", [(5, 60, "s"), (6, 70, "t")]),
+            *permuted("a", "b", [(0, 10, "p"), (1, 20, "q"), (2, 30, "r")]),
+            *permuted("a", "b", [(3, 40, None), (4, 50, None)]),
+            *permuted("a", "b", [(5, 60, "s"), (6, 70, "t")]),
         ],
     ),
     Case(
@@ -554,17 +585,19 @@ CASES = [
     Case(
         "mask/postrandomised.sql",
         given={
-            "typed": values("row_id, town", *(f"({i}, 'p')" for i in range(5)), "(5, 'z')", "(6, NULL)"),
+            "drawn": drawn(
+                values("row_id, town", *(f"({i}, 'p')" for i in range(5)), "(5, 'z')", "(6, NULL)"), range(7), "a"
+            ),
             "ranges": "SELECT 'p' AS source, CASE WHEN half THEN 'q' ELSE 'p' END AS target, "
-            f"CASE WHEN half THEN {draw('pram_1.1', by_draw('pram_1.1', range(5))[2])} ELSE 0 END AS low, "
-            f"CASE WHEN half THEN {SIXTY} ELSE {draw('pram_1.1', by_draw('pram_1.1', range(5))[2])} END AS high, bin "
+            f"CASE WHEN half THEN {draw('a', by_draw('a', range(5))[2])} ELSE 0 END AS low, "
+            f"CASE WHEN half THEN {SIXTY} ELSE {draw('a', by_draw('a', range(5))[2])} END AS high, bin "
             "FROM (VALUES (true), (false)) AS h(half), range(256) AS b(bin) WHERE "
             f"(low >> 52 <= bin AND bin <= (high - 1) >> 52) "
             f"UNION ALL SELECT 'z', 'z', 0, {SIXTY}, bin FROM range(256) AS b(bin)",
         },
-        params={"relation": rel("typed"), "ranges": rel("ranges"), "column": TOWN, "stream": "pram_1.1"},
+        params={"drawn": rel("drawn"), "ranges": rel("ranges"), "column": TOWN},
         returns=["row_id", "value"],
-        expect=[(i, "p" if r < 2 else "q") for r, i in enumerate(by_draw("pram_1.1", range(5)))] + [(5, "z")],
+        expect=[(i, "p" if r < 2 else "q") for r, i in enumerate(by_draw("a", range(5)))] + [(5, "z")],
     ),
     Case(
         "mask/pseudonyms.sql",

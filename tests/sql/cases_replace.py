@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from .case import Case, about, by_hash, col, rel, values
+from .case import Case, about, col, rel, values
 from .cases_group import LAND, ONE_TO_THIRTEEN, RANKED, SORTED, SORTED_BY, STRATA, ranges
 
 X, INCOME = col("x"), col('net "income"', "INTEGER")
@@ -28,6 +28,16 @@ GROUPED = values(
     *("(1, 5e0, NULL)", "(1, NULL, 7)"),
     *("(2, 5e0, 1)", "(2, NULL, 4)", "(2, NULL, NULL)"),
 )
+
+SEATS, DRAWS = (3, 1, 4, 1, 5, 9, 2, 6), (2, 7, 1, 8, 2, 8, 1, 8)
+DRAWN = values("row_id, draw_1, draw_2", *(f"({i}, {SEATS[i]}, {DRAWS[i]})" for i in range(8)))
+
+
+def permuted(row_ids):
+    """Return (row_id, value), value = 10 row_id before: the i-th by seat gets that of the i-th by draw."""
+    by_seat, by_draw = (sorted(row_ids, key=lambda i: (numbers[i], i)) for numbers in (SEATS, DRAWS))
+    return [(i, 10.0 * j) for i, j in zip(by_seat, by_draw, strict=True)]
+
 
 CASES = [
     Case(
@@ -215,7 +225,8 @@ CASES = [
         "replace/released.sql",
         given={
             "typed": values(
-                'row_id, x, "net ""income""", name', "(0, 1, 10, 'a')", "(1, 2, 20, 'b')", "(2, NULL, 30, NULL)"
+                'row_id, record, x, "net ""income""", name',
+                *("(0, 7, 1, 10, 'a')", "(1, 8, 2, 20, 'b')", "(2, 9, NULL, 30, NULL)"),
             ),
             "new_x": values("row_id, value", "(1, 1.5e0)", "(0, 1.5e0)"),
             "new_income": values('"net ""income""", row_id', "(15, 0)", "(15, 1)", "(30, 2)"),
@@ -225,28 +236,30 @@ CASES = [
             "columns": [(col("name", "VARCHAR"), "r", "name"), (X, "v1", "value"), (INCOME, "v2", 'net "income"')],
             "joined": [("v1", rel("new_x")), ("v2", rel("new_income"))],
         },
-        returns=["row_id", "name", "x", 'net "income"'],
-        expect=[(0, "a", 1.5, 15), (1, "b", 1.5, 15), (2, None, None, 30)],
+        returns=["row_id", "record", "name", "x", 'net "income"'],
+        expect=[(0, 7, "a", 1.5, 15), (1, 8, "b", 1.5, 15), (2, 9, None, None, 30)],
     ),
-    # The i-th record takes the value of the one whose keyed hash is the i-th.
+    # The record that is i-th by the first draw takes the value of the one that is i-th by the second.
     Case(
         "replace/shuffled.sql",
-        given={"split": values("row_id, label, value", *(f"({i}, 0, {i * 10}::DOUBLE)" for i in range(8)))},
-        params={"relation": rel("split"), "within": [], "column": INCOME},
+        given={
+            "split": values("row_id, label, value", *(f"({i}, 0, {i * 10}::DOUBLE)" for i in range(8))),
+            "drawn": DRAWN,
+        },
+        params={"relation": rel("split"), "drawn": rel("drawn"), "within": []},
         returns=["row_id", "value"],
-        expect=[(i, 10.0 * j) for i, j in zip(range(8), by_hash(range(8), 'net "income"'), strict=True)],
+        expect=permuted(range(8)),
     ),
     # Values stay within their group.
     Case(
         "replace/shuffled.sql",
-        given={"split": values("row_id, label, value", *(f"({i}, {i % 2}, {i * 10}::DOUBLE)" for i in range(8)))},
-        params={"relation": rel("split"), "within": ["label"], "column": X},
+        given={
+            "split": values("row_id, label, value", *(f"({i}, {i % 2}, {i * 10}::DOUBLE)" for i in range(8))),
+            "drawn": DRAWN,
+        },
+        params={"relation": rel("split"), "drawn": rel("drawn"), "within": ["label"]},
         returns=["row_id", "value"],
-        expect=[
-            (i, 10.0 * j)
-            for ids in (range(0, 8, 2), range(1, 8, 2))
-            for i, j in zip(ids, by_hash(ids, "x"), strict=True)
-        ],
+        expect=[*permuted(range(0, 8, 2)), *permuted(range(1, 8, 2))],
     ),
     # NULL is a stratum of its own.
     Case(
@@ -255,11 +268,12 @@ CASES = [
             "split": values(
                 "land, row_id, label, value",
                 *(f"({'NULL' if i < 3 else repr('a')}, {i}, 0, {i * 10}::DOUBLE)" for i in range(7)),
-            )
+            ),
+            "drawn": DRAWN,
         },
-        params={"relation": rel("split"), "within": [LAND], "column": X},
+        params={"relation": rel("split"), "drawn": rel("drawn"), "within": [LAND]},
         returns=["row_id", "value"],
-        expect=[(i, 10.0 * j) for ids in (range(3), range(3, 7)) for i, j in zip(ids, by_hash(ids, "x"), strict=True)],
+        expect=[*permuted(range(3)), *permuted(range(3, 7))],
     ),
     # Höhne's worked example, k = 3, by the formula of its documentation.
     Case(

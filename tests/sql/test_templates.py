@@ -59,7 +59,7 @@ GOLDEN = Path(__file__).parent / "golden"
 FIRST_CASE = {case.template: case for case in reversed(CASES)}
 NAMED_AS_IN_THE_SOURCE = {
     "audit/class_sizes.sql", "audit/value_counts.sql", "audit/records.sql", "audit/ambiguous_floats.sql",
-    "audit/values.sql", "load/row_key_faults.sql", "load/typed.sql", "load/column_profile.sql", "attack/row_ids.sql",
+    "audit/values.sql", "load/row_key_faults.sql", "load/typed.sql", "load/column_profile.sql", "attack/staged.sql",
     "publish/content.sql",
 }  # fmt: skip
 """Templates that read a relation of the user's, where columns have their own names."""
@@ -82,7 +82,8 @@ def connection():
     opened.execute("SET python_enable_replacements = false")
     opened.execute("ATTACH ':memory:' AS staging (READ_WRITE)")
     opened.execute("SET TimeZone = 'America/New_York'")  # nothing may depend on where it runs
-    opened.execute("SET VARIABLE sqlmicro_key = $1", [KEY])
+    for name in ("order", "ties"):
+        opened.execute(f"SET VARIABLE sqlmicro_{name} = $1", [KEY])
     for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
         opened.execute(f"SET VARIABLE sqlmicro_{name}_pad = $1", [pad])
     with opened:
@@ -502,7 +503,7 @@ def test_typed_takes_collation_and_dictionary_off(connection):
         assert found.fetchall() == [(names,)]
     types = dict(connection.execute("SELECT column_name, column_type FROM (DESCRIBE staging.typed)").fetchall())
     assert types == {
-        "row_id": "BIGINT", "name": "VARCHAR", "span": "VARCHAR", "grade": "VARCHAR",
+        "record": "UBIGINT", "name": "VARCHAR", "span": "VARCHAR", "grade": "VARCHAR",
         "day": "DOUBLE", "moment": "DOUBLE", "zoned": "DOUBLE",
     }  # fmt: skip
 

@@ -231,13 +231,13 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
 
 def test_a_record_twice_is_not_none(workbench: Any) -> None:
     """Were the hashes of the records combined by XOR, a record that occurs twice would vanish."""
-    from sqlmicro.manifest import _content
+    from sqlmicro.source import content_of
     from sqlmicro.templates import Name
 
     contents = set()
     for values in ([1, 1, 2], [2, 3, 3], [2], [2, 2, 2], [1, 2, 2], []):
         with Warehouse.open(workbench.make({"x": ("BIGINT", values)}), read_only=True) as warehouse:
-            contents.add(_content(warehouse, Name("", "main", "records"), [("x", "BIGINT")]))
+            contents.add(content_of(warehouse, Name("", "main", "records"), [("x", "BIGINT")]))
     assert len(contents) == 6
 
 

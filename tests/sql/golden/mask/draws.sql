@@ -1,22 +1,21 @@
--- title: Random numbers for the records of an ordered relation; the physical order of the result is its meaning
--- source: sqlmicro: a keyed hash for every eight records, which of its 256 bits get 30 each
--- reads: nothing
--- returns: draw, eight times as many as there are hashes
--- params: stream, hashes
+-- title: The records with the random numbers that a method draws for them
+-- source: sqlmicro: a number is 60 bits of a keyed hash of the record and the values that it is drawn for; the same value
+--   of the same person draws the same number again, whatever other records there are. See sqlmicro/keys.py
+-- reads: relation (with record)
+-- returns: the columns of relation; draw_1, draw_2, …, from 0 to 2^60
+-- params: relation, streams (variable with the key, columns), draws (name, hash, first of its 15 digits)
 WITH hashed AS (
-  SELECT sha256(concat(getvariable('sqlmicro_key'), ' ', 'swap_1.1', ' ', range)) AS value
-  FROM range(2)
-),
-numbers AS (
   SELECT
-    CAST(concat('0x', left(value, 15)) AS BIGINT) AS draw_1,
-    CAST(concat('0x', substr(value, 16, 15)) AS BIGINT) AS draw_2,
-    CAST(concat('0x', substr(value, 31, 15)) AS BIGINT) AS draw_3,
-    CAST(concat('0x', substr(value, 46, 15)) AS BIGINT) AS draw_4
-  FROM hashed
+    *
+    , sha256(concat(getvariable('sqlmicro_order'), ' ',
+      hash(getvariable('sqlmicro_order'), record, "town"))) AS hash_1
+    , sha256(concat(getvariable('sqlmicro_order'), ' ',
+      hash(getvariable('sqlmicro_order'), record))) AS hash_2
+  FROM "staging"."typed"
 )
 SELECT
-  unnest([
-    draw_1 >> 30, draw_1 & 1073741823, draw_2 >> 30, draw_2 & 1073741823,
-    draw_3 >> 30, draw_3 & 1073741823, draw_4 >> 30, draw_4 & 1073741823]) AS draw
-FROM numbers
+  *
+  , CAST(concat('0x', substr("hash_1", 1, 15)) AS BIGINT) AS "draw_1"
+  , CAST(concat('0x', substr("hash_1", 16, 15)) AS BIGINT) AS "draw_2"
+  , CAST(concat('0x', substr("hash_2", 1, 15)) AS BIGINT) AS "draw_3"
+FROM hashed

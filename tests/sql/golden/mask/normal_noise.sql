@@ -1,28 +1,17 @@
 -- title: The values with normal noise added, scaled and shifted
--- source: Kim (1986); Brand (2002). A deviate is made of 60 bits of a keyed hash of the record's number: 32 for its
---   radius, 28 for its angle (Box & Muller 1958)
--- reads: relation
+-- source: Kim (1986); Brand (2002). A deviate is made of the 60 bits of a draw: 32 for its radius, 28 for its angle
+--   (Box & Muller 1958)
+-- reads: drawn
 -- returns: row_id, the columns: factor x (value + the sum of weight x deviate) + shift
--- params: relation, streams, terms (column, factor, shift, weights, one for every stream)
-WITH drawn AS (
+-- params: drawn, draws, terms (column, factor, shift, weights, one for every draw)
+WITH deviates AS (
   SELECT
     *
-    , CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', 'noise_1.1', ' ', row_id)), 15)) AS BIGINT)
-      AS draw_1
-    , CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', 'noise_1.2', ' ', row_id)), 15)) AS BIGINT)
-      AS draw_2
-  FROM "staging"."typed"
-),
-deviates AS (
-  SELECT
-    *
-    , sqrt(-2e0 * ln(((draw_1 >> 28) + 0.5e0) / 4294967296e0))
-      * cos((draw_1 & 268435455) * 6.283185307179586e0 / 268435456e0) AS u_1
-    , sqrt(-2e0 * ln(((draw_2 >> 28) + 0.5e0) / 4294967296e0))
-      * cos((draw_2 & 268435455) * 6.283185307179586e0 / 268435456e0) AS u_2
-  FROM drawn
+    , sqrt(-2e0 * ln((("draw_1" >> 28) + 0.5e0) / 4294967296e0))
+      * cos(("draw_1" & 268435455) * 6.283185307179586e0 / 268435456e0) AS u_1
+    , sqrt(-2e0 * ln((("draw_2" >> 28) + 0.5e0) / 4294967296e0))
+      * cos(("draw_2" & 268435455) * 6.283185307179586e0 / 268435456e0) AS u_2
+  FROM "staging"."drawn"
 )
 SELECT
   row_id

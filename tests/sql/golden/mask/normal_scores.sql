@@ -1,22 +1,23 @@
 -- title: The normal score of every value: the normal quantile of its rank
--- source: Sullivan (1989). The score is that of (rank - 1/2) / n; equal values share their ranks at random, by a keyed
---   hash, so that a column with few values has as many scores as records. Normal quantile: Acklam (2003), relative
+-- source: Sullivan (1989). The score is that of (rank - 1/2) / n; equal values share their ranks at random, by the
+--   draws, so that a column with few values has as many scores as records. Normal quantile: Acklam (2003), relative
 --   error 1.2e-9
--- reads: relation
--- returns: row_id, the columns; no score where there is no value
--- params: relation, terms (column, stream)
+-- reads: drawn (with hash_1)
+-- returns: row_id, record (the hash of its values, for further draws), the columns; no score where there is no value
+-- params: drawn, terms (column, draw)
 WITH ranked AS (
   SELECT
-    row_id
+    row_id,
+    hash_1 AS record
     , CASE WHEN "x" IS NOT NULL THEN (row_number() OVER (
         ORDER BY "x" NULLS LAST,
-          sha256(concat(getvariable('sqlmicro_key'), ' ', 'noise_1.1', ' ', row_id)), row_id) - 0.5e0)
+          "draw_1", row_id) - 0.5e0)
       / count("x") OVER () END AS u_1
     , CASE WHEN "net ""income""" IS NOT NULL THEN (row_number() OVER (
         ORDER BY "net ""income""" NULLS LAST,
-          sha256(concat(getvariable('sqlmicro_key'), ' ', 'noise_1.2', ' ', row_id)), row_id) - 0.5e0)
+          "draw_2", row_id) - 0.5e0)
       / count("net ""income""") OVER () END AS u_2
-  FROM "staging"."typed"
+  FROM "staging"."drawn"
 ),
 tails AS (
   SELECT
@@ -30,7 +31,8 @@ tails AS (
   FROM ranked
 )
 SELECT
-  row_id
+  row_id,
+  record
   , CASE WHEN u_1 BETWEEN 0.02425e0 AND 0.97575e0 THEN (u_1 - 0.5e0)
       * (((((-3.969683028665376e1 * width_1 + 2.209460984245205e2) * width_1
       - 2.759285104469687e2) * width_1 + 1.383577518672690e2) * width_1

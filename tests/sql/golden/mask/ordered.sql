@@ -1,12 +1,13 @@
 -- title: The values of a column in their order, within strata; the physical order of the result is its meaning
 -- source: Moore (1996), rank swapping; equal values go by row_id
--- reads: relation
--- returns: the strata, row_id, value in its own type; records without a value are left out
--- params: relation, by, column
+-- reads: drawn (with draw_1)
+-- returns: the strata, row_id, value in its own type, draw; records without a value are left out
+-- params: drawn, by, column
 SELECT
 "land", 
   row_id,
-  "net ""income""" AS value
-FROM "staging"."typed"
+  "net ""income""" AS value,
+  draw_1 >> 30 AS draw
+FROM "staging"."drawn"
 WHERE "net ""income""" IS NOT NULL
 ORDER BY "land", value, row_id

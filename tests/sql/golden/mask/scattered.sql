@@ -1,15 +1,13 @@
 -- title: The sorted values in a random order within their blocks; the physical order of the result is its meaning
 -- source: Moore (1996), rank swapping
--- reads: ordered, draws, blocks
+-- reads: ordered (with draw, from 0 to 2^30), blocks
 -- returns: row_id, value, block (about the position of its first record)
--- params: ordered, draws, blocks, by
+-- params: ordered, blocks, by
 WITH placed AS (
   SELECT
-    o.*,
-    o.rowid AS position,
-    d.draw
-  FROM "staging"."ordered" AS o
-  POSITIONAL JOIN "staging"."draws" AS d
+    *,
+    rowid AS position
+  FROM "staging"."ordered"
 )
 SELECT
   p.row_id,
@@ -19,5 +17,4 @@ SELECT
 FROM placed AS p
 JOIN "staging"."blocks" AS b
   ON p."land" IS NOT DISTINCT FROM b."land" AND true
-WHERE p.row_id IS NOT NULL
 ORDER BY block * 1073741824 + p.draw, p.position

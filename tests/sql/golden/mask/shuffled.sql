@@ -1,9 +1,9 @@
 -- title: The values of the columns, together, permuted among the records within strata
--- source: sqlmicro: every permutation is equally likely; records with the same columns missing are permuted among
---   themselves
--- reads: relation
+-- source: sqlmicro: every permutation is equally likely, two random orders are laid side by side; records with the same
+--   columns missing are permuted among themselves
+-- reads: drawn (with draw_1, draw_2)
 -- returns: row_id, the columns
--- params: relation, by, columns, stream
+-- params: drawn, by, columns
 WITH patterns AS (
   SELECT
 "land", 
@@ -12,17 +12,17 @@ WITH patterns AS (
     , "net ""income""" IS NULL AS pattern_1
     , "town"
     , "town" IS NULL AS pattern_2
-    , CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', 'shuffle_1.1', ' ', row_id)), 15)) AS BIGINT) AS value
-  FROM "staging"."typed"
+    , draw_1
+    , draw_2
+  FROM "staging"."drawn"
 ),
 seated AS (
   SELECT
     *,
     row_number() OVER (PARTITION BY
-"land", pattern_1, pattern_2, true ORDER BY row_id) AS seat,
+"land", pattern_1, pattern_2, true ORDER BY draw_1, row_id) AS seat,
     row_number() OVER (PARTITION BY
-"land", pattern_1, pattern_2, true ORDER BY value, row_id) AS draw
+"land", pattern_1, pattern_2, true ORDER BY draw_2, row_id) AS draw
   FROM patterns
 )
 SELECT

@@ -1,10 +1,10 @@
 -- title: Values swapped between records that agree in the strata
--- source: Dalenius & Reiss (1982), data swapping. A keyed hash chooses the records; those of a stratum that have the
+-- source: Dalenius & Reiss (1982), data swapping. Random numbers choose the records; those of a stratum that have the
 --   same columns missing pass their values on in a circle of random order
--- reads: relation
+-- reads: drawn (with draw_1)
 -- returns: row_id, the columns
--- params: relation, by, columns, stream, share (as a whole number of 2^-60)
-WITH drawn AS (
+-- params: drawn, by, columns, share (as a whole number of 2^-60)
+WITH patterns AS (
   SELECT
 "land", 
     row_id
@@ -12,9 +12,8 @@ WITH drawn AS (
     , "net ""income""" IS NULL AS pattern_1
     , "town"
     , "town" IS NULL AS pattern_2
-    , CAST(concat('0x', left(
-      sha256(concat(getvariable('sqlmicro_key'), ' ', 'swap_1.1', ' ', row_id)), 15)) AS BIGINT) AS draw
-  FROM "staging"."typed"
+    , draw_1 AS draw
+  FROM "staging"."drawn"
 )
 SELECT
   row_id
@@ -26,7 +25,7 @@ SELECT
       THEN coalesce(lead("town") OVER around, first_value("town") OVER around)
       ELSE "town"
     END AS "town"
-FROM drawn
+FROM patterns
 WINDOW around AS (
   PARTITION BY
 "land", pattern_1, pattern_2, draw < 1152921504606846976

@@ -11,4 +11,4 @@ SELECT
       WHEN p."sex" IS NULL THEN 'suppressed' ELSE 'changed' END AS other_1
 FROM "staging"."original" AS o
 JOIN "staging"."preview" AS p USING (row_id)
-ORDER BY sha256(concat(getvariable('sqlmicro_key'), ' ', row_id))
+ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))
