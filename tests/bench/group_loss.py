@@ -11,7 +11,8 @@ data. `--table` prints the lines as Markdown at the end, and for every method th
 
 census, tarragona and eia (all 11 columns) are read from SQLMICRO_DATA or ../shared/data. SimU: 1 000 records
 uniform over a square. SimC: 1 000 records in clusters of 3 to 15 (drawn evenly, the last one takes what is left), whose
-centres are uniform over a square of side 1 and whose records are normal around it with standard deviation 0.01.
+centres are uniform over a square of side 1 and whose records are normal around it with standard deviation 0.01. The
+draws behind the SimU and SimC of the literature are not at hand: only methods run here can be compared on them.
 """
 
 import argparse

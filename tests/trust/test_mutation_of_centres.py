@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ def test_so_many_children_have_so_many_centres_exchanged_for_records(monkeypatch
     first: list[np.ndarray] = []
     made: list[np.ndarray] = []
 
-    def watched(data: np.ndarray, centres: np.ndarray, *rest: object) -> np.ndarray:
-        labels = group_around(data, centres, *rest)  # type: ignore[arg-type]
+    def watched(data: np.ndarray, centres: np.ndarray, *rest: Any) -> np.ndarray:
+        labels = group_around(data, centres, *rest)
         first.append(centres.copy())
         made.append(centroids(data, labels))
         return labels
@@ -30,8 +31,8 @@ def test_so_many_children_have_so_many_centres_exchanged_for_records(monkeypatch
     for mutated, exchanged in ((2, 4), (0, 1), (None, 1), (None, 1000)):
         first.clear()
         made.clear()
-        given = {"population": 5, "survivors": 1, "recombine": False, "generations": 1}
-        kanonymeans_star(X, np.random.default_rng(0), silent, k=3, mutated=mutated, exchanged=exchanged, **given)  # type: ignore[arg-type]
+        given: dict[str, Any] = {"population": 5, "survivors": 1, "recombine": False, "generations": 1}
+        kanonymeans_star(X, np.random.default_rng(0), silent, k=3, mutated=mutated, exchanged=exchanged, **given)
         parents = made[:5]
         for number, child in enumerate(first[5:9]):
             lost = []
@@ -48,8 +49,8 @@ def test_so_many_children_have_so_many_centres_exchanged_for_records(monkeypatch
 def test_order_of_the_rows_does_not_matter() -> None:
     X = np.random.default_rng(2).normal(size=(80, 2))
     order = np.random.default_rng(3).permutation(80)
-    given = {"population": 4, "generations": 2, "exchanged": 5}
-    one = kanonymeans_star(X, np.random.default_rng(0), silent, k=4, **given).labels  # type: ignore[arg-type]
-    other = kanonymeans_star(X[order], np.random.default_rng(0), silent, k=4, **given).labels  # type: ignore[arg-type]
+    given: dict[str, Any] = {"population": 4, "generations": 2, "exchanged": 5}
+    one = kanonymeans_star(X, np.random.default_rng(0), silent, k=4, **given).labels
+    other = kanonymeans_star(X[order], np.random.default_rng(0), silent, k=4, **given).labels
     groups = {frozenset(np.flatnonzero(one == g).tolist()) for g in set(one.tolist())}
     assert {frozenset(order[other == g].tolist()) for g in set(other.tolist())} == groups
