@@ -319,8 +319,7 @@ def _take_step(run: Run, source: Source, step: Step) -> None:
     method = find(step.do)
     columns, by = step_columns(step, run.roles, source)
     own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
-    nulls = step.settings.get("nulls") or ("error" if method.takes_nulls else "keep")
-    pipeline.step(run, method, own, columns, by, nulls, step.where)
+    pipeline.step(run, method, own, columns, by, step.settings.get("nulls") or method.nulls, step.where)
 
 
 def _hold(run: Run, step: Step) -> None:

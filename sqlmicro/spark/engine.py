@@ -50,7 +50,7 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         _note_roles(run)
         columns, by = step_columns(step, run.roles, source)
         method, settings = _here(find(step.do), step)
-        pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or "error", step.where)
+        pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or method.nulls, step.where)
         report = _report(run, job, target)
         report["audits"] = _publish(run, target, dry=job.dry)
         report["k"] = report["audits"][0]["value"]
