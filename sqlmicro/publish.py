@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import manifest, mysql, postgres, private, templates
+from sqlmicro import manifest, mysql, postgres, private, published_types, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
@@ -111,12 +111,18 @@ def _to_tables(releases: Sequence[Release]) -> None:
                 relation = _write_table(run, output)
                 columns = _published_columns(run, relation, release.target)
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
-            release.report |= manifest.after(run, relation, columns)  # of the last output, which is the release
+            release.report |= _read_back(release, relation, columns)  # of the last output, which is the release
             record(run, release.target, release.report, release.audits, release.started)
 
 
-def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
-    """Return the released columns by how their staged values become those that are published."""
+def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
+    """Return what is reported of what was published: its hashes, and the types that are not those of the source."""
+    changed = published_types.changes(release.run, columns, release.target)
+    return {**manifest.after(release.run, relation, columns, path), "types_changed": changed}
+
+
+def published_as(run: Run, *, in_place: bool, types: Mapping[Column, str] | None = None) -> dict[str, list[Column]]:
+    """Return the released columns by how their staged values become those that are published, some of another type."""
     used = set(run.roles.used) - run.text
     kinds: dict[str, list[Column]] = {
         "plain": [],
@@ -125,9 +131,12 @@ def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
         "timestamps_with_zone": [],
         "casts": [],
     }
+    types = types or {}
     for column in run.roles.released:
         kind = "plain"
-        if column in used and column.family in ("date", "timestamp", "timestamptz"):
+        if column in types:
+            kind, column = "casts", replace(column, type=types[column])
+        elif column in used and column.family in ("date", "timestamp", "timestamptz"):
             kind = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps_with_zone"}[column.family]
         elif (column in used and column.family == "other") or (in_place and column.family == "enum"):
             kind = "casts"
@@ -137,7 +146,8 @@ def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
 
 def _select(run: Run, output: Output) -> templates.Sql:
     """Return the SELECT of the records as they are published."""
-    kinds = published_as(run, in_place=output.target.kind == "in place")
+    types = published_types.of_release(run, output.relation, output.target)
+    kinds = published_as(run, in_place=output.target.kind == "in place", types=types)
     released = set(run.roles.released)
     ordered = [column for column in run.source.columns if column in released]
     ordered += [column for column in run.roles.released if column not in ordered]
@@ -244,7 +254,7 @@ def _rehearse(releases: Sequence[Release]) -> None:
                 for claim in run.claims
                 if claim.promise == "record"
             ]
-        release.report |= manifest.after(run, rehearsed, columns)
+        release.report |= _read_back(release, rehearsed, columns)
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
@@ -276,7 +286,7 @@ def _to_files(releases: Sequence[Release]) -> None:
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
                 for part in (beside, *beside.rglob("*")):
                     _fsync(part)
-            release.report |= manifest.after(run, relation, columns, beside)
+            release.report |= _read_back(release, relation, columns, beside)
         with uninterrupted(), contextlib.ExitStack() as stack:
             if not warehouse.in_memory:
                 stack.enter_context(warehouse.transaction())

@@ -149,6 +149,7 @@ def release(report: dict[str, Any]) -> str:
         *_groups(report),
         *_losses(report),
         *_missing(report["missing"]),
+        *_types(report),
         line("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
         *_audits(report["audits"]),
         *_purged(report),
@@ -227,6 +228,14 @@ def _missing(found: Sequence[dict[str, Any]]) -> list[str]:
         parts.append(f"{one['column']} {shares[0]:.1f} % → {shares[1]:.1f} %{of}")
     more = len(found) - len(parts)
     return [line("missing", ", ".join([*parts, *([f"and {more} more columns"] if more > 0 else [])]))] if parts else []
+
+
+def _types(report: dict[str, Any]) -> list[str]:
+    """Return the columns that have another type in the release than in its source."""
+    changed = [f"{one['column']} {one['before']} → {one['after']}" for one in report["types_changed"]]
+    if report["target_kind"] == "file" and re.search(r"\.(csv|json|ndjson)(\.(gz|zst))?$", report["target"].lower()):
+        changed = ["none: CSV and JSON files keep no types"]
+    return [line("types changed", ", ".join(changed))] if changed else []
 
 
 def weighted(parts: dict[str, Any]) -> str:
