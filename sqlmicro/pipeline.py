@@ -310,7 +310,7 @@ def _summary(
 
 
 def losses(run: Run) -> dict[str, Any]:
-    """Return IL of the numeric columns that were worked on, the share of values changed in others, and what is missing."""
+    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing."""
     with run.timed("loss"):
         columns = [column for column in run.quasi if column not in run.text]
         lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)

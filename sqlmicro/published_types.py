@@ -55,7 +55,7 @@ def of_release(run: Run, relation: Name, target: Target) -> dict[Column, str]:
     if target.kind == "table" and target.database == "duckdb" and enums:
         rows = run.warehouse.rows("publish/labels.sql", log=False, relation=relation, columns=enums)
         occurring = {(number, label) for number, label in rows}
-        for number, column in enumerate(enums):
+        for number, column in enumerate(enums, 1):
             # DuckDB wants one label at least: an empty text stands for none.
             labels = [label for label in labels_of(column.type) if (number, label) in occurring]
             found[column] = definition(labels or [""])
@@ -81,9 +81,9 @@ def _differ(before: Column, after: Column) -> bool:
 
 def _told(before: Column, after: Column) -> tuple[str, str]:
     """Return both types without labels, which are values, and with what makes them differ."""
-    shown = [
-        with_enums_as(one.type, "ENUM") + (" with a collation" if one.collated else "") for one in (before, after)
-    ]
+    shown = [with_enums_as(one.type, "ENUM") + (" with a collation" if one.collated else "") for one in (before, after)]
     if shown[0] == shown[1]:
         shown[1] += " with the labels that occur"
+    if "HUGEINT" in shown[0] and shown[1] == "DOUBLE":
+        shown[1] += " of 15 digits"
     return shown[0], shown[1]

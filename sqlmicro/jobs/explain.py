@@ -29,8 +29,8 @@ _NULLS = {
     "keep": "a missing value is a value like others, and the majority of a group decides whether it lacks one",
     "suppress": "records with a missing value are left out",
     "pattern": (
-        "a missing value stays missing: only records that lack the same are grouped, and where fewer than k do, further "
-        "values are taken out"
+        "a missing value stays missing: only records that lack the same are grouped, and where fewer than k do, "
+        "further values are taken out"
     ),
 }
 

@@ -40,266 +40,6 @@ class Vectors(Shared, total=False):
 class Verbs:
     def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release: ...
     def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result: ...
-    def individual_ranking(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        representative: Literal["mean", "median"] = ...,
-        remainder: Literal["spread-from-both-ends", "last"] = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Sort each column on its own and replace the values of every k neighbours by their mean or median."""
-
-    def k_ward(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew."""
-
-    def kanonymeans(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        centres: int | None = ...,
-        init: Literal["forgy", "kmeans++"] = ...,
-        merge: Literal["inner-loop", "outer-loop", "single-pass"] = ...,
-        measure: Literal["centroid", "sse"] = ...,
-        inside: bool = ...,
-        iterations: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more."""
-
-    def kanonymeans_star(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        centres: int | None = ...,
-        init: Literal["forgy", "kmeans++"] = ...,
-        merge: Literal["inner-loop", "outer-loop", "single-pass"] = ...,
-        measure: Literal["centroid", "sse"] = ...,
-        inside: bool = ...,
-        iterations: int = ...,
-        population: Records = ...,
-        survivors: int = ...,
-        recombine: bool = ...,
-        mutations: float = ...,
-        strength: float = ...,
-        generations: int = ...,
-        time_limit: float | None = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Search the first centres of kanonymeans by evolution, and keep the grouping of least loss."""
-
-    def max_distance(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records around the two that are farthest apart, again and again."""
-
-    def mdav(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records around the one farthest from the average, and around the one farthest from that one."""
-
-    def mdav_plus(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records around the one farthest from the average of all, which is computed once."""
-
-    def mdav_star(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
-
-    def optimal_univariate(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        representative: Literal["mean", "median"] = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
-
-    def mhm(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss."""
-
-    def microaggregate(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        quality: Literal["fast", "balanced", "best"] = ...,
-        time_limit: float | None = ...,
-        certify: bool = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records with less loss than any single heuristic: start groups, local search, annealing."""
-
-    def recursive_k_ward(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        parts: int = ...,
-        theta: float = ...,
-        direction: Literal["at-least", "below"] = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Divide the records into parts of equal size while their variances say so, and group every part by k-Ward."""
-
-    def secure_k_ward(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        tolerance: float = ...,
-        ratio: float = ...,
-        grouping: str = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Group records by k-Ward, or another method, and move a mean that is too close to most values of its group."""
-
-    def single_axis(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        axis: str = ...,
-        representative: Literal["mean", "median"] = ...,
-        remainder: Literal["spread-from-both-ends", "last"] = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Order the records along one axis and replace every k neighbours by their mean or median in all columns."""
-
-    def split_group(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        variable: bool = ...,
-        shuffle: Literal["none", "group", "column"] = ...,
-        remainder: Literal["merge", "as-documented"] = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Replace every group of neighbours by two values that keep its mean and its variance."""
-
-    def v_mdav(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        gamma: float = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Vectors],
-    ) -> Release:
-        """Group records around the one farthest from the average of all, and add those that are close to the group."""
-
-    def safe(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        method: Literal["best", "cluster", "search"] = ...,
-        numeric: Names = ...,
-        nominal: Names = ...,
-        algorithm: Names = ...,
-        unify_numeric: Names = ...,
-        unify_nominal: Names = ...,
-        order: int = ...,
-        count_weight: float = ...,
-        sum_weight: float = ...,
-        weights: str | None = ...,
-        small_groups: Literal["merge", "drop"] = ...,
-        numeric_values: Literal["auto", "own", "means"] = ...,
-        round: Names = ...,
-        effort: Literal["full", "fast"] = ...,
-        max_shift: int | None = ...,
-        time_limit: float | None = ...,
-        candidate: int | None = ...,
-        keep_candidates: bool = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Make every record occur at least k times while the cross tables stay as close to the original as can be."""
-
     def top_code(
         self,
         table: Records,
@@ -456,6 +196,266 @@ class Verbs:
     ) -> Release:
         """Swap values between records: of near rank, or of records that agree in the columns of --by."""
 
+    def individual_ranking(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        representative: Literal["mean", "median"] = ...,
+        remainder: Literal["spread-from-both-ends", "last"] = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Sort each column on its own and replace the values of every k neighbours by their mean or median."""
+
+    def k_ward(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew."""
+
+    def kanonymeans(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        centres: int | None = ...,
+        init: Literal["forgy", "kmeans++"] = ...,
+        merge: Literal["inner-loop", "outer-loop", "single-pass"] = ...,
+        measure: Literal["centroid", "sse"] = ...,
+        inside: bool = ...,
+        iterations: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more."""
+
+    def kanonymeans_star(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        centres: int | None = ...,
+        init: Literal["forgy", "kmeans++"] = ...,
+        merge: Literal["inner-loop", "outer-loop", "single-pass"] = ...,
+        measure: Literal["centroid", "sse"] = ...,
+        inside: bool = ...,
+        iterations: int = ...,
+        population: Records = ...,
+        survivors: int = ...,
+        recombine: bool = ...,
+        mutations: float = ...,
+        strength: float = ...,
+        generations: int = ...,
+        time_limit: float | None = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Search the first centres of kanonymeans by evolution, and keep the grouping of least loss."""
+
+    def max_distance(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records around the two that are farthest apart, again and again."""
+
+    def mdav(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records around the one farthest from the average, and around the one farthest from that one."""
+
+    def mdav_plus(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records around the one farthest from the average of all, which is computed once."""
+
+    def mdav_star(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
+
+    def optimal_univariate(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        representative: Literal["mean", "median"] = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
+
+    def mhm(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss."""
+
+    def microaggregate(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        quality: Literal["fast", "balanced", "best"] = ...,
+        time_limit: float | None = ...,
+        certify: bool = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records with less loss than any single heuristic: start groups, local search, annealing."""
+
+    def recursive_k_ward(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        parts: int = ...,
+        theta: float = ...,
+        direction: Literal["at-least", "below"] = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Divide the records into parts of equal size while their variances say so, and group every part by k-Ward."""
+
+    def secure_k_ward(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        tolerance: float = ...,
+        ratio: float = ...,
+        grouping: str = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Group records by k-Ward, or another method, and move a mean that is too close to most values of its group."""
+
+    def single_axis(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        axis: str = ...,
+        representative: Literal["mean", "median"] = ...,
+        remainder: Literal["spread-from-both-ends", "last"] = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Order the records along one axis and replace every k neighbours by their mean or median in all columns."""
+
+    def split_group(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        variable: bool = ...,
+        shuffle: Literal["none", "group", "column"] = ...,
+        remainder: Literal["merge", "as-documented"] = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace every group of neighbours by two values that keep its mean and its variance."""
+
+    def v_mdav(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        gamma: float = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Vectors],
+    ) -> Release:
+        """Group records around the one farthest from the average of all, and add those that are close to the group."""
+
+    def safe(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        method: Literal["best", "cluster", "search"] = ...,
+        numeric: Names = ...,
+        nominal: Names = ...,
+        algorithm: Names = ...,
+        unify_numeric: Names = ...,
+        unify_nominal: Names = ...,
+        order: int = ...,
+        count_weight: float = ...,
+        sum_weight: float = ...,
+        weights: str | None = ...,
+        small_groups: Literal["merge", "drop"] = ...,
+        numeric_values: Literal["auto", "own", "means"] = ...,
+        round: Names = ...,
+        effort: Literal["full", "fast"] = ...,
+        max_shift: int | None = ...,
+        time_limit: float | None = ...,
+        candidate: int | None = ...,
+        keep_candidates: bool = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Make every record occur at least k times while the cross tables stay as close to the original as can be."""
+
     def profile(
         self,
         table: Records,
@@ -503,6 +503,7 @@ class Verbs:
         max_within_sd: float | None = ...,
         max_within_ranks: float | None = ...,
         max_linkage: float | None = ...,
+        max_missing_change: float | None = ...,
         max_il: float | None = ...,
         max_il1s: float | None = ...,
         max_mean_difference: float | None = ...,
@@ -582,7 +583,7 @@ class Verbs:
         k: Names = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: str = ...,
+        nulls: str | None = ...,
         numeric: Names = ...,
         nominal: Names = ...,
         max_risk: float | None = ...,
