@@ -5,12 +5,15 @@
 -- params: relation, by
 SELECT
   pattern,
-  stratum,
-  count(*) AS n
+  dense_rank() OVER (ORDER BY {% for column in by %}{{ column | ident }}, {% endfor %}true) - 1 AS stratum,
+  n
 FROM (
   SELECT
-    pattern,
-    dense_rank() OVER (ORDER BY {% for column in by %}{{ column | ident }}, {% endfor %}true) - 1 AS stratum
-  FROM {{ relation | ident }})
-GROUP BY pattern, stratum
+    pattern
+  {% for column in by %}
+    , {{ column | ident }}
+  {% endfor %}
+    , count(*) AS n
+  FROM {{ relation | ident }}
+  GROUP BY ALL)
 ORDER BY pattern, stratum

@@ -5,12 +5,13 @@
 -- params: relation, by
 SELECT
   pattern,
-  stratum,
-  count(*) AS n
+  dense_rank() OVER (ORDER BY "land", true) - 1 AS stratum,
+  n
 FROM (
   SELECT
-    pattern,
-    dense_rank() OVER (ORDER BY "land", true) - 1 AS stratum
-  FROM "staging"."patterns")
-GROUP BY pattern, stratum
+    pattern
+    , "land"
+    , count(*) AS n
+  FROM "staging"."patterns"
+  GROUP BY ALL)
 ORDER BY pattern, stratum
