@@ -228,9 +228,10 @@ def _by_pattern(run: Run, blocks: Sequence[Sequence[Column]], by: Sequence[Colum
         prefix = f"missing_{len(run.steps) + 1}_{number}"
         found = coarsen.by_pattern(run.warehouse, relation, block, others, by, k, prefix)
         relation, records, values = found.relation, records + found.records, values + found.values
-    cost = f"{values:,} values of {records:,} records were" if values else "no other value was"
+    cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
     run.notes.append(
-        f"--nulls pattern: no missing value was filled in, and {cost} taken out; at least k = {k} records lack the same"
+        f"--nulls pattern: no missing value was filled in and {cost} taken out, so that at least k = {k} records lack "
+        "the same"
     )
     return relation
 

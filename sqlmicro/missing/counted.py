@@ -52,9 +52,18 @@ def said(found: Sequence[Missing]) -> str:
     parts = []
     if filled:
         by_column = ", ".join(f"{one.column} {one.filled_in:,}" for one in found if one.filled_in)
-        what = "1 missing value was" if filled == 1 else f"{filled:,} missing values were"
-        parts.append(f"{what} filled in with those of other records ({by_column})")
+        verb = "was" if filled == 1 else "were"
+        parts.append(f"{number(filled, 'missing value')} {verb} filled in with those of other records ({by_column})")
     if taken:
         by_column = ", ".join(f"{one.column} {one.taken_out:,}" for one in found if one.taken_out)
-        parts.append(f"{'1 value was' if taken == 1 else f'{taken:,} values were'} taken out ({by_column})")
+        parts.append(f"{number(taken, 'value')} {'was' if taken == 1 else 'were'} taken out ({by_column})")
     return ", ".join(parts)
+
+
+def number(count: int, what: str) -> str:
+    """Return a number of things.
+
+    >>> number(1, "value"), number(2000, "value")
+    ('1 value', '2,000 values')
+    """
+    return f"{count:,} {what}" + ("" if count == 1 else "s")
