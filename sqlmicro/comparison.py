@@ -49,7 +49,10 @@ def _compare(
         Param("Columns to anonymize. Default: all but direct identifiers and weights.", metavar="A,B"),
     ] = (),
     by: Annotated[tuple[str, ...], Param("Strata: no group crosses their values.", metavar="A,B")] = (),
-    nulls: Annotated[str, Param("Missing values: error, keep, suppress or pattern.", metavar="HOW")] = "error",
+    nulls: Annotated[
+        str | None,
+        Param("Missing values: error, keep, suppress or pattern. Default: that of each method.", metavar="HOW"),
+    ] = None,
     numeric: Annotated[
         tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="A,B")
     ] = (),
@@ -318,7 +321,7 @@ def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> 
         words += [f"--{name}", str(values[name])] if values.get(name) else []
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
-    if values["nulls"] != "error" and method.takes("nulls"):
+    if values["nulls"] and method.takes("nulls"):
         words += ["--nulls", values["nulls"]]
     for parameter in method.settings:
         value = candidate.settings.get(parameter.name)

@@ -66,12 +66,13 @@ def _columns(
         ),
     ] = (),
     nulls: Annotated[
-        Literal["error", "keep", "suppress", "pattern"],
+        Literal["error", "keep", "suppress", "pattern"] | None,
         Param(
-            "Missing values: refuse; keep NULL as a value of its own; leave the records out; or group only records "
-            "with the same columns missing."
+            "Missing values: refuse; keep NULL as a value of its own, so that the majority of a group decides; leave "
+            "the records out; or group only records with the same columns missing, where few lack them taking out "
+            "further values. Default: pattern for safe, else error."
         ),
-    ] = "error",
+    ] = None,
 ) -> None: ...
 
 

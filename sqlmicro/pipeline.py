@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlmicro import records
@@ -18,6 +18,7 @@ from sqlmicro.columns import Column, Roles, names_of
 from sqlmicro.content import Content, content, content_of_input
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.keys import Key, Plan, Task
+from sqlmicro.missing import coarsen, counted
 from sqlmicro.params import settle
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source, type_columns
@@ -148,17 +149,8 @@ def step(
     if unions:
         raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")
     with run.timed(f"{method.stage}: {method.name}"):
-        relation = _settle_nulls(run, columns, by, nulls, where)
-        strata: list[Column | str] = [run.as_it_is(column) for column in by]
-        if nulls == "pattern" and method.promise == "record":
-            strata.append("pattern")
-            relation = run.warehouse.run(
-                "load/null_patterns.sql",
-                f"patterns_{len(run.steps) + 1}",
-                view=True,
-                relation=relation,
-                columns=columns,
-            )
+        relation, patterns = _settle_nulls(run, method, columns, by, nulls, int(values.get("k") or 0), where)
+        strata: list[Column | str] = [*(run.as_it_is(column) for column in by), *patterns]
         work = Work(
             run.warehouse,
             run.source,
@@ -170,6 +162,7 @@ def step(
             key=run.key,
             task=_task(run, method, values, columns, by, nulls),
             rows=run.rows_in,
+            before=run.current,
         )
         if method.engine == "numpy":
             records.group(work, method, values)
@@ -179,8 +172,12 @@ def step(
             method.function(work, **values)
     run.tasks.append(Task(method.name, names_of(columns), names_of(by), nulls, values))
     _as_declared(run, work.outcome)
+    before = run.current
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
+    if nulls == "keep" and method.takes_nulls:
+        changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
+        run.notes += [f"--nulls keep: {changed}"] if changed else []
     k = int(values.get("k") or 0)
     run.claims += work.outcome.claims or [Claim((*columns, *by), method.promise, k)]
     run.notes += work.outcome.notes
@@ -206,37 +203,22 @@ def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
         )
 
 
-def _settle_nulls(run: Run, columns: Sequence[Column], by: Sequence[Column], nulls: str, where: str) -> Name:
-    """Check the columns for missing and infinite values; return the relation to work on."""
+def _settle_nulls(
+    run: Run, method: Method, columns: Sequence[Column], by: Sequence[Column], nulls: str, k: int, where: str
+) -> tuple[Name, list[str]]:
+    """Check the columns for missing and infinite values; return the relation to work on, and its further strata."""
     if nulls not in NULLS:
         raise ParameterError(f"{where}, nulls", f"must be one of {', '.join(NULLS)}", repr(nulls))
-    floats = [
-        column
-        for column in columns
-        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in run.widened
-    ]
-    others = [column for column in columns if column not in floats]
-    found = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
-    order = [column.name for column in columns]
-    gaps = sorted(found, key=lambda row: order.index(row[0]))
-    infinite = [f"{name} ({count:,})" for name, _, count in gaps if count]
-    if infinite:
-        raise InputError(
-            where,
-            "numbers must be finite and below 1e150",
-            "NaN, infinite or larger values in " + ", ".join(infinite),
-            "Replace them by NULL, or leave these columns out of --columns",
-        )
-    missing = [f"{name} ({count:,})" for name, count, _ in gaps if count]
+    missing = _missing(run, columns, where)
     if not missing:
-        return run.current
+        return run.current, []
     if nulls == "error":
         raise InputError(
             where,
             "the columns must have no missing values",
-            "NULL in " + ", ".join(missing),
-            "Choose --nulls pattern (group only records with the same columns missing), keep (NULL is a value of its "
-            "own), or suppress (leave these records out of the release)",
+            "NULL in " + ", ".join(f"{column.name} ({count:,})" for column, count in missing.items()),
+            "Choose --nulls pattern (group only records with the same columns missing: none is filled in), keep (NULL "
+            "is a value of its own), or suppress (leave these records out of the release)",
         )
     if nulls == "suppress":
         before = run.warehouse.count(run.current)
@@ -247,7 +229,51 @@ def _settle_nulls(run: Run, columns: Sequence[Column], by: Sequence[Column], nul
         run.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
         if after == 0:
             raise InputError(where, "some records must have no missing values", "none", "Use --nulls pattern or keep")
-    return run.current
+    if nulls == "pattern" and method.promise == "record":
+        return _by_pattern(run, [columns], by, k), ["pattern"]
+    if nulls == "pattern" and method.promise == "column":
+        return _by_pattern(run, [[column] for column in missing], by, k), []
+    return run.current, []
+
+
+def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, int]:
+    """Return how many values are missing of the columns that lack some; refuse numbers without arithmetic."""
+    floats = [
+        column
+        for column in columns
+        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in run.widened
+    ]
+    others = [column for column in columns if column not in floats]
+    rows = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
+    found = {name: (nulls, unusable) for name, nulls, unusable in rows}
+    infinite = [f"{column.name} ({found[column.name][1]:,})" for column in columns if found[column.name][1]]
+    if infinite:
+        raise InputError(
+            where,
+            "numbers must be finite and below 1e150",
+            "NaN, infinite or larger values in " + ", ".join(infinite),
+            "Replace them by NULL, or leave these columns out of --columns",
+        )
+    return {column: found[column.name][0] for column in columns if found[column.name][0]}
+
+
+def _by_pattern(run: Run, blocks: Sequence[Sequence[Column]], by: Sequence[Column], k: int) -> Name:
+    """Return the records with patterns of missing values that k share, in each block of columns; say what it cost."""
+    relation, records, values = run.current, 0, 0
+    for number, block in enumerate(blocks, 1):
+        others = [column for column in run.roles.released if column not in block]
+        prefix = f"missing_{len(run.steps) + 1}_{number}"
+        task = Task("missing values", names_of(block), names_of(by), "pattern", {"k": k})
+        stream = f"sqlmicro_{prefix}"
+        run.warehouse.set_key(stream, run.key.draws(run.source.identity, task, names_of(block)))
+        found = coarsen.by_pattern(run.warehouse, relation, block, others, by, k, prefix, stream)
+        relation, records, values = found.relation, records + found.records, values + found.values
+    cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
+    run.notes.append(
+        f"--nulls pattern: no missing value was filled in and {cost} taken out, so that at least k = {k} records lack "
+        "the same"
+    )
+    return relation
 
 
 def _as_declared(run: Run, outcome: Outcome) -> None:
@@ -325,7 +351,10 @@ def _summary(
 
 
 def losses(run: Run) -> dict[str, Any]:
-    """Return IL over the numeric columns that were worked on, and the share of values changed in the nominal ones."""
+    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing."""
     with run.timed("loss"):
         columns = [column for column in run.quasi if column not in run.text]
-        return information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
+        lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
+        loaded = [column for column in run.source.columns if column in set(run.roles.released)]
+        missing = counted.measure(run.warehouse, run.original, run.current, loaded)
+        return {**lost, "missing": [asdict(one) for one in missing]}

@@ -7,12 +7,12 @@ beside its place, read back by the audits, and then renamed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import in_place, manifest, moves, mysql, placing, postgres, private, templates
+from sqlmicro import in_place, manifest, moves, mysql, placing, postgres, private, published_types, templates
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
@@ -114,13 +114,19 @@ def _to_tables(releases: Sequence[Release]) -> None:
                 relation = _write_table(run, output)
                 columns = _published_columns(run, relation, release.target)
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
-            release.report |= manifest.after(run, relation, columns)  # of the last output, which is the release
+            release.report |= _read_back(release, relation, columns)  # of the last output, which is the release
             record(run, release.target, release.report, release.audits, release.started)
         in_place.look_again(changed)
 
 
-def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
-    """Return the released columns by how their staged values become those that are published."""
+def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
+    """Return what is reported of what was published: its hashes, and the types that are not those of the source."""
+    changed = published_types.changes(release.run, columns, release.target)
+    return {**manifest.after(release.run, relation, columns, path), "types_changed": changed}
+
+
+def published_as(run: Run, *, in_place: bool, types: Mapping[Column, str] | None = None) -> dict[str, list[Column]]:
+    """Return the released columns by how their staged values become those that are published, some of another type."""
     used = set(run.roles.used) - run.text
     kinds: dict[str, list[Column]] = {
         "plain": [],
@@ -129,9 +135,12 @@ def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
         "timestamps_with_zone": [],
         "casts": [],
     }
+    types = types or {}
     for column in run.roles.released:
         kind = "plain"
-        if column in used and column.family in ("date", "timestamp", "timestamptz"):
+        if column in types:
+            kind, column = "casts", replace(column, type=types[column])
+        elif column in used and column.family in ("date", "timestamp", "timestamptz"):
             kind = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps_with_zone"}[column.family]
         elif (column in used and column.family == "other") or (in_place and column.family == "enum"):
             kind = "casts"
@@ -141,7 +150,8 @@ def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
 
 def ordered(run: Run, output: Output) -> Output:
     """Return an output with its records in the types that are published, and the key of their order."""
-    kinds: dict[str, Any] = {**published_as(run, in_place=output.target.kind == "in place")}
+    types = published_types.of_release(run, output.relation, output.target)
+    kinds: dict[str, Any] = {**published_as(run, in_place=output.target.kind == "in place", types=types)}
     into = f"{output.relation.table}_in_own_types"
     records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
     names = [(column.staged, "") for column in _in_order(run)]
@@ -262,7 +272,7 @@ def _rehearse(releases: Sequence[Release]) -> None:
                 for claim in run.claims
                 if claim.promise == "record"
             ]
-        release.report |= manifest.after(run, rehearsed, columns)
+        release.report |= _read_back(release, rehearsed, columns)
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
@@ -294,7 +304,7 @@ def _to_files(releases: Sequence[Release]) -> None:
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
                 placing.to_disk(beside)
                 planned[number].append(moves.planned(beside, path))
-            release.report |= manifest.after(run, relation, columns, beside)
+            release.report |= _read_back(release, relation, columns, beside)
         placing.place(releases, planned)
 
 

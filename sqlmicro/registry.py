@@ -157,6 +157,11 @@ class Method:
         """Whether a user chooses what becomes of missing values; in masking they stay missing."""
         return self.stage != "mask"
 
+    @property
+    def nulls(self) -> str:
+        """What becomes of missing values where nothing is said."""
+        return {"safe": "pattern", "group": "error", "mask": "keep"}[self.stage]
+
     def takes(self, option: str) -> bool:
         """Tell whether an option that methods share means something here."""
         unlike = {"columns": self.takes_columns, "by": self.takes_strata, "nulls": self.takes_nulls}

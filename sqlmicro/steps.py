@@ -143,7 +143,7 @@ def own_settings(step: Step) -> dict[str, Any]:
 
 def nulls_of(step: Step) -> str:
     """Return what becomes of missing values in a step."""
-    return str(step.settings.get("nulls") or ("error" if find(step.do).takes_nulls else "keep"))
+    return str(step.settings.get("nulls") or find(step.do).nulls)
 
 
 def keeps_candidates(job: Job) -> bool:

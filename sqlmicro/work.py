@@ -89,9 +89,12 @@ class Work:
         key: Key,
         task: Task,
         rows: int,
+        before: Name | None = None,
     ) -> None:
         self.warehouse = warehouse
         self.relation = relation
+        self.before = before or relation
+        """The records before missing values were settled: what a release is compared with."""
         self.columns = list(columns)
         self.by = list(by)
         self.where = where
@@ -210,8 +213,7 @@ class Work:
                 self.where,
                 f"every stratum must have at least k = {k} records{of}",
                 f"{below} strata with fewer, the smallest has {smallest}",
-                "Use fewer or coarser --by columns, a smaller --k, or --nulls suppress if it is missing values that "
-                "make small patterns",
+                "Use fewer or coarser --by columns, or a smaller --k",
             )
         hint = (
             "Use a smaller --k" if smallest >= 2 else "A group needs 2 records: check --table, and what --nulls leaves"

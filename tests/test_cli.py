@@ -60,7 +60,7 @@ def test_the_main_job(db):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["safe", "--table", "persons"], 2, ["--nulls pattern", "class (34)"]),
+        (["mdav", "--table", "persons", "--columns", "class", "--rest", "drop"], 2, ["--nulls pattern", "class (34)"]),
         (["mdav", "--table", "persons", "--columns", "age"], 2, ["every column needs a role", "--rest drop"]),
         (["mdav", "--table", "persons", "--columns", "age", "--rest", "drop", "--k", "1"], 2, ["at least 2"]),
         (["mdav", "--table", "persons", "--columns", "age", "--rest", "drop", "--k", "301"], 2, ["at least k = 301"]),

@@ -46,7 +46,7 @@ def test_a_draft_drops_identifiers_anonymizes_all_else_and_says_why(db: Path) ->
     text = sqlmicro.init('my "table"', db=str(db))["toml"]
     job = tomllib.loads(text)
     safe, publish = job["step"]
-    assert (safe["do"], safe["k"], safe["nulls"], publish["do"]) == ("safe", 3, "keep", "publish")
+    assert (safe["do"], safe["k"], safe["nulls"], publish["do"]) == ("safe", 3, "pattern", "publish")
     assert set(job["drop"]) == {"customer_name", "id", "u", "either"}
     assert set(safe["columns"]) == {*AWKWARD, "gaps", "flag", "diagnosis", "weight"}
     assert job["gate"] == [{"quasi": [*AWKWARD, "gaps", "flag"], "min_k": 3}]
@@ -56,6 +56,8 @@ def test_a_draft_drops_identifiers_anonymizes_all_else_and_says_why(db: Path) ->
     assert "sensitive by its name" in told['"diagnosis",']
     assert "9 missing" not in told['"gaps",'] and "10 missing" in told['"gaps",']
     assert "# min_l = 2" in text
+    words = " ".join(text.replace("# ", "").split())
+    assert 'Missing in "gaps". This loses least: what is missing stays missing' in words
 
 
 def test_the_draft_of_awkward_names_runs_as_it_is(db: Path) -> None:

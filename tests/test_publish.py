@@ -163,7 +163,7 @@ def test_the_parameters_of_a_release_tell_what_was_kept_and_how_it_was_grouped(d
     parameters = json.loads(query(db, "SELECT parameters FROM sqlmicro.releases")[0][0])
     assert parameters["kept"] == ["code"]
     assert parameters["dropped"] == ["id", 'net "income"', "born", "note"]
-    assert parameters["steps"][0]["nulls"] == "error"
+    assert parameters["steps"][0]["nulls"] == "pattern"
     assert parameters["steps"][0]["released"]["pass"] in ("numeric", "nominal", "both", "all")
     nearest = query(db, "SELECT candidate, released FROM sqlmicro.candidates ORDER BY distance, loss, candidate")
     assert [released for _, released in nearest] == [True] + [False] * (len(nearest) - 1)

@@ -9,6 +9,7 @@ from sqlmicro.audits import suda  # noqa: F401
 from sqlmicro.audits import contribution  # noqa: F401
 from sqlmicro.audits import interval  # noqa: F401
 from sqlmicro.audits import linkage  # noqa: F401
+from sqlmicro.audits import missing  # noqa: F401
 from sqlmicro.audits import information_loss  # noqa: F401
 from sqlmicro.audits import moments  # noqa: F401
 from sqlmicro.audits import distributions  # noqa: F401

@@ -109,10 +109,12 @@ def _nulls(used: Iterable[ColumnProfile]) -> list[str]:
     names = ", ".join(_quoted(p.column.name) for p in used if p.nulls)
     return [
         *_comment(
-            f"Missing in {names}: NULL is a value like others. DECIDE: suppress leaves such records out, pattern "
-            "groups only those with the same columns missing."
+            f"Missing in {names}. This loses least: what is missing stays missing, and none is filled in; where fewer "
+            "than k records lack the same columns, further values are taken out, and the run says how many. DECIDE: "
+            "suppress leaves out every record that lacks a value; keep lets the majority of a group decide, which "
+            "fills in some and takes out others."
         ),
-        'nulls = "keep"',
+        'nulls = "pattern"',
     ]
 
 

@@ -26,9 +26,12 @@ def _explain(
 EXPLAIN_OPTIONS = parameters(_explain)
 _NULLS = {
     "error": "a missing value stops the job",
-    "keep": "a missing value is a value like others",
+    "keep": "a missing value is a value like others, and the majority of a group decides whether it lacks one",
     "suppress": "records with a missing value are left out",
-    "pattern": "only records with the same values missing are grouped",
+    "pattern": (
+        "a missing value stays missing: only records that lack the same are grouped, and where fewer than k do, "
+        "further values are taken out"
+    ),
 }
 
 
@@ -176,7 +179,7 @@ def _step(number: int, step: Step) -> str:
     declared = {option.name: option.default for option in method.settings}
     shown = {name: settings.get(name, declared[name]) for name in declared if name == "k" or name in settings}
     given = "".join(f", {name.replace('_', ' ')} = {_value(value)}" for name, value in shown.items())
-    nulls = f" Here {_NULLS[settings.get('nulls', 'error')]}." if method.takes_nulls else ""
+    nulls = f" Here {_NULLS[settings.get('nulls') or method.nulls]}." if method.takes_nulls else ""
     return (
         f"Step {number} is {step.do}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
         f"{PROMISES[method.promise]}.{nulls}"

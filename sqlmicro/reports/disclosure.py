@@ -9,6 +9,7 @@ The rules, which `tests/reports/test_disclosure.py` holds:
   between the quartiles.
 - Means, standard deviations, correlations and distances are over all records.
 - Of classes smaller than k only the number of their records is shown.
+- A share of missing values is left out where fewer than k records lack the value, or have one.
 - Shares are of the records that have a value, with three significant digits.
 """
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor, log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _BINS = 10
@@ -122,3 +123,19 @@ def class_steps(sizes: Mapping[int, int], k: int | None) -> list[ClassStep]:
             records = sum(size * n for size, n in inside.items())
             steps.append(ClassStep(low, after and after - 1, sum(inside.values()), records))
     return steps
+
+
+def missing(found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
+    """Return the share of missing values of every column that lacks some, before and after; None below k records.
+
+    >>> missing({"records": {"before": 10, "after": 10}, "by_column": {"age": {"before": 5, "after": 1}}}, 3)
+    [{'column': 'age', 'before': 0.5, 'after': None}]
+    """
+
+    def share(count: int, records: int) -> float | None:
+        return None if 0 < count < k or 0 < records - count < k else count / records
+
+    return [
+        {"column": name, **{when: share(counts[when], found["records"][when]) for when in ("before", "after")}}
+        for name, counts in found.get("by_column", {}).items()
+    ]

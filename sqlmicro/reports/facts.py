@@ -36,9 +36,9 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
         `release`, `table`, `source`, `original` (None, and `no_original` says why), `quasi`, `min_k`, `verdict`,
-        `records`, `steps`, `audits`, `class_sizes`, `below_k`, `columns`, `correlations`, `loss`, `deviations`,
-        `attacks` (name, rate, ci, chance, n of each; filled by `attack`), `candidates` (label, risk, loss, command,
-        front of each release of the same source), `safe_candidates`.
+        `records`, `steps`, `audits`, `class_sizes`, `below_k`, `columns`, `correlations`, `missing`, `loss`,
+        `deviations`, `attacks` (name, rate, ci, chance, n of each; filled by `attack`), `candidates` (label, risk,
+        loss, command, front of each release of the same source), `safe_candidates`.
 
     Raises
     ------
@@ -68,6 +68,7 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
     ]
     facts["distances"] = {name: details[name]["by_column"] for name in ("hellinger", "emd") if name in details}
     facts["loss"] = _loss(known, details)
+    facts["missing"] = disclosure.missing(details.get("missing-rate", {}), k)
     facts["deviations"] = (
         distributions.deviations(subject, details["safe-distance"]) if "safe-distance" in details else {}
     )

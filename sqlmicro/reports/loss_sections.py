@@ -56,6 +56,23 @@ def _column(column: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterable[Blo
         yield Block(table=Table(f"Summary of {name}", ["Figure", *header], rows, right))
 
 
+def missing(facts: Mapping[str, Any]) -> Section:
+    """Return the section on missing values before and after."""
+    found = facts["missing"]
+    if not found:
+        return Section("missing", "Missing values")
+    rows = [
+        [one["column"], *("not shown" if one[when] is None else percent(one[when]) for when in ("before", "after"))]
+        for one in found
+    ]
+    return Section("missing", "Missing values", [Block(
+        text=["How many of the records lack a value. A share that rises tells of values that were taken out, one that "
+              "falls of values that were filled in with those of other records. Not shown is what would tell of fewer "
+              f"than {facts['min_k']:,} records."],
+        table=Table("Shares of missing values", ["Column", "Before", "After"], rows, frozenset({1, 2})),
+    )])  # fmt: skip
+
+
 def correlations(facts: Mapping[str, Any]) -> Section:
     """Return the section on the correlations before and after."""
     found = sorted(facts["correlations"], key=lambda row: -abs(row["after"] - row["before"]))

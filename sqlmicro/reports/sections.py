@@ -10,8 +10,8 @@ from sqlmicro.reports import risk_sections as risk
 from sqlmicro.reports.content import Section
 
 _ORDER = (
-    risk.promise, risk.classes, risk.attacks, risk.risk_map, risk.audits, loss.columns, loss.correlations, loss.tables,
-    loss.candidates, risk.parameters, risk.not_promised,
+    risk.promise, risk.classes, risk.attacks, risk.risk_map, risk.audits, loss.columns, loss.missing, loss.correlations,
+    loss.tables, loss.candidates, risk.parameters, risk.not_promised,
 )  # fmt: skip
 
 

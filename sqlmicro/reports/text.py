@@ -148,6 +148,8 @@ def release(report: dict[str, Any]) -> str:
         line("rows", rows),
         *_groups(report),
         *_losses(report),
+        *_missing(report["missing"]),
+        *_types(report),
         line("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
         *_audits(report["audits"]),
         *_purged(report),
@@ -207,6 +209,33 @@ def _losses(report: dict[str, Any]) -> list[str]:
         parts = report["safe_parts"]
         lines.append(line("SAFE distance", f"{report['safe_distance']:.6f} = {weighted(parts)}"))
     return lines
+
+
+_MISSING_AT_MOST = 6
+
+
+def _missing(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the share of missing values before and after, of the columns that changed most."""
+
+    def changed(one: dict[str, Any]) -> int:
+        return int(one["filled_in"] + one["taken_out"])
+
+    parts = []
+    for one in sorted(found, key=changed, reverse=True)[:_MISSING_AT_MOST]:
+        shares = [100 * one[when] / max(one[f"records_{when}"], 1) for when in ("before", "after")]
+        moved = [f"{one[what]:,} {what.replace('_', ' ')}" for what in ("filled_in", "taken_out") if one[what]]
+        of = f" ({', '.join(moved)})" if moved else ""
+        parts.append(f"{one['column']} {shares[0]:.1f} % → {shares[1]:.1f} %{of}")
+    more = len(found) - len(parts)
+    return [line("missing", ", ".join([*parts, *([f"and {more} more columns"] if more > 0 else [])]))] if parts else []
+
+
+def _types(report: dict[str, Any]) -> list[str]:
+    """Return the columns that have another type in the release than in its source."""
+    changed = [f"{one['column']} {one['before']} → {one['after']}" for one in report["types_changed"]]
+    if report["target_kind"] == "file" and re.search(r"\.(csv|json|ndjson)(\.(gz|zst))?$", report["target"].lower()):
+        changed = ["none: CSV and JSON files keep no types"]
+    return [line("types changed", ", ".join(changed))] if changed else []
 
 
 def weighted(parts: dict[str, Any]) -> str:

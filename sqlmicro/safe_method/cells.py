@@ -24,8 +24,10 @@ class Cells:
     """The occurring combinations, in SQL as a relation and in NumPy as coordinates.
 
     `n` and `strata` have shape (cells,); `codes` are the numbers of the nominal values and `raw` the numeric values as
-    they are, NaN where missing; `numbers` are the standardised numeric columns. Where records have weights, those of a
-    cell have the same: `weights` holds them, by the mean weight of a record, and in `file` n is their sum.
+    they are, NaN where missing; `numbers` are the standardised numeric columns. `file` is the original that a release
+    is compared with, also where `relation` lacks further values so that patterns of them are frequent. Where records
+    have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, and in `file` n
+    is their sum.
     """
 
     relation: Name
@@ -80,13 +82,17 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], w
         nominal=nominal_columns,
         numeric=[*numeric_columns, *weights],
     )
+    own = [column for column in key if isinstance(column, Column)]
+    original = relation
+    if work.before != work.relation:
+        original = work.run("safe/cells.sql", "original_cells", relation=work.before, columns=own)
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
     weight = np.array(read[weighing.staged], dtype=float) if weighing else np.ones(len(n))
     return Cells(
         relation,
-        weighed(work, relation, [*nominal_columns, *numeric_columns], weighing),
+        weighed(work, original, [*nominal_columns, *numeric_columns], weighing),
         nominal_columns,
         numeric_columns,
         key,

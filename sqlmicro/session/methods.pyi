@@ -49,7 +49,7 @@ class Verbs:
         remainder: Literal["spread-from-both-ends", "last"] = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Sort each column on its own and replace the values of every k neighbours by their mean or median."""
@@ -61,7 +61,7 @@ class Verbs:
         k: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew."""
@@ -79,7 +79,7 @@ class Verbs:
         iterations: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more."""
@@ -104,7 +104,7 @@ class Verbs:
         time_limit: float | None = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Search the first centres of kanonymeans by evolution, and keep the grouping of least loss."""
@@ -116,7 +116,7 @@ class Verbs:
         k: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the two that are farthest apart, again and again."""
@@ -128,7 +128,7 @@ class Verbs:
         k: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average, and around the one farthest from that one."""
@@ -140,7 +140,7 @@ class Verbs:
         k: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, which is computed once."""
@@ -152,7 +152,7 @@ class Verbs:
         k: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
@@ -165,7 +165,7 @@ class Verbs:
         representative: Literal["mean", "median"] = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
@@ -177,7 +177,7 @@ class Verbs:
         k: int = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss."""
@@ -192,7 +192,7 @@ class Verbs:
         certify: bool = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records with less loss than any single heuristic: start groups, local search, annealing."""
@@ -207,7 +207,7 @@ class Verbs:
         direction: Literal["at-least", "below"] = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Divide the records into parts of equal size while their variances say so, and group every part by k-Ward."""
@@ -222,7 +222,7 @@ class Verbs:
         grouping: str = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group records by k-Ward, or another method, and move a mean that is too close to most values of its group."""
@@ -237,7 +237,7 @@ class Verbs:
         remainder: Literal["spread-from-both-ends", "last"] = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Order the records along one axis and replace every k neighbours by their mean or median in all columns."""
@@ -252,7 +252,7 @@ class Verbs:
         remainder: Literal["merge", "as-documented"] = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace every group of neighbours by two values that keep its mean and its variance."""
@@ -265,7 +265,7 @@ class Verbs:
         gamma: float = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, and add those that are close to the group."""
@@ -295,7 +295,7 @@ class Verbs:
         keep_candidates: bool = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Make every record occur at least k times while the cross tables stay as close to the original as can be."""
@@ -504,6 +504,7 @@ class Verbs:
         max_within_sd: float | None = ...,
         max_within_ranks: float | None = ...,
         max_linkage: float | None = ...,
+        max_missing_change: float | None = ...,
         max_il: float | None = ...,
         max_il1s: float | None = ...,
         max_mean_difference: float | None = ...,
@@ -584,7 +585,7 @@ class Verbs:
         k: Names = ...,
         columns: Names = ...,
         by: Names = ...,
-        nulls: str = ...,
+        nulls: str | None = ...,
         numeric: Names = ...,
         nominal: Names = ...,
         max_risk: float | None = ...,

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import keys, options, pipeline, private, publish, targets
+from sqlmicro import keys, options, pipeline, private, publish, published_types, targets
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import committing
@@ -51,9 +51,9 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         _note_roles(run)
         columns, by = step_columns(step, run.roles, source)
         method, settings = _here(find(step.do), step)
-        pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or "error", step.where)
+        pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or method.nulls, step.where)
         report = _report(run, job, target)
-        report["audits"] = _publish(run, target, dry=job.dry)
+        report["audits"], report["types_changed"] = _publish(run, target, dry=job.dry)
         report["k"] = report["audits"][0]["value"]
         report["histogram"] = report["audits"][0].pop("histogram")
         report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
@@ -130,8 +130,8 @@ def _source(warehouse: SparkWarehouse, table: str) -> Source:
     return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
 
 
-def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> list[dict[str, Any]]:
-    """Write beside the target, audit what can be read back, then rename."""
+def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[list[dict[str, Any]], list[Any]]:
+    """Write beside the target, audit what can be read back, then rename; return the audits, and types that changed."""
     warehouse: Any = run.warehouse
     assert target.path is not None
     with run.timed("publish and audit"), private.folder(target.path.parent) as folder:
@@ -151,7 +151,7 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> list[di
                 if target.path.exists():
                     target.path.rename(folder / "replaced")
                 beside.rename(target.path)
-    return audits
+    return audits, published_types.changes(run, columns, target)
 
 
 def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, Any]:

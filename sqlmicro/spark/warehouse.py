@@ -20,6 +20,7 @@ from sqlmicro.templates import Name, header, render, statement
 from sqlmicro.warehouse import Logged
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlmicro.progress import Progress
@@ -115,6 +116,11 @@ class SparkWarehouse:
         """Create the staging relation `into` from a SELECT of DuckDB's that is a constant."""
         frame = self._frame(into, statement(text, **params), into)
         return self.put(self.keep(frame) if keep else frame, into)
+
+    def load(self, table: pa.Table, into: str, comment: str) -> Name:
+        """Create the staging relation `into` from a small Arrow table."""
+        self.log.append(Logged(into, f"-- {into}: {comment}"))
+        return self.put(self.call(into, lambda: self.session.createDataFrame(table)), into)
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""

@@ -204,7 +204,7 @@ def test_wrong_settings_are_refused(workbench: Any, options: dict[str, Any]) -> 
         ({"income": ("DOUBLE", [float("nan")] + [1.0] * 19)}, {}, "numbers must be finite"),
         ({"age": ("FLOAT", [float("inf")] + [1.0] * 19)}, {"nominal": ["region", "sex", "age"], "numeric": ["income"]},
          "numbers must be finite"),
-        ({"income": ("DOUBLE", [None] + [1.0] * 19)}, {}, "must have no missing values"),
+        ({"income": ("DOUBLE", [None] + [1.0] * 19)}, {"nulls": "error"}, "must have no missing values"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("method", ["cluster", "search", "best"])

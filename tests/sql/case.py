@@ -65,3 +65,11 @@ def by_ties(numbers):
     with duckdb.connect() as connection:
         hashes = [connection.execute(f"SELECT hash($1, CAST({n} AS BIGINT))", [KEY]).fetchone()[0] for n in listed]
     return [number for _, number in sorted(zip(hashes, listed, strict=True))]
+
+
+def keyed(record, *values):
+    """Return the hash of a record and values that stands in mask/draws.sql; hash() is DuckDB's own."""
+    with duckdb.connect() as connection:
+        listed = ", ".join(["$1", str(record), *map(str, values)])
+        (number,) = connection.execute(f"SELECT hash({listed})", [KEY]).fetchone()
+    return sha256(f"{KEY} {number}".encode()).hexdigest()

@@ -615,4 +615,26 @@ CASES = [
         returns=["fraction"],
         expect=[(1.0,)],
     ),
+    # Of four values of age one is missing, of two released both; every income is there, before and after.
+    Case(
+        "audit/missing_rates.sql",
+        given={
+            "original": values('age, "net ""income"""', "(30, 1)", "(NULL, 2)", "(40, 3)", "(50, 4)"),
+            "release": values('age, "net ""income"""', "(NULL, 1)", "(NULL, 2)"),
+        },
+        params={
+            "original": rel("original"),
+            "released": rel("release"),
+            "columns": [col("age", "INTEGER"), INCOME],
+        },
+        returns=[
+            "records_before",
+            "present_before_1",
+            "present_before_2",
+            "records_after",
+            "present_after_1",
+            "present_after_2",
+        ],
+        expect=[(4, 3, 4, 2, 0, 2)],
+    ),
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from .case import Case, by_ties, col, rel, values
+from .case import Case, by_ties, col, keyed, rel, values
 
 INCOME = col('net "income"', "INTEGER")
 
@@ -353,5 +353,57 @@ CASES = [
         # a1 = 0, a2 = 1, b1 = 2, b NULL = 3, NULL 1 = 4
         expect=[(1,), (3,), (1,), (4,), (2,), (0,)],
         ordered=True,
+    ),
+    # Strata are numbered by their value, NULL last.
+    Case(
+        "load/null_pattern_sizes.sql",
+        given={
+            "patterns": values(
+                "row_id, land, pattern",
+                "(0, 'b', '01')",
+                "(1, 'a', '00')",
+                "(2, NULL, '00')",
+                "(3, 'a', '00')",
+                "(4, 'a', '01')",
+            )
+        },
+        params={"relation": rel("patterns"), "by": [col("land", "VARCHAR")]},
+        returns=["pattern", "stratum", "n"],
+        expect=[("00", 0, 2), ("00", 2, 1), ("01", 0, 1), ("01", 1, 1)],
+        ordered=True,
+    ),
+    Case(
+        "load/null_pattern_sizes.sql",
+        given={"patterns": values("row_id, pattern", "(0, '1')", "(1, '0')", "(2, '0')")},
+        params={"relation": rel("patterns"), "by": []},
+        returns=["pattern", "stratum", "n"],
+        expect=[("0", 0, 2), ("1", 0, 1)],
+        ordered=True,
+    ),
+    # Two of the four complete records in stratum a lose y, as the keyed hash draws them; those in b keep theirs.
+    Case(
+        "load/coarsened_patterns.sql",
+        given={
+            "patterns": values(
+                'row_id, record, land, x, y, "net ""income""", pattern',
+                *(f"({i}, {i}, 'a', {i}, 'y', 7, '00')" for i in range(4)),
+                *("(4, 4, 'a', 4, NULL, 7, '01')", "(5, 5, 'b', 5, 'y', NULL, '00')"),
+            ),
+            "moves": values("pattern, stratum, first_seat, last_seat, coarsened", "('00', 0, 1, 2, '01')"),
+        },
+        params={
+            "relation": rel("patterns"),
+            "moves": rel("moves"),
+            "columns": [col("x", "INTEGER"), col("y", "VARCHAR")],
+            "others": [INCOME, col("land", "VARCHAR")],
+            "by": [col("land", "VARCHAR")],
+            "stream": "sqlmicro_order",
+        },
+        returns=["row_id", "record", "x", "y", 'net "income"', "land", "pattern"],
+        expect=[
+            *((i, i, i, None, 7, "a", "01") for i in sorted(range(4), key=keyed)[:2]),
+            *((i, i, i, "y", 7, "a", "00") for i in sorted(range(4), key=keyed)[2:]),
+            *((4, 4, 4, None, 7, "a", "01"), (5, 5, 5, "y", None, "b", "00")),
+        ],
     ),
 ]

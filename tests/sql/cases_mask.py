@@ -7,10 +7,9 @@ from hashlib import sha256
 from math import ceil, cos, exp, floor, log, pi, sqrt
 from statistics import NormalDist
 
-import duckdb
 import pytest
 
-from .case import KEY, Case, col, rel, values
+from .case import KEY, Case, col, keyed, rel, values
 
 X, INCOME, LAND, TOWN = col("x"), col('net "income"', "INTEGER"), col("land", "VARCHAR"), col("town", "VARCHAR")
 
@@ -27,14 +26,6 @@ def drawn(select, row_ids, *streams):
         for number, stream in enumerate(streams, 1)
     ]
     return f"SELECT *, {', '.join(columns)} FROM ({select})"
-
-
-def keyed(record, *values):
-    """Return the hash of a record and values that stands in mask/draws.sql; hash() is DuckDB's own."""
-    with duckdb.connect() as connection:
-        listed = ", ".join(["$1", str(record), *map(str, values)])
-        (number,) = connection.execute(f"SELECT hash({listed})", [KEY]).fetchone()
-    return sha256(f"{KEY} {number}".encode()).hexdigest()
 
 
 def deviate(stream, row_id):

@@ -163,4 +163,12 @@ CASES = [
         returns=["records", "hashes"],
         expect=[(1, True)],
     ),
+    # Each label once, NULL is none.
+    Case(
+        "publish/labels.sql",
+        given={"released": values("row_id, kind, grade", "(0, 'a', NULL)", "(1, 'a', NULL)", "(2, 'it''s', NULL)")},
+        params={"relation": rel("released"), "columns": [col("kind", "VARCHAR"), col("grade", "VARCHAR")]},
+        returns=["number", "label"],
+        expect=[(1, "a"), (1, "it's")],
+    ),
 ]

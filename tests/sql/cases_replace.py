@@ -326,4 +326,15 @@ CASES = [
         returns=["row_id", "label", "value"],
         expect=[(i, 0, 4 - sqrt(12) * sqrt(4 / 3)) if i < 3 else (i, 0, 4 + sqrt(12) * sqrt(3 / 4)) for i in range(7)],
     ),
+    # Record 1 was filled in, record 2 lost its value, record 3 lacks it as before, record 4 was left out.
+    Case(
+        "replace/missing_values.sql",
+        given={
+            "before": values('row_id, "net ""income"""', "(0, 5)", "(1, NULL)", "(2, 7)", "(3, NULL)", "(4, NULL)"),
+            "after": values('row_id, "net ""income"""', "(3, NULL)", "(2, NULL)", "(1, 5)", "(0, 5)"),
+        },
+        params={"before": rel("before"), "after": rel("after"), "columns": [INCOME]},
+        returns=["records_before", "records_after", "before_1", "after_1", "filled_in_1", "taken_out_1"],
+        expect=[(5, 4, 3, 2, 1, 1)],
+    ),
 ]

@@ -1,0 +1,45 @@
+"""Missing values: how many a release has more or fewer of than the original."""
+
+from __future__ import annotations
+
+from sqlmicro.audits.registry import Found, NothingToMeasure, audit
+from sqlmicro.audits.subject import Subject
+
+
+@audit(
+    "missing-rate",
+    needs=("original",),
+    gate="max_missing_change",
+    source="Little & Rubin (2002)",
+    templates=("audit/missing_rates.sql",),
+)
+def missing_rate(subject: Subject, limit: float | None) -> Found:
+    """The largest change of the share of missing values in a column.
+
+    Returns
+    -------
+    Found
+        The value over the columns both tables have, from 0 (each lacks as many of its values as before) to 1;
+        `by_column`, with the records that have none and all records, before and after.
+    """
+    columns = subject.shared
+    if subject.original is None or not columns:
+        raise NothingToMeasure("audit, --original", "must have columns in common with the release", "none")
+    row = subject.warehouse.record(
+        "audit/missing_rates.sql",
+        original=subject.original.relation,
+        released=subject.release.relation,
+        columns=columns,
+    )
+    records = {when: int(row[f"records_{when}"]) for when in ("before", "after")}
+    if not all(records.values()):
+        raise NothingToMeasure("audit, --original", "must have records, and so must the release", "none")
+    by_column = {
+        column.name: {when: records[when] - int(row[f"present_{when}_{i}"]) for when in records}
+        for i, column in enumerate(columns, 1)
+    }
+    change = max(
+        abs(found["after"] / records["after"] - found["before"] / records["before"]) for found in by_column.values()
+    )
+    lacking = {name: found for name, found in by_column.items() if any(found.values())}
+    return Found(change, tuple(column.name for column in columns), {"by_column": lacking, "records": records})
