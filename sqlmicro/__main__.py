@@ -21,10 +21,8 @@ def main() -> None:
         from sqlmicro.cli import app
 
         app()
-    except KeyboardInterrupt:
-        _end(watch)
-    except SystemExit:
-        if watch.stopped:
+    except BaseException as error:
+        if watch.stopped or isinstance(error, KeyboardInterrupt):  # which the modules on the way may have turned
             _end(watch)
         if watch.committed:  # while it shuts down Python would die of a signal again
             for number in (signal.SIGINT, signal.SIGTERM):

@@ -338,15 +338,17 @@ class Warehouse:
         With `releasing` it is the commit that makes a release visible: signals that come later stop nothing.
         """
         self.execute("publish", "BEGIN TRANSACTION")
+        done = False
         try:
             yield
+            with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
+                self.execute("publish", "COMMIT")
+                done = self.committed = True
         except BaseException:
-            with contextlib.suppress(Exception):
-                self._connection.rollback()
+            if not done:
+                with contextlib.suppress(Exception):
+                    self._connection.rollback()
             raise
-        with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
-            self.execute("publish", "COMMIT")
-            self.committed = True
 
     @contextmanager
     def aside(self) -> Iterator[None]:

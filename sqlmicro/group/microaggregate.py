@@ -166,7 +166,7 @@ def _run(search: Search, n: int, p: int, quality: str, deadline: float | None) -
     starts += [search.mdav] if n <= _MDAV_MOST else []
     starts += [search.path] if n <= _PATH_MOST else []
     for start in starts:
-        if not search.over:
+        if not (search.found and search.over):  # one grouping is always made
             search.start(start())
             search.descend()
     each, most, least = _BALANCED if quality == "balanced" else _BEST

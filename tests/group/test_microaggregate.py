@@ -245,6 +245,12 @@ def test_the_time_limit_ends_the_search() -> None:
     assert loss(X, found.labels) < loss(X, group(X, 3).labels)
 
 
+def test_a_time_limit_that_is_over_before_the_search_begins_gives_the_first_groups() -> None:
+    """As on a machine that has other things to do."""
+    X = np.random.default_rng(17).normal(size=(60, 3))
+    assert np.bincount(group(X, 3, "best", time_limit=0.0).labels).min() >= 3
+
+
 @pytest.mark.parametrize("quality", ["fast", "balanced"])
 def test_only_the_best_quality_has_a_time_limit(quality: Any) -> None:
     with pytest.raises(ParameterError, match="goes with quality best only"):
