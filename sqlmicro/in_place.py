@@ -57,7 +57,8 @@ def hold(runs: Sequence[Run], comments: Comments) -> None:
             postgres.lock(run.warehouse, relation)
         else:
             said = "COMMENT ON TABLE {{ table | ident }} IS {{ said | lit }}"
-            run.warehouse.execute("publish", said, table=relation, said=comments[run.source.label])
+            # Not part of the log, which shows nothing that somebody has written about records.
+            run.warehouse.query("publish", said, table=relation, said=comments[run.source.label])
     for run in runs:
         refuse_triggers(run.warehouse, run.source.relation)
         _compare(run)
