@@ -139,7 +139,7 @@ def published_as(run: Run, *, in_place: bool) -> dict[str, list[Column]]:
 
 def ordered(run: Run, output: Output) -> Output:
     """Return an output with its records in the types that are published, and the key of their order."""
-    kinds = published_as(run, in_place=output.target.kind == "in place")
+    kinds: dict[str, Any] = published_as(run, in_place=output.target.kind == "in place")
     into = f"{output.relation.table}_in_own_types"
     records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
     names = [(column.staged, "") for column in _in_order(run)]

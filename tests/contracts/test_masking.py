@@ -13,8 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlmicro
-from sqlmicro import keys
-from sqlmicro import SqlmicroError
+from sqlmicro import SqlmicroError, keys
 from sqlmicro.cli import app
 from sqlmicro.registry import find, methods
 
