@@ -10,4 +10,5 @@ from sqlmicro.attacks import insider  # noqa: F401
 from sqlmicro.attacks import homogeneity  # noqa: F401
 from sqlmicro.attacks import averaging  # noqa: F401
 from sqlmicro.attacks import difference  # noqa: F401
+from sqlmicro.attacks import same_order  # noqa: F401
 # isort: on

@@ -58,6 +58,9 @@ def _share(value: float) -> str:
 def _shown(value: Any) -> Any:
     """Return a figure to be read, in four digits where it is no whole number, and a grouping in words."""
     groups = {"records": "all the columns", "columns": "the column alone"}
+    if isinstance(value, dict):
+        told = [f"{name} {figure:.3f}" for name, figure in value.items() if isinstance(figure, float)]
+        return ", ".join(told) or "not known"
     if isinstance(value, float):
         return f"{value:.4g}"
     return figure(value) if isinstance(value, int) else groups.get(value, value) if isinstance(value, str) else value
@@ -75,6 +78,9 @@ def _said(report: dict[str, Any]) -> list[str]:
         "one_release": "values recovered to {within} standard deviations from {releases} releases; from the first "
         "alone: {one_release}",
         "linked": "records with fewer than {k} in common between their two classes; linked to {linked} on average",
+        "agreement": "places of releases {releases} at which the two records are nearer than elsewhere; columns "
+        "correlate by: {correlations}; what was added by: {residuals}",
+        "rebuilt": "places of releases {releases} that give what is in the original: {rebuilt}",
         "sensitive": "records whose class has one value of {sensitive}",
     }
     said = []
