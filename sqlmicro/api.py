@@ -20,7 +20,7 @@ from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.registry import methods as registered
 from sqlmicro.reports import verb as reporting
-from sqlmicro.templates import Sql
+from sqlmicro.templates import Name, Sql
 
 METHOD_OPTIONS = (
     *options.SOURCE, *options.COLUMNS, *options.TARGET, *options.RUN, *options.MACHINE, *options.READER,
@@ -80,10 +80,13 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
         warehouse.reading = ", ".join(values["files"])
         may_read(warehouse, params["paths"])
         warehouse.seal()
-        target = target_name(values["table"], "--table")
-        if target.schema and not schema_exists(warehouse, target):
-            schema = ".".join(part for part in target[:2] if part)
+        target = warehouse.full(target_name(values["table"], "--table"))
+        if not schema_exists(warehouse, target):
+            schema = warehouse.label(target).rpartition(".")[0]
             raise InputError("--table", f"schema {schema!r} must exist", "none", "Make it with CREATE SCHEMA")
+        if values["view"]:
+            must = "a view reads its files with DuckDB's own functions, each time"
+            warehouse.refuse_shadowing("--view", must, "Give the macros other names, or leave out --view")
         found = find_relation(warehouse, target)
         if found is not None and not values["overwrite"]:
             raise InputError(
@@ -174,8 +177,11 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         if not values["db"]:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
         with Warehouse.open(values["db"], progress=progress) as warehouse, warehouse.transaction():
-            for _, _, statement in sql_macros.definitions():
-                warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
+            must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
+            warehouse.refuse_shadowing("macros", must, "Give your macros other names")
+            with warehouse.using(Name("", warehouse.catalog, "main")):
+                for _, _, statement in sql_macros.definitions():
+                    warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
     return {
         "db": None if values["print"] else values["db"],
         "macros": [{"call": call, "title": title} for call, title, _ in sql_macros.definitions()],

@@ -129,7 +129,7 @@ def choose_target(
         name = Name("", "", f"{stem}_anonymized")
     else:
         name = source.relation._replace(table=f"{source.relation.table}_anonymized")
-    return Target("table", str(name).removeprefix("main."), name=name, overwrite=overwrite, keeps=keeps)
+    return Target("table", "", name=name, overwrite=overwrite, keeps=keeps)
 
 
 def _partitioned(to: str | None, partition_by: tuple[str, ...], keeps: bool) -> Target:
@@ -140,7 +140,7 @@ def _partitioned(to: str | None, partition_by: tuple[str, ...], keeps: bool) -> 
 
 
 def in_database(warehouse: Warehouse, target: Target) -> Target:
-    """Return a target with what is known of the database it is in.
+    """Return a target with its name in full, its label, and what is known of the database it is in.
 
     Raises
     ------
@@ -149,8 +149,15 @@ def in_database(warehouse: Warehouse, target: Target) -> Target:
     """
     if target.name is None:
         return target
-    kind, file = warehouse.kind_of(target.name.catalog), warehouse.file_of(target.name.catalog)
-    target = replace(target, database=kind, file=file if kind == "duckdb" else "")
+    name = warehouse.full(target.name)
+    kind, file = warehouse.kind_of(name.catalog), warehouse.file_of(name.catalog)
+    target = replace(
+        target,
+        label=target.label or warehouse.label(name),
+        name=name,
+        database=kind,
+        file=file if kind == "duckdb" else "",
+    )
     if target.kind != "in place" or kind == "duckdb":
         return target
     if kind != postgres.KIND:
@@ -237,7 +244,7 @@ def _check_in_place(run: Run, target: Target) -> None:
         run.notes += postgres.check(run.warehouse, relation, used=used, kept=kept, emptied=emptied)
         return
     names = [relation.catalog, relation.schema, relation.table]
-    here = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
+    here = "WHERE database_name = $1 AND schema_name = $2 AND "
     found = run.warehouse.query(
         "catalog",
         "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + here + "table_name = $3",
