@@ -132,6 +132,7 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
         if reader:
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
         relation, is_table = found
+        _refuse_shadowed(warehouse, relation, is_table)
         # The views of a server or of SQLite read nothing but their own tables.
         if not is_table and warehouse.kind_of(relation.catalog) in ("duckdb", "ducklake"):
             warehouse.readable = None
@@ -164,6 +165,26 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
         repr(table),
         did_you_mean(table, names) or "Register files with: sqlmicro register FILE --db DB",
     )
+
+
+def _refuse_shadowed(warehouse: Warehouse, relation: Name, is_table: bool) -> None:
+    """Refuse records that the owner's macros compute, where our statements would take DuckDB's functions for them.
+
+    Generated columns are computed with the functions of the session, and so were views before DuckDB 2.0.
+    """
+    if relation.catalog != warehouse.catalog:
+        return
+    by_session = not is_table and warehouse.version.startswith("v1.")
+    generated = warehouse.query(
+        "catalog",
+        "SELECT count(*) FROM duckdb_tables() WHERE database_name = $1 AND contains(upper(sql), 'GENERATED ALWAYS AS') "
+        "AND ($4 OR (schema_name = $2 AND table_name = $3))",
+        [*relation, not is_table],
+    )
+    if by_session or generated[0][0]:
+        what = "a view" if by_session else "a generated column"
+        must = f"{what} must get the same values here as in the session of its owner"
+        warehouse.refuse_shadowing("--table", must, "Give the macros names that no function of DuckDB has")
 
 
 def open_files(
