@@ -104,6 +104,8 @@ def find_relation(warehouse: Warehouse, name: Name) -> tuple[Name, bool] | None:
     *names, is_table = found[0]
     relation = Name(*names)
     if is_table and warehouse.kind_of(relation.catalog) == postgres.KIND:
+        if not warehouse.has_attached(relation.catalog):  # somebody else did, and nobody has looked
+            postgres.refuse_shadowing(warehouse, relation.catalog, "--table")
         is_table = postgres.is_table(warehouse, relation)
     return relation, bool(is_table)
 

@@ -16,12 +16,12 @@ from sqlmicro import templates
 SYNTAX = (
     "list_value", "struct_pack", "row", "array_extract", "list_extract", "struct_extract", "array_slice", "date_part",
     "count_star", "unnest", "like_escape", "ilike_escape", "to_days", "to_months", "to_years", "map", "error",
-    "coalesce", "nullif", "list_apply", "list_filter", "current_date", "current_timestamp", "if", "constant_or_null", "try_cast",
+    "coalesce", "nullif", "list_apply", "list_filter", "current_date", "current_timestamp", "if", "constant_or_null",
 )  # fmt: skip
 """What DuckDB calls for syntax that has no name in the statement."""
 WORST = (
-    "encode", "getvariable", "sum", "count_star", "count", "min", "max", "sha256", "hash", "abs", "round", "||", "lower",
-    "list_contains", "duckdb_tables", "duckdb_constraints", "row", "date_part", "+", "struct_pack",
+    "encode", "getvariable", "sum", "count_star", "count", "min", "max", "sha256", "hash", "abs", "round", "||",
+    "lower", "list_contains", "duckdb_tables", "duckdb_constraints", "row", "date_part", "+", "struct_pack",
 )  # fmt: skip
 SCALAR, TABLE = "scalar", "table"
 _CALLED = re.compile(r"\b([A-Za-z_]\w*) ?\(")

@@ -13,6 +13,8 @@ from typing import Any
 
 import duckdb
 import pytest
+from sql.case import KEY, Case
+from sql.test_templates import CASES, prepare, run, same_rows
 
 import sqlmicro
 from sqlmicro.errors import InputError, SqlmicroError
@@ -20,8 +22,6 @@ from sqlmicro.mask.pseudonymise import pads
 from sqlmicro.templates import Name, render
 from sqlmicro.warehouse import Warehouse
 
-from sql.case import KEY, Case
-from sql.test_templates import CASES, prepare, run, same_rows
 from . import shadows
 
 SECRET = "a secret of thirty-two characters"
@@ -215,7 +215,7 @@ def test_commands_do_the_same_where_everything_is_shadowed(warehouse: Path) -> N
 
 def each(warehouse: Path, names: list[str]) -> None:
     expected = json.dumps(short(warehouse), default=str)
-    for name, kind in ((name, kind) for name in names for kind in shadows.built_in()[name]):
+    for name, kind in ((wish, kind) for wish in names for kind in shadows.built_in()[wish]):
         with duckdb.connect(str(warehouse)) as connection:
             shadows.shadow(connection, name, "w.main", kind)
         assert json.dumps(short(warehouse), default=str) == expected, name
@@ -270,7 +270,7 @@ def test_the_owners_macro_stands_for_a_function_in_the_owners_sql_or_the_run_is_
         connection.execute("CREATE VIEW seen AS SELECT abs(x) AS a FROM raw")
     assert sqlmicro.audit("raw", db=str(db), quasi=["x"])["audits"]
     if duckdb.__version__.startswith("1."):
-        with pytest.raises(SqlmicroError, match="a view must get the same values .* macros called abs"):
+        with pytest.raises(SqlmicroError, match=r"a view must get the same values .* macros called abs"):
             sqlmicro.audit("seen", db=str(db), quasi=["a"])
     else:
         sqlmicro.mdav("seen", db=str(db), columns=["a"], k=40, into="out", seed="s")
@@ -280,7 +280,7 @@ def test_the_owners_macro_stands_for_a_function_in_the_owners_sql_or_the_run_is_
         connection.execute("CREATE TABLE made (x BIGINT, y BIGINT GENERATED ALWAYS AS (abs(x)))")
         connection.execute("INSERT INTO made (x) FROM raw")
     for table in ("made", "seen"):
-        with pytest.raises(SqlmicroError, match="must get the same values .* macros called abs"):
+        with pytest.raises(SqlmicroError, match=r"must get the same values .* macros called abs"):
             sqlmicro.audit(table, db=str(db), quasi=["x"])
     assert sqlmicro.audit("raw", db=str(db), quasi=["x"])["audits"]
 
