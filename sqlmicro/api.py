@@ -55,7 +55,10 @@ REGISTER_OPTIONS = (*options.REGISTER, options.SOURCE[0], *options.MACHINE, *opt
 _DB = options.SOURCE[0]
 # A job file says what is done: only --db puts another database in its place, no variable of the environment.
 _JOB_DB = replace(_DB, param=replace(_DB.param, help="Database file to use instead of the one in the file.", env=""))
-RUN_OPTIONS = (*parameters(_run), _JOB_DB, options.SOURCE[2], *options.RUN, *options.MACHINE)
+RUN_OPTIONS = (
+    *parameters(_run), _JOB_DB,
+    *(option if option.many else option.overriding() for option in (*options.ATTACH, *options.RUN, *options.MACHINE)),
+)  # fmt: skip
 METHODS_OPTIONS = parameters(_methods)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sqlmicro.interrupts import plainly_interrupted
+from sqlmicro.printable import shown
 
 QUIET_SECONDS = 2.0
 _INTERVAL = 0.25
@@ -91,7 +92,7 @@ class Progress:
         else:
             amount = f"{done:,} {self._unit}" if done else "working"
         best = f", {self._best}" if self._best else ""
-        return f"{self._text}: {amount}{best}, {seconds:.0f} s"
+        return f"{shown(self._text)}: {amount}{best}, {seconds:.0f} s"
 
     def _paint(self, stop: threading.Event) -> None:
         while not stop.wait(_INTERVAL):

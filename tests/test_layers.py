@@ -9,8 +9,11 @@ import sqlmicro
 
 PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
-    {"errors"},
-    {"keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held", "built_ins"},
+    {"errors", "printable"},
+    {
+        "keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held",
+        "built_ins",
+    },
     {"registry", "warehouse", "options"},
     {"columns"},
     {"attach", "postgres"},
