@@ -20,7 +20,7 @@ from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.registry import methods as registered
 from sqlmicro.reports import verb as reporting
-from sqlmicro.templates import Sql
+from sqlmicro.templates import Name, Sql
 
 METHOD_OPTIONS = (
     *options.SOURCE, *options.COLUMNS, *options.TARGET, *options.RUN, *options.MACHINE, *options.READER,
@@ -55,7 +55,10 @@ REGISTER_OPTIONS = (*options.REGISTER, options.SOURCE[0], *options.MACHINE, *opt
 _DB = options.SOURCE[0]
 # A job file says what is done: only --db puts another database in its place, no variable of the environment.
 _JOB_DB = replace(_DB, param=replace(_DB.param, help="Database file to use instead of the one in the file.", env=""))
-RUN_OPTIONS = (*parameters(_run), _JOB_DB, options.SOURCE[2], *options.RUN, *options.MACHINE)
+RUN_OPTIONS = (
+    *parameters(_run), _JOB_DB,
+    *(option if option.many else option.overriding() for option in (*options.ATTACH, *options.RUN, *options.MACHINE)),
+)  # fmt: skip
 METHODS_OPTIONS = parameters(_methods)
 
 
@@ -80,10 +83,13 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
         warehouse.reading = ", ".join(values["files"])
         may_read(warehouse, params["paths"])
         warehouse.seal()
-        target = target_name(values["table"], "--table")
-        if target.schema and not schema_exists(warehouse, target):
-            schema = ".".join(part for part in target[:2] if part)
+        target = warehouse.full(target_name(values["table"], "--table"))
+        if not schema_exists(warehouse, target):
+            schema = warehouse.label(target).rpartition(".")[0]
             raise InputError("--table", f"schema {schema!r} must exist", "none", "Make it with CREATE SCHEMA")
+        if values["view"]:
+            must = "a view reads its files with DuckDB's own functions, each time"
+            warehouse.refuse_shadowing("--view", must, "Give the macros other names, or leave out --view")
         found = find_relation(warehouse, target)
         if found is not None and not values["overwrite"]:
             raise InputError(
@@ -175,8 +181,11 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         if not values["db"]:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
         with Warehouse.open(values["db"], progress=progress) as warehouse, warehouse.transaction():
-            for _, _, statement in sql_macros.definitions():
-                warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
+            must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
+            warehouse.refuse_shadowing("macros", must, "Give your macros other names")
+            with warehouse.using(Name("", warehouse.catalog, "main")):
+                for _, _, statement in sql_macros.definitions():
+                    warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
     return {
         "db": None if values["print"] else values["db"],
         "macros": [{"call": call, "title": title} for call, title, _ in sql_macros.definitions()],

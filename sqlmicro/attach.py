@@ -23,6 +23,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlmicro import postgres
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.params import check_path
 from sqlmicro.templates import Sql
@@ -137,6 +138,8 @@ def attach(warehouse: Warehouse, texts: Sequence[str], *, writable: Collection[s
         writes = found.name.lower() in {name.lower() for name in writable}
         _open(warehouse, found, writes)
         warehouse.attached.append(found.name)
+        if found.kind == postgres.KIND:
+            postgres.refuse_shadowing(warehouse, found.name, found.where)
         if found.kind == "ducklake":
             _reach_files(warehouse, found.name, writes)
 

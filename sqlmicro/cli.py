@@ -19,11 +19,10 @@ from sqlmicro.columns import split_names
 from sqlmicro.completion import completer
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.params import REQUIRED, Parameter, settle
+from sqlmicro.printable import in_json, shown
 from sqlmicro.progress import Progress
 from sqlmicro.registry import methods
-from sqlmicro.reports import text
-from sqlmicro.reports.preview_text import preview
-from sqlmicro.reports.rendering import RENDER
+from sqlmicro.reports.rendering import RENDER, rendered
 
 INTERRUPTED = 130
 FAULT = 3
@@ -59,6 +58,8 @@ def _annotation(parameter: Parameter) -> Any:
     if param.positional:
         return Annotated[kind, typer.Argument(**shared)]
     flags = [parameter.option]
+    if parameter.base is bool and parameter.optional:  # it takes the place of what a job file says
+        flags = [f"{parameter.option}/--no-{parameter.option.removeprefix('--')}"]
     panel = _PANEL.get(parameter.name)
     shared |= {"envvar": param.env or None, "rich_help_panel": panel, "autocompletion": completer(parameter)}
     return Annotated[kind, typer.Option(*flags, **shared)]
@@ -75,14 +76,14 @@ def _command(name: str, declared: tuple[Parameter, ...], action: Callable[..., d
     known = {parameter.name: parameter for parameter in declared}
 
     def command(**given: Any) -> None:
-        shown = {option: given.pop(option) for option in options.names(options.DISPLAY)}
+        display = {option: given.pop(option) for option in options.names(options.DISPLAY)}
         values = {key: _names(known[key], value) for key, value in given.items()}
-        _exit(lambda: _print(name, action(settle(declared, values, name), Progress(not shown["quiet"])), shown))
+        _exit(lambda: _print(name, action(settle(declared, values, name), Progress(not display["quiet"])), display))
 
-    shown = (*declared, *options.DISPLAY)
+    listed = (*declared, *options.DISPLAY)
     signature = inspect.Signature([
         inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
-        for p in sorted(shown, key=lambda p: _default(p) is not inspect.Parameter.empty)
+        for p in sorted(listed, key=lambda p: _default(p) is not inspect.Parameter.empty)
     ])  # fmt: skip
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
@@ -99,36 +100,44 @@ def _names(parameter: Parameter, value: Any) -> Any:
     return tuple(value) if parameter.param.whole else split_names(value)
 
 
-def _print(name: str, report: dict[str, Any], shown: dict[str, bool]) -> int:
+def _print(name: str, report: dict[str, Any], display: dict[str, bool]) -> int:
     """Print a report and return the exit code it stands for."""
     failed = report.get("passed") is False
     code = 1 if failed or report.get("purge_failed") else 0
     if "warning" in report:
-        typer.echo(f"warning: {report['warning']}", err=True)
-    if shown["json"]:
-        typer.echo(json.dumps(report, default=str, ensure_ascii=False))
+        typer.echo(f"warning: {shown(report['warning'])}", err=True)
+    if display["json"]:
+        typer.echo(in_json(json.dumps(report, default=str, ensure_ascii=False)))
     elif "sql" in report:
-        typer.echo(report["sql"], nl=False)
-        if not shown["quiet"]:
+        _print_sql(report["sql"])
+        if not display["quiet"]:
             typer.echo("\n\n".join(_rendered(name, report)), err=True)
-    elif not shown["quiet"]:
+    elif not display["quiet"]:
         typer.echo("\n\n".join(_rendered(name, report)))
-    if failed and shown["quiet"]:
+    if failed and display["quiet"]:
         typer.echo(f"{name}: {'values were found' if name == 'residue' else 'the audit failed'}", err=True)
     return code
+
+
+def _print_sql(sql: str) -> None:
+    """Print a script: exactly as it is into a pipe or a file, harmless on a terminal."""
+    harmless = shown(sql, keep="\n") if sys.stdout.isatty() else sql
+    typer.echo(harmless, nl=False, color=True)  # or what looks like a colour would be taken out of a name
+    if harmless != sql:
+        typer.echo("note: names are shown with escapes here; the script in a file or a pipe is exact", err=True)
 
 
 def _rendered(name: str, report: dict[str, Any]) -> list[str]:
     """Return a report as text; that of a job file has a part for every step that is a command of its own."""
     if name in RENDER:
-        return [RENDER[name](report)]
+        return [rendered(name, report)]
     steps = report.get("before", []) + report.get("results", [])
     releases = report.get("tables", [report] if "method" in report else [])
-    parts = [RENDER[step["do"]](step) for step in steps]
+    parts = [rendered(step["do"], step) for step in steps]
     for release in releases:
-        parts.append(text.release(release))
+        parts.append(rendered("release", release))
         if "preview" in release:
-            parts.append(preview(release["preview"]))
+            parts.append(rendered("preview", release["preview"]))
     return parts
 
 
@@ -145,7 +154,7 @@ def _exit(action: Callable[[], int]) -> None:
         typer.echo(f"error: {error}", err=True)
         code = error.exit_code
     except KeyboardInterrupt as error:
-        typer.echo(f"interrupted: {error.args[0] if error.args else 'nothing was published'}", err=True)
+        typer.echo(f"interrupted: {shown(str(error.args[0])) if error.args else 'nothing was published'}", err=True)
         code = INTERRUPTED
     except BrokenPipeError:
         # The reader has gone; what follows must not raise again when stdout is closed.

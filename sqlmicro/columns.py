@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -101,17 +100,21 @@ def _is_reserved(name: str) -> bool:
     return name in RESERVED or _NUMBERED.fullmatch(name) is not None
 
 
-def split_names(values: Sequence[str] | None) -> tuple[str, ...]:
-    """Split repeated and comma-separated names; a name with a comma is written in double quotes.
+# A name in double quotes and what stands behind it (COLUMN=NUMBER), or one without quotes at its start.
+_NAME = re.compile(r"""\s*(?:"((?:[^"]|"")*)"([^,]*)|([^,]*))(?:,|$)""")
 
-    >>> split_names(["a,b", '"last, first"', 'net "income"'])
-    ('a', 'b', 'last, first', 'net "income"')
+
+def split_names(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Split repeated and comma-separated names; one with a comma, or a blank outside, is written in double quotes.
+
+    >>> split_names(["a,b", '"last, first"', 'net "income"', '" a ", c '])
+    ('a', 'b', 'last, first', 'net "income"', ' a ', 'c')
     """
     names: list[str] = []
     for value in values or ():
-        for row in csv.reader([value], skipinitialspace=True):
-            names += [name.strip() for name in row if name.strip()]
-    return tuple(names)
+        for quoted, behind, plain in _NAME.findall(value):
+            names.append(quoted.replace('""', '"') + behind.rstrip() + plain.strip())
+    return tuple(filter(None, names))
 
 
 def pick(columns: Sequence[Column], names: Iterable[str], where: str) -> list[Column]:

@@ -42,8 +42,8 @@ def _of_list(names: list[str], incomplete: str) -> list[str]:
 def _tables(given: Mapping[str, Any]) -> list[str]:
     return _names(
         given,
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND schema_name = 'main' "
-        "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database() "
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = $1 AND schema_name = 'main' "
+        "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = $1 "
         "ORDER BY ALL",
     )
 
@@ -57,8 +57,8 @@ def _columns(given: Mapping[str, Any]) -> list[str]:
         return []
     return _names(
         given,
-        "SELECT column_name FROM duckdb_columns() WHERE database_name = current_database() AND schema_name = 'main' "
-        "AND lower(table_name) = lower($1) ORDER BY column_index",
+        "SELECT column_name FROM duckdb_columns() WHERE database_name = $1 AND schema_name = 'main' "
+        "AND lower(table_name) = lower($2) ORDER BY column_index",
         table,
     )
 
@@ -72,5 +72,5 @@ def _names(given: Mapping[str, Any], look_up: str, *values: str) -> list[str]:
         from sqlmicro.warehouse import Warehouse
 
         with Warehouse.open(given["db"], read_only=True) as warehouse:
-            found = [str(name) for (name,) in warehouse.query("catalog", look_up, values)]
+            found = [str(name) for (name,) in warehouse.query("catalog", look_up, [warehouse.catalog, *values])]
     return [name for name in found if name.replace("_", "").isalnum()]

@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from sqlmicro.printable import shown
+
 
 class SqlmicroError(Exception):
     """Base of all errors of this package.
@@ -43,7 +45,7 @@ class SqlmicroError(Exception):
             sentences.append(_sentence(f"Got {got}"))
         if do:
             sentences.append(_sentence(do))
-        super().__init__(" ".join(sentences))
+        super().__init__(shown(" ".join(sentences)))
 
 
 class InputError(SqlmicroError):

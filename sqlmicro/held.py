@@ -87,7 +87,8 @@ def borrow(connection: Any) -> Held | None:
         return None
     with Held(connection).cursor() as cursor:
         found = cursor.execute(
-            "SELECT path, readonly FROM duckdb_databases() WHERE database_name = current_database()"
+            "SELECT path, readonly FROM system.main.duckdb_databases() "
+            "WHERE database_name = system.pg_catalog.current_database()"
         ).fetchall()
     path, read_only = found[0]
     return Held(connection, str(Path(path).absolute()) if path else "", read_only=bool(read_only))

@@ -18,7 +18,7 @@ from sqlmicro.warehouse import Warehouse
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
-_HERE = "WHERE database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END AND schema_name = $2 AND "
+_HERE = "WHERE database_name = $1 AND schema_name = $2 AND "
 _ANOTHER_WAY = "Use --into NAME, or --keep or --drop the column"
 
 

@@ -107,6 +107,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     missing = dry and from_files and given["db"] and not Path(given["db"]).exists()
     with Warehouse.open(
         None if missing else given["db"],
+        stands_for=given["db"],
         read_only=not keeps_file,
         may_create=keeps_file and from_files,
         memory_limit=given["memory_limit"],

@@ -67,7 +67,7 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
     path : str
         The file; paths in it are taken from its own folder.
     overrides : mapping
-        Options of the command line, which go before those of the file; None and a default are none.
+        Options of the command line, which go before those of the file; None and an empty list are none.
     progress : Progress
         Where the jobs tell how far they are.
 
@@ -77,8 +77,7 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
         For a file that cannot be read, an unknown key, or a step that is wrong; the message names file, step and key.
     """
     content = _content(path)
-    defaults = {option.name: option.default for option in JOB_OPTIONS}
-    given = {name: value for name, value in overrides.items() if value not in (None, defaults.get(name))}
+    given = {name: value for name, value in overrides.items() if value not in (None, ())}
     if "job" not in content:
         return [_read_job(path, path, content, given, progress)]
     if "table" in given:
@@ -112,6 +111,8 @@ def _content(path: str) -> dict[str, Any]:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError:
         raise JobError(path, "there must be a job file", "none") from None
+    except RecursionError:
+        raise JobError(path, "must be TOML with values of a few levels", "brackets in brackets without end") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         place = str(error).rpartition("(")[2].rstrip(")") if "(at" in str(error) else "somewhere"
         raise JobError(path, "must be TOML", f"something else {place}") from None

@@ -10,7 +10,7 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
@@ -73,6 +73,10 @@ class Parameter:
     def option(self) -> str:
         """The name on the command line."""
         return "--" + self.name.replace("_", "-")
+
+    def overriding(self) -> Parameter:
+        """Return the parameter as one that is only given to take the place of a value: its default is None."""
+        return replace(self, type=self.type | None, default=None)
 
     def check(self, value: Any, where: str) -> Any:
         """Return `value` in the declared type, or raise ParameterError saying what must hold."""

@@ -31,34 +31,48 @@ _EXACT = (
     "bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "bpchar", "date", "time", "timestamp",
     "timestamptz", "uuid", "bytea", "json", "jsonb",
 )  # fmt: skip
-_TABLE = """SELECT c.relkind::text, c.relispartition, row_security_active(c.oid) AS secured,
-  EXISTS (SELECT 1 FROM pg_inherits i WHERE i.inhparent = c.oid OR i.inhrelid = c.oid) AS inherits,
-  EXISTS (SELECT 1 FROM pg_rewrite r WHERE r.ev_class = c.oid AND r.rulename <> '_RETURN') AS rules
-FROM pg_class c WHERE c.oid = {{ table | lit }}::regclass"""
-_COLUMNS = """SELECT a.attname::text, t.typname::text, t.typtype::text, a.atttypmod, a.attnotnull,
-  a.attgenerated::text <> '' AS generated
-FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
-WHERE a.attrelid = {{ table | lit }}::regclass AND a.attnum > 0 AND NOT a.attisdropped"""
-_UNIQUE = """SELECT x.indexrelid::regclass::text, a.attname::text
-FROM pg_index x LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = ANY (x.indkey)
-WHERE x.indrelid = {{ table | lit }}::regclass AND (x.indisunique OR x.indisexclusion)
-  AND x.indexprs IS NULL AND x.indpred IS NULL
+# Whoever may create a function or an operator in a schema of the search path could have it called for one of the
+# server's own that takes other types: everything is named with its schema.
+_TABLE = """SELECT c.relkind::pg_catalog.text, c.relispartition, pg_catalog.row_security_active(c.oid) AS secured,
+  EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i
+    WHERE i.inhparent OPERATOR(pg_catalog.=) c.oid OR i.inhrelid OPERATOR(pg_catalog.=) c.oid) AS inherits,
+  EXISTS (SELECT 1 FROM pg_catalog.pg_rewrite r
+    WHERE r.ev_class OPERATOR(pg_catalog.=) c.oid AND r.rulename OPERATOR(pg_catalog.<>) '_RETURN') AS rules
+FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass"""
+_COLUMNS = """SELECT a.attname::pg_catalog.text, t.typname::pg_catalog.text, t.typtype::pg_catalog.text, a.atttypmod,
+  a.attnotnull, a.attgenerated::pg_catalog.text OPERATOR(pg_catalog.<>) '' AS generated
+FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+WHERE a.attrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
+  AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped"""
+_UNIQUE = """SELECT x.indexrelid::pg_catalog.regclass::pg_catalog.text, a.attname::pg_catalog.text
+FROM pg_catalog.pg_index x LEFT JOIN pg_catalog.pg_attribute a
+  ON a.attrelid OPERATOR(pg_catalog.=) x.indrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (x.indkey)
+WHERE x.indrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
+  AND (x.indisunique OR x.indisexclusion) AND x.indexprs IS NULL AND x.indpred IS NULL
 UNION ALL
-SELECT x.indexrelid::regclass::text, NULL FROM pg_index x
-WHERE x.indrelid = {{ table | lit }}::regclass AND (x.indisunique OR x.indisexclusion)
-  AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL)"""
-_CHILDREN = """SELECT conrelid::regclass::text FROM pg_constraint
-WHERE contype = 'f' AND confrelid = {{ table | lit }}::regclass"""
-_TRIGGERS = """SELECT tgname::text FROM pg_trigger
-WHERE tgrelid = {{ table | lit }}::regclass AND NOT tgisinternal AND tgenabled <> 'D' ORDER BY 1"""
+SELECT x.indexrelid::pg_catalog.regclass::pg_catalog.text, NULL FROM pg_catalog.pg_index x
+WHERE x.indrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
+  AND (x.indisunique OR x.indisexclusion) AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL)"""
+_CHILDREN = """SELECT conrelid::pg_catalog.regclass::pg_catalog.text FROM pg_catalog.pg_constraint
+WHERE contype OPERATOR(pg_catalog.=) 'f'
+  AND confrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass"""
+_TRIGGERS = """SELECT tgname::pg_catalog.text FROM pg_catalog.pg_trigger
+WHERE tgrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
+  AND NOT tgisinternal AND tgenabled OPERATOR(pg_catalog.<>) 'D' ORDER BY 1"""
 _COPIES = """WITH RECURSIVE reads AS (
-  SELECT {{ table | lit }}::regclass::oid AS relation
+  SELECT {{ table | lit }}::pg_catalog.regclass::pg_catalog.oid AS relation
   UNION
-  SELECT r.ev_class FROM reads JOIN pg_depend d ON d.refobjid = reads.relation AND d.refclassid = 'pg_class'::regclass
-  JOIN pg_rewrite r ON d.classid = 'pg_rewrite'::regclass AND r.oid = d.objid)
-SELECT c.oid::regclass::text FROM reads JOIN pg_class c ON c.oid = reads.relation WHERE c.relkind = 'm' ORDER BY 1"""
-_KIND = "SELECT relkind::text FROM pg_class WHERE oid = {{ table | lit }}::regclass"
-_FILE = "SELECT pg_relation_filenode({{ table | lit }}::regclass)::bigint"
+  SELECT r.ev_class FROM reads JOIN pg_catalog.pg_depend d ON d.refobjid OPERATOR(pg_catalog.=) reads.relation
+    AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+  JOIN pg_catalog.pg_rewrite r ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+    AND r.oid OPERATOR(pg_catalog.=) d.objid)
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text
+FROM reads JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) reads.relation
+WHERE c.relkind OPERATOR(pg_catalog.=) 'm' ORDER BY 1"""
+_KIND = """SELECT relkind::pg_catalog.text FROM pg_catalog.pg_class
+WHERE oid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass"""
+_FILE = "SELECT pg_catalog.pg_relation_filenode({{ table | lit }}::pg_catalog.regclass)::pg_catalog.int8"
+_PATH = "SELECT unnest FROM pg_catalog.unnest(pg_catalog.current_schemas(true))"
 
 
 def ask(warehouse: Warehouse, relation: Name, text: str) -> list[tuple[Any, ...]]:
@@ -70,6 +84,27 @@ def ask(warehouse: Warehouse, relation: Name, text: str) -> list[tuple[Any, ...]
         catalog=relation.catalog,
         asked=str(asked),
     )
+
+
+def refuse_shadowing(warehouse: Warehouse, catalog: str, where: str) -> None:
+    """Refuse a server that looks functions up in the user's schemas before its own, which DuckDB's statements call.
+
+    Raises
+    ------
+    InputError
+        With the schema that comes first.
+    """
+    asked = warehouse.query(
+        "catalog", "SELECT * FROM postgres_query({{ catalog | lit }}, {{ asked | lit }})", catalog=catalog, asked=_PATH
+    )
+    first = next((str(name) for (name,) in asked if not str(name).startswith("pg_temp")), "")
+    if first != "pg_catalog":
+        raise InputError(
+            where,
+            "the functions of the server must come first in its search path",
+            f"schema {first!r} before pg_catalog",
+            "Have it changed: ALTER ROLE … SET search_path, with pg_catalog first or left out",
+        )
 
 
 def is_table(warehouse: Warehouse, relation: Name) -> bool:

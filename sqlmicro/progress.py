@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sqlmicro.interrupts import watched
+from sqlmicro.printable import shown
 
 if TYPE_CHECKING:
     import rich.progress
@@ -116,7 +117,7 @@ class Progress:
         if stop.wait(QUIET_SECONDS):
             return
         drawn = self._drawn()
-        task = drawn.add_task(self._text, total=self._total or None)
+        task = drawn.add_task(shown(self._text), total=self._total or None)
         with drawn:
             while not stop.wait(_INTERVAL):
                 drawn.update(task, completed=self._amount(), total=self._total or None)

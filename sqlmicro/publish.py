@@ -172,6 +172,10 @@ def select_of(run: Run, output: Output) -> templates.Sql:
     return templates.render("publish/records.sql", records=output.records, columns=_in_order(run))
 
 
+_ONLY_COLUMN = """SELECT coalesce(CAST({{ column | ident }} AS VARCHAR), '') AS {{ column | ident }} FROM (
+{{ select }})"""
+
+
 def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
     """Return the statements that make the release visible, as constant text and the names in it."""
     select, target = select_of(run, output), output.target
@@ -180,6 +184,10 @@ def _statements(run: Run, output: Output) -> list[tuple[str, dict[str, Any]]]:
         return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": target.name, "select": select})]
     if target.kind == "file":
         assert target.path is not None
+        if len(run.roles.released) == 1 and file_ending(target.label).startswith(".csv"):
+            # A missing value alone would be a blank line, which readers skip: it is written as "".
+            only = {"column": run.roles.released[0].name, "select": select}
+            select = templates.statement(_ONLY_COLUMN, **only)
         return [
             (
                 "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + _file_options(target) + ")",

@@ -53,9 +53,9 @@ def record(
     """
     warehouse = run.warehouse
     refuse_triggers(warehouse, target)
-    releases, checks = _table(target, "releases"), _table(target, "audits")
+    releases, checks = _table(warehouse, target, "releases"), _table(warehouse, target, "audits")
     if releases.schema == SCHEMA:
-        schema = Name(releases.catalog, "", SCHEMA)
+        schema = Name("", releases.catalog, SCHEMA)
         warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=schema)
     warehouse.query("record", _definition(target, _RELEASES), name=releases)
     warehouse.query("record", _AUDITS, name=checks)
@@ -87,7 +87,7 @@ def record(
         r=releases,
     )
     if report["candidates"]:
-        candidates = _table(target, "candidates")
+        candidates = _table(warehouse, target, "candidates")
         warehouse.query("record", _definition(target, _CANDIDATES), name=candidates)
         _record_candidates(warehouse, candidates, number, report)
     for candidate, checks_made in audits.items():
@@ -110,21 +110,21 @@ def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
         With their names.
     """
     for name in ("releases", "audits", "candidates", unfinished.TABLE):
-        found = find_relation(warehouse, _table(target, name))
+        found = find_relation(warehouse, _table(warehouse, target, name))
         names = triggers.on(warehouse, found[0]) if found else []
         if names:
             must = "the tables that releases are recorded in must have no triggers, which run after the audit"
             raise InputError(str(found and found[0]), must, ", ".join(names), "Drop them")
 
 
-def _table(target: Target, name: str) -> Name:
+def _table(warehouse: Warehouse, target: Target, name: str) -> Name:
     """Return the table of records beside a release, in its database: one transaction writes to one database.
 
     SQLite has no schemas, and those of MySQL are databases of their own: there the tables are in that of the release.
     """
     if target.name and target.database in ("sqlite", "mysql"):
         return target.name._replace(table=f"{SCHEMA}_{name}")
-    return Name(target.name.catalog if target.name else "", SCHEMA, name)
+    return Name(target.name.catalog if target.name else warehouse.catalog, SCHEMA, name)
 
 
 def _definition(target: Target, text: str) -> str:
@@ -134,16 +134,22 @@ def _definition(target: Target, text: str) -> str:
     return text.replace(" PRIMARY KEY", "").replace(" JSON", " VARCHAR")
 
 
+def records_in(warehouse: Warehouse, table: str) -> Name:
+    """Return the name of a table of records in the own database."""
+    return warehouse.full(Name("", SCHEMA, table))
+
+
 def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
     """Return the number of the newest release that was published as this table or file, or None."""
-    if find_relation(warehouse, Name("", SCHEMA, "releases")) is None:
+    releases = records_in(warehouse, "releases")
+    if find_relation(warehouse, releases) is None:
         return None
-    names = {table, str(relation), str(relation).removeprefix("main.")}
+    names = {table, ".".join(relation[1:]), warehouse.label(relation)}
     found = warehouse.query(
         "record",
         "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target)",
         [sorted(names)],
-        r=Name("", SCHEMA, "releases"),
+        r=releases,
     )
     return None if found[0][0] is None else int(found[0][0])
 
@@ -154,9 +160,9 @@ def add(db: str, release: int, rows: Sequence[dict[str, Any]], machine: Mapping[
     The same check with the same threshold is replaced. A file that cannot be written to, or that somebody else has
     open, stays as it is: measuring does not depend on it.
     """
-    checks = Name("", SCHEMA, "audits")
     try:
         with Warehouse.open(db, **machine) as warehouse, warehouse.transaction():
+            checks = records_in(warehouse, "audits")
             for row in rows:
                 key = [release, label(row), row["threshold"]]
                 warehouse.insert(

@@ -102,21 +102,21 @@ def find_relation(warehouse: Warehouse, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
     found = warehouse.query(
         "catalog",
-        """SELECT database_name, schema_name, name, is_table, database_name = current_database() AS here
+        """SELECT database_name, schema_name, name, is_table
         FROM (
           SELECT database_name, schema_name, table_name AS name, true AS is_table FROM duckdb_tables()
           UNION ALL
           SELECT database_name, schema_name, view_name, false FROM duckdb_views() WHERE NOT internal)
-        WHERE lower(name) = lower($1)
-          AND CASE WHEN $2 = '' THEN schema_name = current_schema() ELSE lower(schema_name) = lower($2) END
-          AND CASE WHEN $3 = '' THEN database_name = current_database() ELSE lower(database_name) = lower($3) END""",
-        [name.table, name.schema, name.catalog],
+        WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(name) = lower($3)""",
+        list(warehouse.full(name)),
     )
     if not found:
         return None
-    database, schema, table, is_table, here = found[0]
-    relation = Name("" if here else database, schema, table)
-    if not here and is_table and warehouse.kind_of(database) == postgres.KIND:
+    *names, is_table = found[0]
+    relation = Name(*names)
+    if is_table and warehouse.kind_of(relation.catalog) == postgres.KIND:
+        if not warehouse.has_attached(relation.catalog):  # somebody else did, and nobody has looked
+            postgres.refuse_shadowing(warehouse, relation.catalog, "--table")
         is_table = postgres.is_table(warehouse, relation)
     return relation, bool(is_table)
 
@@ -125,9 +125,9 @@ def schema_exists(warehouse: Warehouse, name: Name) -> bool:
     """Tell whether the schema of a qualified name exists."""
     found = warehouse.query(
         "catalog",
-        """SELECT count(*) FROM duckdb_schemas() WHERE lower(schema_name) = lower($1)
-          AND CASE WHEN $2 = '' THEN database_name = current_database() ELSE lower(database_name) = lower($2) END""",
-        [name.schema, name.catalog],
+        "SELECT count(*) FROM duckdb_schemas() "
+        "WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2)",
+        list(warehouse.full(name)[:2]),
     )
     return bool(found[0][0])
 
@@ -145,6 +145,7 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
         if reader:
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
         relation, is_table = found
+        _refuse_shadowed(warehouse, relation, is_table)
         # The views of a server or of SQLite read nothing but their own tables.
         if not is_table and warehouse.kind_of(relation.catalog) in ("duckdb", "ducklake"):
             warehouse.readable = None
@@ -163,12 +164,11 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
         str(row[0])
         for row in warehouse.query(
             "catalog",
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() "
-            "AND schema_name = current_schema() "
-            "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database() "
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 "
+            "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = $1 "
             "UNION ALL SELECT concat_ws('.', database_name, schema_name, table_name) FROM duckdb_tables() "
-            "WHERE list_contains($1, database_name) AND schema_name NOT IN ('information_schema', 'pg_catalog')",
-            [warehouse.attached],
+            "WHERE list_contains($3, database_name) AND schema_name NOT IN ('information_schema', 'pg_catalog')",
+            [*warehouse.full(Name("", "", table))[:2], warehouse.attached],
         )
     ]
     where = "the in-memory database" if warehouse.in_memory else repr(warehouse.db)
@@ -178,6 +178,26 @@ def find_source(warehouse: Warehouse, table: str, reader: Mapping[str, object], 
         repr(table),
         did_you_mean(table, names) or "Register files with: sqlmicro register FILE --db DB",
     )
+
+
+def _refuse_shadowed(warehouse: Warehouse, relation: Name, is_table: bool) -> None:
+    """Refuse records that the owner's macros compute, where our statements would take DuckDB's functions for them.
+
+    Generated columns are computed with the functions of the session, and so were views before DuckDB 2.0.
+    """
+    if relation.catalog != warehouse.catalog:
+        return
+    by_session = not is_table and warehouse.version.startswith("v1.")
+    generated = warehouse.query(
+        "catalog",
+        "SELECT count(*) FROM duckdb_tables() WHERE database_name = $1 AND contains(upper(sql), 'GENERATED ALWAYS AS') "
+        "AND ($4 OR (schema_name = $2 AND table_name = $3))",
+        [*relation, not is_table],
+    )
+    if by_session or generated[0][0]:
+        what = "a view" if by_session else "a generated column"
+        must = f"{what} must get the same values here as in the session of its owner"
+        warehouse.refuse_shadowing("--table", must, "Give the macros names that no function of DuckDB has")
 
 
 def open_files(
@@ -391,8 +411,7 @@ def _single_column_keys(warehouse: Warehouse, source: Source) -> set[str]:
         "catalog",
         """SELECT constraint_column_names[1] FROM duckdb_constraints()
         WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(constraint_column_names) = 1
-          AND database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END
-          AND schema_name = $2 AND table_name = $3""",
+          AND database_name = $1 AND schema_name = $2 AND table_name = $3""",
         list(source.relation),
     )
     return {str(row[0]) for row in found}

@@ -131,7 +131,7 @@ def choose_target(
         name = Name("", "", f"{stem}_anonymized")
     else:
         name = source.relation._replace(table=f"{source.relation.table}_anonymized")
-    return Target("table", str(name).removeprefix("main."), name=name, overwrite=overwrite, keeps=keeps)
+    return Target("table", "", name=name, overwrite=overwrite, keeps=keeps)
 
 
 def _partitioned(to: str | None, partition_by: tuple[str, ...], keeps: bool) -> Target:
@@ -142,7 +142,7 @@ def _partitioned(to: str | None, partition_by: tuple[str, ...], keeps: bool) -> 
 
 
 def in_database(warehouse: Warehouse, target: Target) -> Target:
-    """Return a target with what is known of the database it is in.
+    """Return a target with its name in full, its label, and what is known of the database it is in.
 
     Raises
     ------
@@ -151,8 +151,15 @@ def in_database(warehouse: Warehouse, target: Target) -> Target:
     """
     if target.name is None:
         return target
-    kind, file = warehouse.kind_of(target.name.catalog), warehouse.file_of(target.name.catalog)
-    target = replace(target, database=kind, file=file if kind == "duckdb" else "")
+    name = warehouse.full(target.name)
+    kind, file = warehouse.kind_of(name.catalog), warehouse.file_of(name.catalog)
+    target = replace(
+        target,
+        label=target.label or warehouse.label(name),
+        name=name,
+        database=kind,
+        file=file if kind == "duckdb" else "",
+    )
     if target.kind != "in place" or kind == "duckdb":
         return target
     if kind != postgres.KIND:

@@ -7,9 +7,8 @@ from sqlmicro.templates import Name, statement
 from sqlmicro.warehouse import Warehouse
 
 _DUCKDB = """SELECT trigger_name FROM duckdb_triggers()
-WHERE lower(database_name) = lower(CASE WHEN $1 = '' THEN current_database() ELSE $1 END)
-  AND lower(schema_name) = lower(CASE WHEN $2 = '' THEN current_schema() ELSE $2 END)
-  AND lower(table_name) = lower($3) ORDER BY 1"""
+WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)
+ORDER BY 1"""
 _SQLITE = """SELECT name FROM sqlite_master
 WHERE type = 'trigger' AND lower(tbl_name) = lower({{ name.table | lit }}) ORDER BY 1"""
 _MYSQL = """SELECT trigger_name FROM information_schema.triggers
@@ -31,7 +30,7 @@ def on(warehouse: Warehouse, table: Name) -> list[str]:
         asked = str(statement(text, name=table))
         rows = warehouse.query(_CATALOG, ask, catalog=table.catalog, asked=asked)
     elif kind == "duckdb" and _has_triggers(warehouse):
-        rows = warehouse.query(_CATALOG, _DUCKDB, list(table))
+        rows = warehouse.query(_CATALOG, _DUCKDB, list(warehouse.full(table)))
     else:
         return []
     return [str(name) for (name,) in rows]

@@ -28,8 +28,7 @@ TABLE = "unfinished"
 _TITLE = "unfinished"
 _DEFINITION = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   run VARCHAR, release BIGINT, state VARCHAR, path VARCHAR, kept VARCHAR, digest VARCHAR)"""
-_EXISTS = """SELECT 1 FROM duckdb_tables() WHERE schema_name = $2 AND table_name = $3
-AND database_name = CASE WHEN $1 = '' THEN current_database() ELSE $1 END"""
+_EXISTS = """SELECT 1 FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"""
 _live: set[str] = set()
 """The runs of this process that are putting files in place: other threads leave them alone."""
 
@@ -46,12 +45,12 @@ class _Placing:
 
 def exists(warehouse: Warehouse, catalog: str = "") -> bool:
     """Tell whether a database has the table of what is unfinished."""
-    return bool(warehouse.query(_TITLE, _EXISTS, [catalog, SCHEMA, TABLE]))
+    return bool(warehouse.query(_TITLE, _EXISTS, list(_table(warehouse, catalog=catalog))))
 
 
 def note_not_purged(warehouse: Warehouse, catalog: str, release: int) -> None:
     """Record, in the open transaction, that a release in place is not purged yet."""
-    _insert(warehouse, Name(catalog, SCHEMA, TABLE), [None, release, "not purged", None, None, None])
+    _insert(warehouse, _table(warehouse, catalog=catalog), [None, release, "not purged", None, None, None])
 
 
 def not_purged(warehouse: Warehouse, catalog: str = "") -> list[int]:
@@ -61,7 +60,7 @@ def not_purged(warehouse: Warehouse, catalog: str = "") -> list[int]:
     rows = warehouse.query(
         _TITLE,
         "SELECT DISTINCT release FROM {{ name | ident }} WHERE state = 'not purged' ORDER BY 1",
-        name=Name(catalog, SCHEMA, TABLE),
+        name=_table(warehouse, catalog=catalog),
     )
     return [int(release) for (release,) in rows]
 
@@ -73,7 +72,7 @@ def without_purged(warehouse: Warehouse, catalog: str) -> Name:
         _TITLE,
         "CREATE OR REPLACE VIEW {{ view | ident }} AS SELECT * FROM {{ name | ident }} WHERE state <> 'not purged'",
         view=view,
-        name=Name(catalog, SCHEMA, TABLE),
+        name=_table(warehouse, catalog=catalog),
     )
     return view
 
@@ -97,25 +96,23 @@ def note_pending(warehouse: Warehouse, run: str, release: int, planned: Sequence
     for move in planned:
         kept = None if move.kept is None else str(move.kept)
         values = [run, release, "pending", str(move.place), kept, move.digest]
-        _insert(warehouse, Name("", SCHEMA, TABLE), values)
+        _insert(warehouse, _table(warehouse), values)
 
 
 def note_recorded(warehouse: Warehouse, run: str) -> None:
     """Record, in the open transaction, that the files of a run are in place."""
-    warehouse.insert(
-        _TITLE, "UPDATE {{ t | ident }} SET state = 'recorded' WHERE run = $1", [run], t=Name("", SCHEMA, TABLE)
-    )
+    warehouse.insert(_TITLE, "UPDATE {{ t | ident }} SET state = 'recorded' WHERE run = $1", [run], t=_table(warehouse))
 
 
 def end(warehouse: Warehouse, run: str) -> None:
     """Forget a run of which nothing is left to be done."""
-    warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE run = $1", [run], t=Name("", SCHEMA, TABLE))
+    warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE run = $1", [run], t=_table(warehouse))
 
 
 def take_back(warehouse: Warehouse, run: str, releases: Sequence[int]) -> None:
     """Forget a run, in the open transaction, and the releases that were recorded for it."""
     for table, column in (("releases", "id"), ("audits", "release"), ("candidates", "release")):
-        name = Name("", SCHEMA, table)
+        name = _table(warehouse, table)
         if warehouse.query(_TITLE, _EXISTS, list(name)):
             warehouse.insert(
                 _TITLE,
@@ -134,7 +131,7 @@ def left(warehouse: Warehouse) -> list[_Placing]:
     rows = warehouse.query(
         _TITLE,
         "SELECT run, release, state, path, kept, digest FROM {{ t | ident }} WHERE run IS NOT NULL ORDER BY rowid",
-        t=Name("", SCHEMA, TABLE),
+        t=_table(warehouse),
     )
     found = []
     for run in dict.fromkeys(row[0] for row in rows if row[0] not in _live):
@@ -192,6 +189,10 @@ def _settle(warehouse: Warehouse, placing: _Placing) -> str:
 
 def _killed(placing: _Placing) -> str:
     return f"release {', '.join(map(str, placing.releases))} was killed while its files were put in place"
+
+
+def _table(warehouse: Warehouse, table: str = TABLE, catalog: str = "") -> Name:
+    return warehouse.full(Name(catalog, SCHEMA, table))
 
 
 def _insert(warehouse: Warehouse, table: Name, values: Sequence[object]) -> None:

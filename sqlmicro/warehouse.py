@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro import private, unfinished
+from sqlmicro import built_ins, private, unfinished
 from sqlmicro.database_errors import wrapped
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.held import Held, close
@@ -59,7 +59,14 @@ class Warehouse:
         self.secrets: dict[str | None, Secret] = {}
         self._stagings: list[str] = []
         self.staging = ""
+        self._place = self._call("open", lambda: built_ins.come_first(connection))
+        self.log.append(Logged("search path", self._place.path + ";"))
         self.add_staging()
+
+    @property
+    def catalog(self) -> str:
+        """What the own database is called in SQL."""
+        return self._place.catalog
 
     @property
     def in_memory(self) -> bool:
@@ -79,6 +86,7 @@ class Warehouse:
         *,
         read_only: bool = False,
         may_create: bool = False,
+        stands_for: str | None = None,
         memory_limit: str | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -88,7 +96,7 @@ class Warehouse:
 
         What a killed run left unfinished in the file is finished or taken back first, and said; what is not purged yet
         is said too, unless that is being done (`purging`). The other parameters are those of a database that is opened
-        here.
+        here; one in memory can stand for a file that is not there yet, and is called like it in SQL.
 
         Raises
         ------
@@ -114,6 +122,8 @@ class Warehouse:
             try:
                 connection = connect(db, read_only and bool(db), temp, memory_limit, threads)
                 try:
+                    if stands_for and not db:
+                        _stand_for(connection, stands_for)
                     warehouse = cls(connection, db or "", progress or Progress(enabled=False))
                     if db and unfinished.left(warehouse) and read_only:
                         close(connection)
@@ -150,6 +160,7 @@ class Warehouse:
             warehouse = cls(cursor, str(held), progress)
             warehouse.sealable, warehouse.attached = False, list(held.attached)
             try:
+                built_ins.refuse_other_forms(cursor, _fresh)
                 unfinished.tell(warehouse, settles=not held.read_only)
                 yield warehouse
             finally:
@@ -375,6 +386,38 @@ class Warehouse:
 
     # The catalog
 
+    def full(self, name: Name) -> Name:
+        """Return the name of a relation with its database and schema, whose defaults are those of the connection."""
+        catalog = name.catalog or self.catalog
+        return Name(catalog, name.schema or (self._place.schema if catalog == self.catalog else "main"), name.table)
+
+    def label(self, name: Name) -> str:
+        """Return a relation as its owner calls it: without what goes without saying."""
+        if name.catalog not in ("", self.catalog):
+            return str(name)
+        return name.table if name.schema in ("", "main") else f"{name.schema}.{name.table}"
+
+    def refuse_shadowing(self, where: str, must: str, do: str) -> None:
+        """Refuse a database with macros that are called like built-in functions.
+
+        Raises
+        ------
+        InputError
+            With their names.
+        """
+        names = self._call("catalog", lambda: built_ins.shadowing(self._connection, self.catalog))
+        if names:
+            raise InputError(where, must, f"macros called {', '.join(names)}", do)
+
+    @contextmanager
+    def using(self, schema: Name) -> Iterator[None]:
+        """Have names without a schema mean this one for a statement that the database's owner wrote."""
+        self.query("use", "USE {{ schema | ident }}", schema=schema)
+        try:
+            yield
+        finally:
+            self.query("use", "{{ sql }}", sql=self._place.path)
+
     def describe(self, relation: Name) -> list[tuple[str, str]]:
         """Return name and type of every column of a relation."""
         found = self.query(
@@ -387,8 +430,9 @@ class Warehouse:
         return int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
 
     def script(self) -> str:
-        """Return every statement that was run, as one script for the DuckDB shell."""
-        return "\n\n".join(entry.sql for entry in self.log) + "\n"
+        """Return every statement that was run, as one script for a DuckDB shell with a database file of that name."""
+        back = statement("USE {{ schema | ident }};", schema=Name("", self.catalog, self._place.schema))
+        return "\n\n".join((*(entry.sql for entry in self.log), back)) + "\n"
 
     @property
     def version(self) -> str:
@@ -396,7 +440,7 @@ class Warehouse:
         return str(self.query("version", "SELECT version()")[0][0])
 
     def kind_of(self, catalog: str) -> str:
-        """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake; "" is the own one."""
+        """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake."""
         found = self.query(
             "catalog", "SELECT type FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
         )
@@ -407,7 +451,9 @@ class Warehouse:
         return catalog.lower() in {name.lower() for name in self.attached}
 
     def file_of(self, catalog: str) -> str:
-        """Return the path of an attached database; "" is the own one."""
+        """Return the path of an attached database, "" for the own one."""
+        if catalog == self.catalog:
+            return ""
         found = self.query(
             "catalog", "SELECT path FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
         )
@@ -493,6 +539,20 @@ def connect(
         ) from None
     _quieten(connection)
     return connection
+
+
+def _fresh() -> duckdb.DuckDBPyConnection:
+    import duckdb
+
+    return duckdb.connect()
+
+
+def _stand_for(connection: duckdb.DuckDBPyConnection, file: str) -> None:
+    """Give a database in memory the name that DuckDB gives a file, where it can have that."""
+    names = {"name": Path(file).name.partition(".")[0] or "memory"}
+    with contextlib.suppress(Exception):  # such as a reserved name
+        connection.execute(statement("ATTACH ':memory:' AS {{ name | ident }}", **names))
+        connection.execute(statement("USE {{ name | ident }}", **names))
 
 
 def _quieten(connection: duckdb.DuckDBPyConnection) -> None:

@@ -107,7 +107,8 @@ def test_a_value_that_does_not_fit_is_not_quoted(tmp_path):
 
 
 def test_the_printed_script_runs_in_a_plain_database(db, tmp_path):
-    copy = tmp_path / "copy.duckdb"
+    copy = tmp_path / "copy" / db.name  # the script names the database, which is called like its file
+    copy.parent.mkdir()
     shutil.copy(db, copy)
     before = db.read_bytes()
     done = sqlmicro(

@@ -9,7 +9,7 @@ import sqlmicro
 
 PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
-    {"errors", "interrupts", "compiled"},
+    {"errors", "interrupts", "compiled", "printable"},
     {"locks"},
     {"private"},
     {
@@ -22,6 +22,7 @@ LAYERS = [
         "held",
         "moves",
         "unfinished",
+        "built_ins",
     },
     {"registry", "warehouse", "options"},
     {"columns"},

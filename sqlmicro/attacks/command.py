@@ -18,7 +18,6 @@ from sqlmicro.params import Param, parameters, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES
 from sqlmicro.source import Source, file_format, find_source
-from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
 
@@ -109,8 +108,7 @@ def _manifest(path: str | None) -> Any:
 def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
     """Return the row of sqlmicro.releases of a release, its JSON read; nothing where it was not recorded."""
     # The record is written by layers above this one.
-    from sqlmicro.recording import release_of
-    from sqlmicro.targets import SCHEMA
+    from sqlmicro.recording import records_in, release_of
 
     number = release_of(warehouse, release.label, release.relation)
     if number is None:
@@ -119,7 +117,7 @@ def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
         "record",
         "SELECT to_json(r) FROM {{ name | ident }} AS r WHERE id = $1",
         [number],
-        name=Name("", SCHEMA, "releases"),
+        name=records_in(warehouse, "releases"),
     )
     record: dict[str, Any] = json.loads(row[0])
     return record

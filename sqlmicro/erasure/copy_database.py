@@ -55,7 +55,7 @@ def copy_database(warehouse: Warehouse, file: Path, narrow_enums: bool) -> Copy:
     QueryError
         When the copy differs from the original.
     """
-    old = str(warehouse.query(WHERE, "SELECT current_database()")[0][0])
+    old = warehouse.catalog
     fresh = warehouse.free_name("fresh")
     version = storage_version(warehouse, old)
     block = warehouse.query(WHERE, "SELECT block_size FROM pragma_database_size() WHERE database_name = $1", [old])
@@ -174,9 +174,8 @@ def _copy_triggers(warehouse: Warehouse, old: str, fresh: str) -> None:
         WHERE, "SELECT schema_name, sql FROM duckdb_triggers() WHERE database_name = $1 AND NOT temporary", [old]
     )
     for schema, sql in found:
-        warehouse.query(WHERE, "USE {{ schema | ident }}", schema=Name(fresh, "", schema))
-        warehouse.query(WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
-    warehouse.query(WHERE, "USE {{ old | ident }}", old=old)
+        with warehouse.using(Name("", fresh, schema)):
+            warehouse.query(WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
 
 
 def _has(warehouse: Warehouse, kind: str) -> bool:

@@ -221,12 +221,9 @@ def _change_type(warehouse: Warehouse, table: Name, column: str, kind: str) -> N
         column=column,
         kind=kind,
     )
-    if indexes:
-        before = str(warehouse.query(_WHERE, "SELECT current_database()")[0][0])
-        warehouse.query(_WHERE, "USE {{ schema | ident }}", schema=Name(table.catalog, "", table.schema))
+    with warehouse.using(Name("", table.catalog, table.schema)):
         for _, _, sql, _ in indexes:
             warehouse.query(_WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
-        warehouse.query(_WHERE, "USE {{ before | ident }}", before=before)
 
 
 def _new_type(warehouse: Warehouse, name: Name, kind: str) -> None:

@@ -123,8 +123,9 @@ def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
         )
     views = warehouse.query(
         WHERE,
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database() AND "
+        "SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = $1 AND "
         "regexp_matches(sql, '(read_(csv|parquet|json|ndjson)(_auto)?|parquet_scan|(delta|iceberg)_scan)[( ]', 'i')",
+        [warehouse.catalog],
     )
     if views:
         named = ", ".join(str(name) for (name,) in views[:6])
@@ -167,7 +168,7 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
     ends = time.monotonic() + _PATIENCE
     while True:
         with Warehouse.open(db, purging=True, **machine) as warehouse:
-            warehouse.query(WHERE, "CHECKPOINT")
+            warehouse.query(WHERE, "CHECKPOINT {{ own | ident }}", own=warehouse.catalog)
         descriptor = os.open(file, os.O_RDWR)
         try:
             # Between closing and locking another process may have written: then there is a lock or a log.

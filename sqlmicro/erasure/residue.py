@@ -61,7 +61,7 @@ def residue(values: Mapping[str, Any], machine: dict[str, Any]) -> dict[str, Any
     reader = reader_options(dict(values))
     with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
         release = find_source(warehouse, values["table"], reader if values["original"] is None else {})
-        catalog = str(warehouse.query(WHERE, "SELECT current_database()")[0][0])
+        catalog = warehouse.catalog
         report = {"db": values["db"], "table": values["table"], "original": values["original"], "columns": []}
         if values["original"] is None:
             places = list(_possible(warehouse, release, catalog))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
 from sqlmicro.errors import InputError
+from sqlmicro.printable import in_toml
 from sqlmicro.progress import Progress
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
     given = {name: values[name] for name in ("db", "attach", "table", *options.names(options.READER)) if values[name]}
     lines = [
         *_comment(
-            f"Drafted from the profile of {_quoted(values['table'])}, {rows}. It runs as it is; read the lines marked "
+            f"Drafted from the profile of {in_toml(values['table'])}, {rows}. It runs as it is; read the lines marked "
             "DECIDE. Paths are taken from the folder of this file. See what it does: sqlmicro explain, and "
             "sqlmicro run --dry-run --diff."
         ),
@@ -106,7 +106,7 @@ def _reason(profile: ColumnProfile) -> str:
 
 
 def _nulls(used: Iterable[ColumnProfile]) -> list[str]:
-    names = ", ".join(_quoted(p.column.name) for p in used if p.nulls)
+    names = ", ".join(in_toml(p.column.name) for p in used if p.nulls)
     return [
         *_comment(
             f"Missing in {names}. This loses least: what is missing stays missing, and none is filled in; where fewer "
@@ -141,7 +141,7 @@ def _target(values: dict[str, Any]) -> list[str]:
         return _comment(text)
     name = Path(values["table"]).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
     ending = ".csv" if ".csv" in values["table"].lower() else ".parquet"
-    return [f"to = {_quoted(f'{name}_anonymized{ending}')}"]
+    return [f"to = {in_toml(f'{name}_anonymized{ending}')}"]
 
 
 def _array(name: str, profiles: Sequence[ColumnProfile], why: Any) -> list[str]:
@@ -149,8 +149,8 @@ def _array(name: str, profiles: Sequence[ColumnProfile], why: Any) -> list[str]:
     if not profiles:
         return [f"{name} = []"]
     if why is None:
-        return [f"{name} = [{', '.join(_quoted(p.column.name) for p in profiles)}]"]
-    names = [_quoted(p.column.name) + "," for p in profiles]
+        return [f"{name} = [{', '.join(in_toml(p.column.name) for p in profiles)}]"]
+    names = [in_toml(p.column.name) + "," for p in profiles]
     longest = min(max(map(len, names)), 40)
     return [
         f"{name} = [",
@@ -170,14 +170,5 @@ def _one_line(text: str) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"[{', '.join(map(_quoted, value))}]"
-    return ("true" if value else "false") if isinstance(value, bool) else _quoted(str(value))
-
-
-def _quoted(text: str) -> str:
-    r"""Return text as a TOML string.
-
-    >>> print(_quoted('net "income"'), _quoted("two\nlines"), _quoted("\x7f"))
-    "net \"income\"" "two\nlines" "\u007f"
-    """
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return f"[{', '.join(map(in_toml, value))}]"
+    return ("true" if value else "false") if isinstance(value, bool) else in_toml(str(value))

@@ -74,8 +74,8 @@ def look_up(job: Job) -> Known:
                 return Known(unknown=_elsewhere(job) or "there is no such table")
             relation, is_table = found
             # Not DESCRIBE: for a view over files it would open them.
-            here = "WHERE table_name = $1 AND schema_name = $2 AND database_name = current_database()"
-            names = [relation.table, relation.schema]
+            here = "WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"
+            names = list(relation)
             columns = "SELECT column_name FROM duckdb_columns() " + here + " ORDER BY column_index"
             size = "SELECT max(estimated_size) FROM duckdb_tables() " + here
             return Known(

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
+from sqlmicro.printable import shown
 from sqlmicro.reports.numbers import plain
 
 if TYPE_CHECKING:
@@ -36,10 +37,16 @@ def environment() -> Any:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
+        finalize=_shown,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _shown(value: object) -> object:
+    """Return a text that comes from a table with escapes in place of what a browser would act on."""
+    return shown(value, keep="\n") if type(value) is str else value
 
 
 def _draw(template: str, **params: Any) -> Markup:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlmicro.printable import shown
 from sqlmicro.reports.content import Table, tiles, verdict
 from sqlmicro.reports.page import about, heading
 from sqlmicro.reports.sections import sections
@@ -17,7 +18,7 @@ def escaped(text: str) -> str:
     >>> escaped("<b> a|b @you *x* snake_case _y_")
     '&lt;b&gt; a\\\\|b &#64;you \\\\*x\\\\* snake_case \\\\_y\\\\_'
     """
-    flat = " ".join(text.split())
+    flat = shown(" ".join(text.split()))
     flat = flat.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;")
     flat = re.sub(r"([\\`*\[\]|~#!])", r"\\\1", flat.replace("&#64;", "\0")).replace("\0", "&#64;")
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", flat)

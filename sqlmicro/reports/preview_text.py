@@ -23,7 +23,7 @@ def preview(report: dict[str, Any]) -> str:
     size  age
        4  31*
     """
-    header = ["size", *(_printable(name) for name in report["columns"])]
+    header = ["size", *report["columns"]]
     rows = [
         [str(row["size"]), *(_cell(value, mark) for value, mark in zip(row["values"], row["marks"], strict=True))]
         for row in report["rows"]
@@ -38,7 +38,7 @@ def preview(report: dict[str, Any]) -> str:
         shown = "\n".join(_paragraph(header, row) for row in rows)
     parts = [shown, textwrap.fill(_LEGEND, width())]
     for reason in dict.fromkeys(report["hidden"].values()):
-        names = [_printable(name) for name, why in report["hidden"].items() if why == reason]
+        names = [name for name, why in report["hidden"].items() if why == reason]
         parts.append(line("not shown", f"{some(names)}: {reason}"))
     return "\n\n".join(parts[:2]) + "".join(f"\n{part}" for part in parts[2:])
 
@@ -51,8 +51,4 @@ def _paragraph(header: list[str], row: list[str]) -> str:
 def _cell(value: Any, mark: str) -> str:
     if value is None:
         return "-" if mark == "suppressed" else "NULL" + _MARKS[mark]
-    return _printable(f"{value:.6g}" if isinstance(value, float) else str(value)) + _MARKS[mark]
-
-
-def _printable(text: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in text)
+    return (f"{value:.6g}" if isinstance(value, float) else str(value)) + _MARKS[mark]

@@ -46,15 +46,21 @@ def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
 def _there(warehouse: Warehouse, table: str) -> bool:
     from sqlmicro.source import find_relation
 
-    return find_relation(warehouse, Name("", SCHEMA, table)) is not None
+    return find_relation(warehouse, _named(warehouse, table)) is not None
+
+
+def _named(warehouse: Warehouse, table: str) -> Name:
+    from sqlmicro.recording import records_in
+
+    return records_in(warehouse, table)
 
 
 def _numbers(warehouse: Warehouse) -> list[str]:
     if not _there(warehouse, "releases"):
         return []
-    return [
-        str(row[0]) for row in warehouse.query("report", "SELECT id FROM sqlmicro.releases ORDER BY id DESC LIMIT 20")
-    ]
+    releases = _named(warehouse, "releases")
+    rows = warehouse.query("report", "SELECT id FROM {{ r | ident }} ORDER BY id DESC LIMIT 20", r=releases)
+    return [str(row[0]) for row in rows]
 
 
 def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
@@ -62,7 +68,11 @@ def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
         return None
     names = ("id", "source", "target", "method", "parameters", "n", "suppressed", "il", "started", "versions")
     rows = warehouse.query(
-        "report", "SELECT {{ names | idents }} FROM sqlmicro.releases WHERE id = $1", [number], names=names
+        "report",
+        "SELECT {{ names | idents }} FROM {{ r | ident }} WHERE id = $1",
+        [number],
+        names=names,
+        r=_named(warehouse, "releases"),
     )
     if not rows:
         return None
@@ -78,8 +88,9 @@ def _audits(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
     """Return the checks of the release itself, in the order in which they were recorded."""
     rows = warehouse.query(
         "report",
-        'SELECT "check", value, threshold, passed FROM sqlmicro.audits WHERE release = $1 ORDER BY rowid',
+        'SELECT "check", value, threshold, passed FROM {{ r | ident }} WHERE release = $1 ORDER BY rowid',
         [number],
+        r=_named(warehouse, "audits"),
     )
     names = ("check", "value", "threshold", "passed")
     return [dict(zip(names, row, strict=True)) for row in rows if not row[0].startswith(_CANDIDATE)]
@@ -92,9 +103,10 @@ def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
     names = ("candidate", "algorithm", "pass", "unification", "distance", "loss", "groups", "dropped", "released")
     rows = warehouse.query(
         "report",
-        "SELECT {{ names | idents }} FROM sqlmicro.candidates WHERE release = $1 ORDER BY distance, candidate",
+        "SELECT {{ names | idents }} FROM {{ r | ident }} WHERE release = $1 ORDER BY distance, candidate",
         [number],
         names=names,
+        r=_named(warehouse, "candidates"),
     )
     return [dict(zip(names, row, strict=True)) for row in rows]
 
@@ -102,7 +114,10 @@ def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
 def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
     """Return every release of the same source with the k and the IL that were recorded."""
     rows = warehouse.query(
-        "report", "SELECT id, target, method, k, il FROM sqlmicro.releases WHERE source = $1 ORDER BY id", [source]
+        "report",
+        "SELECT id, target, method, k, il FROM {{ r | ident }} WHERE source = $1 ORDER BY id",
+        [source],
+        r=_named(warehouse, "releases"),
     )
     return [dict(zip(("id", "target", "method", "k", "il"), row, strict=True)) for row in rows]
 

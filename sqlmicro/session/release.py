@@ -218,9 +218,9 @@ class Release:
         self.close()
 
     def __repr__(self) -> str:
-        from sqlmicro.reports import text
+        from sqlmicro.reports.rendering import rendered
 
-        return text.release(self.report)
+        return rendered("release", self.report)
 
     def _repr_html_(self) -> str:
         from sqlmicro.reports import notebook

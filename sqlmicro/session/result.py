@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlmicro.reports.rendering import RENDER
+from sqlmicro.reports.rendering import rendered
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,7 +30,7 @@ class Result:
 
     def table(self) -> str:
         """Return the report as text, as the command prints it."""
-        return RENDER[self.verb](self.report)
+        return rendered(self.verb, self.report)
 
     def __getitem__(self, name: str) -> Any:
         return self.report[name]

@@ -13,6 +13,7 @@ from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import committing
 from sqlmicro.job import _note_roles, _versions
+from sqlmicro.params import settle
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
@@ -39,7 +40,7 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         Nothing was published, whatever the reason.
     """
     job, step = jobs[0], _only_step(jobs)
-    given = {**job.options, **job.steps[-1].settings}
+    given = {**job.options, **settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)}
     target = _target(given)
     key = keys.run_key(given["seed"], given["seed_file"])
     with SparkWarehouse.open(given["master"], job.progress) as opened:
