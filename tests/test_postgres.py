@@ -248,7 +248,7 @@ def test_triggers_are_refused_and_materialized_views_noted(persons: Server) -> N
         CREATE VIEW elders AS SELECT * FROM persons WHERE age > 60;
         CREATE MATERIALIZED VIEW counted AS SELECT * FROM elders""")
     before = content(persons)
-    with pytest.raises(sqlmicro.InputError, match="must have no triggers.*Got remember"):
+    with pytest.raises(sqlmicro.InputError, match=r"must have no triggers.*Got remember"):
         sqlmicro.mdav("crm.public.persons", in_place=True, **OPTIONS)
     assert content(persons) == before
     persons.sql("ALTER TABLE persons DISABLE TRIGGER remember")
