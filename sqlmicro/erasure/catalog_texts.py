@@ -146,6 +146,7 @@ def literals(text: str, shortest_number: int) -> list[str]:
     >>> literals("CHECK (name <> 'it''s' AND salary < 98765 AND age > 18)", 4)
     ["it's", '98765']
     """
+    text = re.sub(r"CAST\('[tf]' AS BOOLEAN\)", " ", text)  # what DuckDB 1.5 writes for true and false
     quoted = re.compile(r"'((?:[^']|'')*)'")
     numbers = re.findall(r"(?<![\w.])-?\d[\d.]*(?![\w.])", quoted.sub(" ", text))
     return [found.replace("''", "'") for found in quoted.findall(text)] + [

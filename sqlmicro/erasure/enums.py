@@ -61,7 +61,7 @@ def definition(labels: Sequence[str]) -> str:
 
 
 def definitions(kind: str) -> list[str]:
-    """Return the ENUM types in a type.
+    r"""Return the ENUM types in a type.
 
     >>> definitions("STRUCT(\"ENUM('x')\" INTEGER, b ENUM('y')[])")
     ["ENUM('y')"]
