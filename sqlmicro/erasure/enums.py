@@ -245,9 +245,7 @@ def _bind_views(warehouse: Warehouse, catalog: str) -> None:
         "WHERE v.database_name = $1 AND NOT v.internal AND contains(c.data_type, 'ENUM(') ORDER BY ALL",
         [catalog],
     )
-    before = str(warehouse.query(_WHERE, "SELECT current_database()")[0][0])
     for schema, view in rows:
-        warehouse.query(_WHERE, "USE {{ schema | ident }}", schema=Name(catalog, "", schema))
-        with contextlib.suppress(QueryError):  # one that reads what is not there any more
+        # One that reads what is not there any more is left as it is.
+        with warehouse.using(Name("", catalog, schema)), contextlib.suppress(QueryError):
             warehouse.describe(Name(catalog, schema, view))
-    warehouse.query(_WHERE, "USE {{ before | ident }}", before=before)
