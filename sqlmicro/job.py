@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
+from sqlmicro.columns import Column, pick
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.params import settle
 from sqlmicro.registry import find
@@ -24,6 +25,7 @@ from sqlmicro.steps import (
     settle_columns,
     step_columns,
 )  # fmt: skip
+from sqlmicro.verdict import UNIQUE_AT_MOST, judge
 
 if TYPE_CHECKING:
     from sqlmicro.keys import Key
@@ -156,7 +158,7 @@ def _written(jobs: Sequence[Job]) -> set[str]:
 
 def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
     """Return where the release goes and where its manifest; what cannot be is refused."""
-    from sqlmicro import manifest, targets
+    from sqlmicro import manifest, recording, targets
     from sqlmicro.erasure import purge
 
     values = settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)
@@ -166,6 +168,8 @@ def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Targ
     if target.purge and not job.dry and target.database == "duckdb":
         purge.check(target.file or str(job.options["db"]))
     manifest.check(manifest_file, values["overwrite"] or job.dry, source)
+    if not job.dry:
+        recording.check(warehouse, target)
     return target, manifest_file
 
 
@@ -198,6 +202,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     job, source, target = found.job, found.source, found.target
     warehouse.staging = found.staging
     run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+    refuse_unique(run, job)
     _plan_claims(run, job)
     targets.check_target(run, target, dry=job.dry)
     run.claims.clear()
@@ -205,7 +210,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     _note_roles(run)
     for step in job.steps[:-1]:
-        _take_step(run, source, step)
+        _take_step(run, source, job, step)
     for gate in job.gates:
         _hold(run, gate)
     return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target), started=started)
@@ -218,7 +223,7 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     key = keys.run_key(job.options["seed"], job.options["seed_file"])
     run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
     for step in job.steps:
-        _take_step(run, source, step)
+        _take_step(run, source, job, step)
     return run
 
 
@@ -281,10 +286,18 @@ def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     report["dry_run"] = dry or lost
     if lost and not dry:
         report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
-    report["k"] = report["audits"][0]["value"]
-    report["histogram"] = report["audits"][0].pop("histogram")
+    report |= judged(run, release.audits[None])
     report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-    report["notes"] = run.notes + publish.warnings(run, report)
+    report["notes"] = run.notes
+
+
+def judged(run: Run, audits: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a report says of the verdict on the audits of a release."""
+    found = judge(audits, run.apart)
+    return {
+        "k": found.k, "k_released": found.k_released, "passed": found.passed, "verdict": found.told(),
+        "quasi": list(found.quasi), "histogram": audits[0].pop("histogram"),
+    }  # fmt: skip
 
 
 def _plan_claims(run: Run, job: Job) -> None:
@@ -292,8 +305,35 @@ def _plan_claims(run: Run, job: Job) -> None:
     from sqlmicro.work import Claim
 
     for step in job.method_steps:
-        columns, by = step_columns(step, run.roles, run.source)
+        columns, by = step_columns(job, step, run.roles, run.source)
         run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
+
+
+def refuse_unique(run: Run, job: Job) -> None:
+    """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
+
+    Raises
+    ------
+    InputError
+        When a column that is kept makes more of the records unique than `verdict.UNIQUE_AT_MOST`.
+    """
+    from sqlmicro.audits import k_anonymity
+
+    apart = [*(job.options["accept_unique"] or ()), *(step.settings.get("weights") for step in job.method_steps)]
+    left = {name.lower() for name in apart if name}
+    found = []
+    for column in run.roles.kept:
+        if column.name.lower() not in left:
+            staged = Column(column.staged, column.type, column.staged)
+            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
+            found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
+    if found:
+        raise InputError(
+            f"{job.label}, --keep",
+            f"a column released as it is must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
+            ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
+            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
+        )
 
 
 def _note_roles(run: Run) -> None:
@@ -308,16 +348,16 @@ def _note_roles(run: Run) -> None:
     if others:
         run.notes.append("dropped: " + ", ".join(others))
     if roles.kept:
-        run.notes.append("released as they are, not part of the audit: " + ", ".join(c.name for c in roles.kept))
+        run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))
 
 
-def _take_step(run: Run, source: Source, step: Step) -> None:
+def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
     from sqlmicro import pipeline
 
     if step.do in TABLE_STEPS:
         return
     method = find(step.do)
-    columns, by = step_columns(step, run.roles, source)
+    columns, by = step_columns(job, step, run.roles, source)
     own = {name: value for name, value in step.settings.items() if name not in STEP_COLUMNS}
     nulls = step.settings.get("nulls") or ("error" if method.takes_nulls else "keep")
     pipeline.step(run, method, own, columns, by, nulls, step.where)
@@ -330,7 +370,7 @@ def _hold(run: Run, step: Step) -> None:
     values = settle(audit_options(), step.settings, step.where)
     with run.timed("audit"):
         rows = gate.rows(run, run.current, values, step.where)
-    failed = [row for row in rows if not row["passed"]]
+    failed = [row for row in rows if row["passed"] is False]
     if failed:
         raise AuditFailed(
             step.where,
@@ -339,6 +379,8 @@ def _hold(run: Run, step: Step) -> None:
             "Nothing was published",
         )
     run.gates.append({"values": values, "where": step.where, "rows": rows})
+    sensitive = pick(run.roles.released, values["sensitive"], f"{step.where}, sensitive")
+    run.apart |= dict.fromkeys((column.name for column in sensitive), "sensitive")
 
 
 def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
@@ -367,7 +409,6 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "safe_parts": last["safe_distance"],
         "candidates": last["candidates"],
         "chosen": last["chosen"],
-        "quasi": [column.name for column in run.quasi],
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
         **manifest.before(run),
@@ -394,6 +435,7 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "dropped": [column.name for column in roles.dropped],
         "row_key": [column.name for column in roles.row_key],
         "direct_identifiers": [column.name for column in roles.identifiers],
+        "apart": run.apart,
         "target_kind": target.kind,
         "widen": target.widen,
     }

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss
-from sqlmicro.columns import Column, Roles
+from sqlmicro.columns import Column, Roles, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.keys import Key
 from sqlmicro.params import settle
@@ -47,6 +47,8 @@ class Run:
     numeric: set[Column] = field(default_factory=set)
     text: set[Column] = field(default_factory=set)
     kept: dict[int, Name] = field(default_factory=dict)
+    apart: dict[str, str] = field(default_factory=dict)
+    """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
     staging: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,8 +70,15 @@ class Run:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
 
     @property
+    def known(self) -> tuple[Column, ...]:
+        """The released columns an attacker may know: what the k of the release is measured over, in their order."""
+        released = {column for column in self.roles.released if column.name not in self.apart}
+        ordered = dict.fromkeys((*self.source.columns, *self.roles.released))
+        return tuple(column for column in ordered if column in released)
+
+    @property
     def quasi(self) -> tuple[Column, ...]:
-        """Every column some step worked on, strata included: what the k of the release is measured over."""
+        """Every column some step worked on, strata included."""
         return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
 
     def as_it_is(self, column: Column) -> Column:
@@ -150,12 +159,22 @@ def step(
                 _refuse_nominal(work.columns, where)
             method.function(work, **values)
     _as_declared(run, work.outcome)
+    run.apart |= _unknown_elsewhere(run, method, values, columns, work.outcome)
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
     k = int(values.get("k") or 0)
     run.claims += work.outcome.claims or [Claim((*columns, *by), method.promise, k)]
     run.notes += work.outcome.notes
     run.steps.append(_summary(method, values, columns, by, nulls, work.outcome))
+
+
+def _unknown_elsewhere(
+    run: Run, method: Method, values: Mapping[str, Any], columns: Sequence[Column], outcome: Outcome
+) -> dict[str, str]:
+    """Return the columns that a step leaves unknown to everybody outside, and why."""
+    weights = [*outcome.added, *pick(run.source.columns, filter(None, [values.get("weights")]), "weights")]
+    found = dict.fromkeys((column.name for column in weights), "weight")
+    return found | dict.fromkeys((column.name for column in columns if method.makes_pseudonyms), "pseudonym")
 
 
 def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
@@ -288,7 +307,12 @@ def _summary(
 
 
 def losses(run: Run) -> dict[str, Any]:
-    """Return IL over the numeric columns that were worked on, and the share of values changed in the nominal ones."""
+    """Return IL over the numeric columns that were worked on, and the share of values changed in the nominal ones.
+
+    `loss_by_column` has both in percent; a column that is released as it is loses nothing.
+    """
     with run.timed("loss"):
         columns = [column for column in run.quasi if column not in run.text]
-        return information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
+        found = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
+    changed = {name: 100 * share for name, share in found["changed_by_column"].items()}
+    return {**found, "loss_by_column": {**found["IL_by_column"], **changed}}

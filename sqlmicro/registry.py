@@ -61,6 +61,7 @@ class Method:
     takes_every_column: bool
     takes_columns: bool
     takes_strata: bool
+    makes_pseudonyms: bool
     parameters: tuple[Parameter, ...]
 
     @property
@@ -114,6 +115,7 @@ def method(
     takes_every_column: bool = False,
     takes_columns: bool = True,
     takes_strata: bool = True,
+    makes_pseudonyms: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -121,6 +123,7 @@ def method(
     and returns labels of shape (n,), or a `Grouping` of them with notes for the report. An `engine="sql"` method is
     called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
     no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`).
+    What becomes a pseudonym (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -135,6 +138,7 @@ def method(
             takes_every_column,
             takes_columns,
             takes_strata,
+            makes_pseudonyms,
             parameters(function),
         )
         return function

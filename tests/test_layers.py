@@ -11,7 +11,7 @@ PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
     {"errors"},
     {"keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held"},
-    {"registry", "warehouse", "options"},
+    {"registry", "warehouse", "options", "verdict"},
     {"columns"},
     {"attach", "postgres"},
     {"source", "erasure"},

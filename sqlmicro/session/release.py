@@ -14,6 +14,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import settle
 from sqlmicro.session.result import Audit
 from sqlmicro.steps import Job, Step, gate_parameters
+from sqlmicro.verdict import together
 
 if TYPE_CHECKING:
     import duckdb
@@ -59,7 +60,7 @@ class Release:
         k : int, optional
             The k that must hold; the same gate as `min_k`.
         quasi : str or sequence of str
-            Quasi-identifiers. Default: the columns that were worked on.
+            Quasi-identifiers. Default: the columns a k was promised over, else all that an attacker may know.
         sensitive : str or sequence of str
             Sensitive columns of the release.
         **settings
@@ -94,7 +95,7 @@ class Release:
             "nulls": values["nulls"],
             **{role: list(values[role]) for role in ("quasi", "sensitive")},
             "audits": rows,
-            "passed": all(row["passed"] for row in rows if row["asked"]),
+            "passed": together(row["passed"] for row in rows if row["asked"]),
             "release": self.report["release"],
             "recorded": False,
         })  # fmt: skip

@@ -12,7 +12,7 @@ from sqlmicro import keys, options, pipeline, private, publish, targets
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import uninterrupted
-from sqlmicro.job import _note_roles, _versions
+from sqlmicro.job import _note_roles, _versions, judged, refuse_unique
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
@@ -46,17 +46,17 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         warehouse: Any = opened
         source = _source(opened, given["table"])
         run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
+        refuse_unique(run, job)
         opened.fit(run.rows_in)
         _note_roles(run)
-        columns, by = step_columns(step, run.roles, source)
+        columns, by = step_columns(job, step, run.roles, source)
         method, settings = _here(find(step.do), step)
         pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or "error", step.where)
         report = _report(run, job, target)
         report["audits"] = _publish(run, target, dry=job.dry)
-        report["k"] = report["audits"][0]["value"]
-        report["histogram"] = report["audits"][0].pop("histogram")
+        report |= judged(run, report["audits"])
         report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-        report["notes"] = run.notes + publish.warnings(run, report)
+        report["notes"] = run.notes
         if given["show_sql"]:
             report["sql"] = opened.script()
         return [report]
@@ -160,6 +160,6 @@ def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, An
         "method": last["method"], "engine": "spark", "rows_in": run.rows_in, "rows": rows,
         "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
         "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
-        "candidates": [], "chosen": None, "quasi": [column.name for column in run.quasi],
+        "candidates": [], "chosen": None,
         "promise": [last["promise"]], "steps": run.steps, "versions": _versions(), "dry_run": job.dry,
     }  # fmt: skip
