@@ -115,7 +115,11 @@ def check(warehouse: Warehouse, target: Target) -> None:
     InputError
         When it lacks columns, or has others.
     """
-    releases = _table(target, "releases")
+    refuse_other(warehouse, _table(target, "releases"))
+
+
+def refuse_other(warehouse: Warehouse, releases: Name) -> None:
+    """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
     if find_relation(warehouse, releases) is None:
         return
     others = {name for name, _ in warehouse.describe(releases)} ^ set(RECORDED)

@@ -151,7 +151,7 @@ class Verdict:
     def told(self) -> dict[str, Any]:
         """Return the verdict as JSON has it."""
         return {
-            "status": self.status, "colour": self.colour, "headline": self.headline, "sentence": self.sentence,
+            "status": self.status, "colour": self.colour, "passed": self.passed, "headline": self.headline, "sentence": self.sentence,
             "k": self.k, "k_released": self.k_released, "unit": self.unit or "record", "columns": list(self.columns),
             "promised": [{"k": one.k, "columns": list(one.columns), "found": one.found} for one in self.promised],
             "apart": dict(self.apart), "attack": asdict(self.attack) if self.attack else None,
