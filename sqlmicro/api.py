@@ -246,7 +246,8 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     told |= {name: True for name in ("purge_failed",) if any(report.get(name) for report in reports)}
     warnings = dict.fromkeys(report["warning"] for report in reports if "warning" in report)
     told |= {"warning": " ".join(warnings)} if warnings else {}
-    return {"job": values["job"], "before": done, "tables": reports, **told}
+    passed = together(report["passed"] for report in reports)
+    return {"job": values["job"], "before": done, "tables": reports, "passed": passed, **told}
 
 
 def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:

@@ -325,7 +325,8 @@ def _row(
 ) -> dict[str, Any]:
     row = {
         "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.settings.get("k"),
-        "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False, **found,
+        "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
+        **found,
     }  # fmt: skip
     return {**row, "command": command(candidate, values, scales)}
 

@@ -279,8 +279,6 @@ def published(job: Job, release: Release) -> Release:
 
 def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     """Add to the report of a release what publishing it has told."""
-    from sqlmicro import publish
-
     run, report = release.run, release.report
     report["audits"] = release.audits[None]
     report["dry_run"] = dry or lost
@@ -319,8 +317,11 @@ def refuse_unique(run: Run, job: Job) -> None:
     """
     from sqlmicro.audits import k_anonymity
 
-    apart = [*(job.options["accept_unique"] or ()), *(step.settings.get("weights") for step in job.method_steps)]
-    left = {name.lower() for name in apart if name}
+    weights = [
+        *(step.settings.get("weights") for step in job.method_steps),
+        *(g.settings.get("weight") for g in job.gates),
+    ]
+    left = {name.lower() for name in (*job.options["accept_unique"], *filter(None, weights))}
     found = []
     for column in run.roles.kept:
         if column.name.lower() not in left:
@@ -330,7 +331,7 @@ def refuse_unique(run: Run, job: Job) -> None:
     if found:
         raise InputError(
             f"{job.label}, --keep",
-            f"a column released as it is must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
+            f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
             ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
             "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
         )
@@ -379,8 +380,9 @@ def _hold(run: Run, step: Step) -> None:
             "Nothing was published",
         )
     run.gates.append({"values": values, "where": step.where, "rows": rows})
-    sensitive = pick(run.roles.released, values["sensitive"], f"{step.where}, sensitive")
-    run.apart |= dict.fromkeys((column.name for column in sensitive), "sensitive")
+    for why, named in (("weight", filter(None, [values["weight"]])), ("sensitive", values["sensitive"])):
+        found = pick(run.roles.released, named, f"{step.where}, {why}")
+        run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
 def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:

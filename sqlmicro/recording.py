@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, k_released BIGINT,
-  verdict VARCHAR, promised JSON, n BIGINT, suppressed BIGINT, il DOUBLE, loss_by_column JSON, started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
+  verdict VARCHAR, promised JSON, n BIGINT, suppressed BIGINT, il DOUBLE, loss_by_column JSON,
+  started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
   key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR)"""
 RECORDED = (
     "id", "source", "target", "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",

@@ -1,8 +1,8 @@
 """The verdict of a release: one rule, which publishing, audits, attacks and reports all ask.
 
-A release is promised a k over named columns. What counts is what it is worth over **all** released columns, but those an
-attacker cannot know: sensitive ones that were named as such, weights, and pseudonyms that the same job made. The verdict
-is the worst of what was promised, of the k over those columns, and of the strongest attack that was made:
+A release is promised a k over named columns. What counts is what it is worth over **all** released columns, but those
+an attacker cannot know: sensitive ones that were named as such, weights, and pseudonyms that the same job made. The
+verdict is the worst of what was promised, of the k over those columns, and of the strongest attack that was made:
 
 - *held*: the promise was kept, and no released column lowers it;
 - *lowered*: it was kept over its columns, but other released columns, or an attack, go below it;
@@ -151,8 +151,9 @@ class Verdict:
     def told(self) -> dict[str, Any]:
         """Return the verdict as JSON has it."""
         return {
-            "status": self.status, "colour": self.colour, "passed": self.passed, "headline": self.headline, "sentence": self.sentence,
-            "k": self.k, "k_released": self.k_released, "unit": self.unit or "record", "columns": list(self.columns),
+            "status": self.status, "colour": self.colour, "passed": self.passed, "headline": self.headline,
+            "sentence": self.sentence, "k": self.k, "k_released": self.k_released, "unit": self.unit or "record",
+            "columns": list(self.columns),
             "promised": [{"k": one.k, "columns": list(one.columns), "found": one.found} for one in self.promised],
             "apart": dict(self.apart), "attack": asdict(self.attack) if self.attack else None,
         }  # fmt: skip

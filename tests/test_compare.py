@@ -43,7 +43,15 @@ def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> N
     ]  # fmt: skip
     for row in report["candidates"]:
         release = workbench.release(
-            row["method"], db, columns=COLUMNS, keep=["id"], accept_unique=["id"], drop=["town"], k=row["k"], seed="7", overwrite=True
+            row["method"],
+            db,
+            columns=COLUMNS,
+            keep=["id"],
+            accept_unique=["id"],
+            drop=["town"],
+            k=row["k"],
+            seed="7",
+            overwrite=True,
         )
         target = release.report["target"]
         attacked = sqlmicro.attack(

@@ -247,9 +247,15 @@ def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
 
 
 def test_the_order_of_a_release_says_nothing(db):
-    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="a", seed="1")
-    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="b", seed="1")
-    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="c", seed="2")
+    sqlmicro.mdav(
+        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="a", seed="1"
+    )
+    sqlmicro.mdav(
+        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="b", seed="1"
+    )
+    sqlmicro.mdav(
+        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="c", seed="2"
+    )
     orders = [[row[0] for row in query(db, f"SELECT id FROM {name}")] for name in "abc"]
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == list(range(ROWS))

@@ -19,7 +19,7 @@ def compare(report: dict[str, Any]) -> str:
     head = [
         line("table", report["table"]),
         line("columns", some(report["columns"])),
-        line("risk", "share of records that distance-based record linkage links rightly; every released column is known"),
+        line("risk", "share of records that distance-based linkage links rightly; every released column is known"),
         line("loss", "mean over the columns: IL of numeric ones, share of values changed of nominal ones"),
     ]
     parts = ["\n".join(head), _candidates(measured), picture([row for row in measured if row["on_map"]])]
@@ -55,7 +55,8 @@ def _candidates(measured: Sequence[Mapping[str, Any]]) -> str:
         ]
         for row in measured
     ]
-    header = ["", "candidate", "risk", *(["95 %"] if wide else []), "loss", "k", *(["seconds", "verdict"] if wide else [])]
+    header = ["", "candidate", "risk", *(["95 %"] if wide else []), "loss", "k"]
+    header += ["seconds", "verdict"] if wide else []
     return table(rows, header, right=range(2, len(header) - 1)) + "\n* no other candidate has less risk and less loss"
 
 

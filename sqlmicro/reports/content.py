@@ -70,8 +70,8 @@ def tiles(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     else:
         linkage = (
             "Chance to be found", "unknown" if not k else f"at most {percent(1 / k)}",
-            "for somebody who knows these columns of a person, and that the person is in the release. No attack was run "
-            "for this report.",
+            "for somebody who knows these columns of a person, and that the person is in the release. No attack was "
+            "run for this report.",
         )  # fmt: skip
     lost = (
         "of the variation of the numeric columns was lost (IL = 100 SSE/SST on standardised columns; 0 is nothing)"

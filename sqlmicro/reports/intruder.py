@@ -35,7 +35,9 @@ def attack(facts: dict[str, Any], verdict: Verdict, values: Mapping[str, Any], p
     facts["verdict"] = verdict.after(strongest(report)).told()
 
 
-def place(facts: dict[str, Any], known: Mapping[str, Any] | None, values: Mapping[str, Any], progress: Progress) -> None:
+def place(
+    facts: dict[str, Any], known: Mapping[str, Any] | None, values: Mapping[str, Any], progress: Progress
+) -> None:
     """Put the releases of one source on a map: those with the same columns, linked in the same way over all of them.
 
     Risk is the share of the records that distance-based linkage links. Loss is the mean over the columns: IL of numeric

@@ -112,10 +112,7 @@ def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
         [source],
         names=names,
     )
-    return [
-        {**dict(zip(names, row, strict=True)), **{name: json.loads(value) for name, value in zip(names[3:], row[3:], strict=True)}}
-        for row in rows
-    ]
+    return [dict(zip(names, (*row[:3], *map(json.loads, row[3:])), strict=True)) for row in rows]
 
 
 def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -98,7 +98,7 @@ def risk_map(facts: Mapping[str, Any]) -> Section:
     if len(points) < 2:
         return Section("map", "Risk and loss")
     text = [
-        f"The recorded releases of the same source that have the same columns, {names(facts['verdict']['columns'], 8)}. "
+        f"The recorded releases of the same source with the same columns, {names(facts['verdict']['columns'], 8)}. "
         "Risk is the share of the records tried that distance-based linkage over all of them links, measured in the "
         "same way for each; loss is the mean over the columns: IL of numeric ones, the share of values changed of "
         "others. A release on the front is beaten by no other in both."

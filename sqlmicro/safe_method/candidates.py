@@ -53,7 +53,7 @@ class Candidate:
         if self.occurring:
             return (
                 f"every released combination of {', '.join(self.occurring)} occurs in the original, if only once: that "
-                "somebody there has it is told. How many have it is not: a count near k may stand for an original 1 or 2"
+                "somebody has it is told. How many have it is not: a count near k may stand for an original 1 or 2"
             )
         return (
             "released are means and modes of groups of at least k: a combination of them may occur in the original or "

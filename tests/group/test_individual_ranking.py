@@ -50,7 +50,14 @@ def _compare(workbench: Any, columns: dict[str, list[float | None]], k: int, **s
         {"number": ("INTEGER", range(n)), **{name: ("DOUBLE", values) for name, values in columns.items()}}
     )
     release = workbench.release(
-        "individual-ranking", db, k=k, columns=list(columns), keep=["number"], accept_unique=["number"], nulls="keep", **settings
+        "individual-ranking",
+        db,
+        k=k,
+        columns=list(columns),
+        keep=["number"],
+        accept_unique=["number"],
+        nulls="keep",
+        **settings,
     )
     assert sorted(release.columns["number"]) == list(range(n))
     for name, values in columns.items():
@@ -101,7 +108,14 @@ def test_strata_are_ranked_each_on_its_own(workbench: Any, remainder: str) -> No
     x, region = rng.normal(size=n).tolist(), [("north", "south", None)[int(i)] for i in rng.integers(0, 3, n)]
     db = workbench.make({"number": ("INTEGER", range(n)), "x": ("DOUBLE", x), "region": ("VARCHAR", region)})
     release = workbench.release(
-        "individual-ranking", db, k=3, columns=["x"], by=["region"], keep=["number"], accept_unique=["number"], remainder=remainder
+        "individual-ranking",
+        db,
+        k=3,
+        columns=["x"],
+        by=["region"],
+        keep=["number"],
+        accept_unique=["number"],
+        remainder=remainder,
     )
     released = dict(zip(release.columns["number"], release.columns["x"], strict=True))
     for stratum in ("north", "south", None):
@@ -146,7 +160,9 @@ def test_values_are_those_of_another_program(workbench: Any, data_folder: Any, r
     db = workbench.make(
         {"number": ("INTEGER", range(len(X))), **{name: ("DOUBLE", X[:, j]) for j, name in enumerate(names)}}
     )
-    release = workbench.release("individual-ranking", db, k=3, columns=names, keep=["number"], accept_unique=["number"], remainder="last")
+    release = workbench.release(
+        "individual-ranking", db, k=3, columns=names, keep=["number"], accept_unique=["number"], remainder="last"
+    )
     order = np.argsort(release.columns["number"])
     compared = 0
     for j, name in enumerate(names):

@@ -136,7 +136,14 @@ def test_a_shuffle_of_the_column_stays_within_strata(workbench: Any) -> None:
     rng = np.random.default_rng(8)
     x, region = rng.normal(size=60), ["north", "south"] * 30
     columns = {"number": ("INTEGER", range(60)), "x": ("DOUBLE", x), "region": ("VARCHAR", region)}
-    options: dict[str, Any] = {"columns": ["x"], "by": ["region"], "keep": ["number"], "accept_unique": ["number"], "k": 3, "seed": "s"}
+    options: dict[str, Any] = {
+        "columns": ["x"],
+        "by": ["region"],
+        "keep": ["number"],
+        "accept_unique": ["number"],
+        "k": 3,
+        "seed": "s",
+    }
     db = workbench.make(columns)
     plain = workbench.release("split-group", db, **options)
     shuffled = workbench.release("split-group", db, shuffle="column", **options)

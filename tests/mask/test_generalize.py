@@ -46,7 +46,9 @@ def _by_id(release: Any, name: str) -> list[Any]:
 )  # fmt: skip
 def test_rules(workbench: Any, column: str, options: dict[str, Any], expected: list[Any]) -> None:
     table = {name: PEOPLE[name] for name in (column, "id")}
-    release = workbench.release("generalize", workbench.make(table), columns=[column], keep=["id"], accept_unique=["id"], **options)
+    release = workbench.release(
+        "generalize", workbench.make(table), columns=[column], keep=["id"], accept_unique=["id"], **options
+    )
     assert _by_id(release, column) == expected
     assert release.report["promise"] == ["masked"]
 

@@ -182,7 +182,9 @@ def test_small_tables_by_hand(workbench: Any, k: int, rows: list[Row], own: int,
     numbers, towns = zip(*rows, strict=True)
     db = workbench.make({"x": ("INTEGER", numbers), "town": ("VARCHAR", towns), "id": ("INTEGER", range(len(rows)))})
     for reading, expected in (("own-value", own), ("wildcard", wild)):
-        release = workbench.release("suppress", db, columns=["x", "town"], keep=["id"], accept_unique=["id"], k=k, nulls_match=reading)
+        release = workbench.release(
+            "suppress", db, columns=["x", "town"], keep=["id"], accept_unique=["id"], k=k, nulls_match=reading
+        )
         after = _by_id(release, ["x", "town"])
         assert _rarest(after, reading) >= k
         assert _changed(rows, after) == expected
@@ -216,7 +218,8 @@ def test_testdata_is_released_with_its_values(workbench: Any, data_folder: Path)
     columns = {name: ("INTEGER", X[:, j].tolist()) for j, name in enumerate(KEYS)}
     db = workbench.make({**columns, "id": ("INTEGER", list(range(len(rows))))})
     first, second, other = (
-        workbench.release("suppress", db, columns=KEYS, keep=["id"], accept_unique=["id"], k=3, seed=seed) for seed in ("a", "a", "b")
+        workbench.release("suppress", db, columns=KEYS, keep=["id"], accept_unique=["id"], k=3, seed=seed)
+        for seed in ("a", "a", "b")
     )
     after = _by_id(first, KEYS)
     assert _changed(rows, after) == 410

@@ -22,9 +22,7 @@ def db(workbench: Workbench) -> str:
         "id": ("INTEGER", list(range(120))), "age": ("INTEGER", [rng.randrange(18, 90) for _ in range(120)]),
         "town": ("VARCHAR", [rng.choice("abc") for _ in range(120)]),
     })  # fmt: skip
-    sqlmicro.mdav(
-        "records", db=path, columns=["age"], keep=["id", "town"], accept_unique=["id"], k=3, into="out"
-    )
+    sqlmicro.mdav("records", db=path, columns=["age"], keep=["id", "town"], accept_unique=["id"], k=3, into="out")
     return path
 
 

