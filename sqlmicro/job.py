@@ -202,10 +202,10 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     job, source, target = found.job, found.source, found.target
     warehouse.staging = found.staging
     run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
-    refuse_unique(run, job)
     _plan_claims(run, job)
     targets.check_target(run, target, dry=job.dry)
     run.claims.clear()
+    refuse_unique(run, job)
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     _note_roles(run)

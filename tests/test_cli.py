@@ -227,6 +227,7 @@ def test_a_script_without_its_kernel_publishes_nothing(db, tmp_path):
     copy = tmp_path / "copy.duckdb"
     shutil.copy(db, copy)
     arguments = ["mdav", "--db", db, "--table", "persons", "--columns", "age", "--rest", "keep", "--in-place"]
+    arguments += ["--accept-unique", 'id,name,"net ""income"""']
     done = sqlmicro(*arguments, "--show-sql")
     assert done.returncode == 0, done.stderr
     with duckdb.connect(str(copy)) as con:

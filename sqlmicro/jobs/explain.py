@@ -210,11 +210,11 @@ def _step(job: Job, number: int, step: Step, known: Known) -> str:
 
 def _holds(job: Job, known: Known) -> list[str]:
     """Say over which columns a k holds for the records, which is what is recorded as k."""
-    over = [
-        " and ".join(filter(None, [_columns(job, step, known), _join(step.settings.get("by") or ())]))
-        for step in job.method_steps
-        if find(step.do).promise == "record"
-    ]
+    over = []
+    for step in job.method_steps:
+        columns, by = step.settings.get("columns") or (), step.settings.get("by") or ()
+        if find(step.do).promise == "record":
+            over.append(_join([*(columns or [_columns(job, step, known)]), *by]))
     if not over:
         return [
             "No k is promised for the records, so that none is recorded: of what is released together the smallest "
