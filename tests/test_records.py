@@ -55,7 +55,7 @@ def test_mixed_records_are_grouped_as_on_naive_vectors(workbench, seed: int) -> 
         for i in members:
             expected[int(i)] = (pytest.approx(np.mean([age[j] for j in members])), GRADES[middle], mode)
     release = workbench.release(
-        "mdav", workbench.make(table), columns=["age", "grade", "town"], keep=["id"], accept_unique=["id"], k=k,
+        "mdav", workbench.make(table), columns=["age", "grade", "town"], keep=["id"], k=k,
         importance=["grade=2", "town=3"],
     )  # fmt: skip
     found = dict(zip(release.columns["id"], release.records(["age", "grade", "town"]), strict=True))

@@ -27,9 +27,7 @@ def _matrix(columns: dict[str, list[Any]], names: list[str]) -> np.ndarray:
 def _compare(workbench: Any, method: str, table: dict[str, tuple[str, Any]], **options: Any) -> dict[str, Any]:
     n = len(next(iter(table.values()))[1])
     db = workbench.make({"number": ("INTEGER", range(n)), **table})
-    release = workbench.release(
-        method, db, columns=list(table), keep=["number"], accept_unique=["number"], k=3, seed="1", **options
-    )
+    release = workbench.release(method, db, columns=list(table), keep=["number"], k=3, seed="1", **options)
     names = [name for name, (kind, _) in table.items() if kind != "VARCHAR"]
     original = {name: [table[name][1][i] for i in release.columns["number"]] for name in names}
     expected = naive_losses(_matrix(original, names), _matrix(release.columns, names))
@@ -77,13 +75,7 @@ def test_share_of_nominal_values_changed(workbench: Any) -> None:
     region, sex = (rng.choice(list(values), 50).tolist() for values in ("abcdefgh", "mf"))
     table = {"number": ("INTEGER", range(50)), "region": ("VARCHAR", region), "sex": ("VARCHAR", sex)}
     release = workbench.release(
-        "safe",
-        workbench.make(table),
-        columns=["region", "sex"],
-        keep=["number"],
-        accept_unique=["number"],
-        k=5,
-        algorithm=["mdav"],
+        "safe", workbench.make(table), columns=["region", "sex"], keep=["number"], k=5, algorithm=["mdav"]
     )
     for name, original in (("region", region), ("sex", sex)):
         changed = sum(

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from conftest import kept
 
 import sqlmicro
 from sqlmicro.registry import methods
@@ -79,6 +80,7 @@ def release(tmp_path: Path) -> Release:
         to = tmp_path / "release.csv"
         options = {"columns": ["income", "age"], "rest": "keep", "row_key": ["number"], "seed": "bytes", **settings}
         options = {key: value for key, value in options.items() if value is not None}
+        options["accept_unique"] = kept(["number", "income", "age", "town", "flag"], options)
         verb = getattr(sqlmicro, name.replace("-", "_"))
         verb(path, to=str(to), overwrite=True, **(options | more))
         return to.read_bytes()
@@ -106,9 +108,9 @@ def test_without_a_key_the_order_of_the_rows_decides(persons: list[str], release
 
 def test_a_key_is_released_where_it_is_kept_only(persons: list[str], release: Release) -> None:
     assert release("mdav", persons[0], {"k": 3}).splitlines()[0] == b"income,age,town,flag"
-    kept = release("mdav", persons[0], {"k": 3, "keep": ["number"], "accept_unique": ["number"]})
+    kept = release("mdav", persons[0], {"k": 3, "keep": ["number"]})
     assert kept.splitlines()[0] == b"number,income,age,town,flag"
-    assert release("mdav", persons[1], {"k": 3, "keep": ["number"], "accept_unique": ["number"]}, threads=2) == kept
+    assert release("mdav", persons[1], {"k": 3, "keep": ["number"]}, threads=2) == kept
     # A column that is worked on may be a part of the key; its values are read as they were.
     options = {"k": 3, "columns": ["income", "number"], "row_key": ["town", "number"], "keep": ["town"]}
     assert release("mdav", persons[0], options) == release("mdav", persons[2], options)

@@ -50,14 +50,7 @@ def _compare(workbench: Any, columns: dict[str, list[float | None]], k: int, **s
         {"number": ("INTEGER", range(n)), **{name: ("DOUBLE", values) for name, values in columns.items()}}
     )
     release = workbench.release(
-        "individual-ranking",
-        db,
-        k=k,
-        columns=list(columns),
-        keep=["number"],
-        accept_unique=["number"],
-        nulls="keep",
-        **settings,
+        "individual-ranking", db, k=k, columns=list(columns), keep=["number"], nulls="keep", **settings
     )
     assert sorted(release.columns["number"]) == list(range(n))
     for name, values in columns.items():
@@ -108,14 +101,7 @@ def test_strata_are_ranked_each_on_its_own(workbench: Any, remainder: str) -> No
     x, region = rng.normal(size=n).tolist(), [("north", "south", None)[int(i)] for i in rng.integers(0, 3, n)]
     db = workbench.make({"number": ("INTEGER", range(n)), "x": ("DOUBLE", x), "region": ("VARCHAR", region)})
     release = workbench.release(
-        "individual-ranking",
-        db,
-        k=3,
-        columns=["x"],
-        by=["region"],
-        keep=["number"],
-        accept_unique=["number"],
-        remainder=remainder,
+        "individual-ranking", db, k=3, columns=["x"], by=["region"], keep=["number"], remainder=remainder
     )
     released = dict(zip(release.columns["number"], release.columns["x"], strict=True))
     for stratum in ("north", "south", None):
@@ -160,9 +146,7 @@ def test_values_are_those_of_another_program(workbench: Any, data_folder: Any, r
     db = workbench.make(
         {"number": ("INTEGER", range(len(X))), **{name: ("DOUBLE", X[:, j]) for j, name in enumerate(names)}}
     )
-    release = workbench.release(
-        "individual-ranking", db, k=3, columns=names, keep=["number"], accept_unique=["number"], remainder="last"
-    )
+    release = workbench.release("individual-ranking", db, k=3, columns=names, keep=["number"], remainder="last")
     order = np.argsort(release.columns["number"])
     compared = 0
     for j, name in enumerate(names):
@@ -181,8 +165,9 @@ def test_the_report_warns_that_the_record_is_not_k_anonymous(workbench: Any) -> 
     rng = np.random.default_rng(6)
     db = workbench.make({name: ("DOUBLE", rng.normal(size=200)) for name in "abcdef"})
     release = workbench.release("individual-ranking", db, k=3, columns=list("abcdef"))
-    assert release.report["k"] < 3
-    assert any("not k-anonymous" in note.lower() for note in release.report["notes"])
+    assert release.report["k"] is None
+    assert release.report["k_released"] < 3
+    assert "Nobody promised a k for the record" in release.report["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 0}, {"representative": "mode"}, {"remainder": "first"}])

@@ -39,7 +39,7 @@ def _release(workbench: Any, X: np.ndarray, **settings: Any) -> np.ndarray:
     db = workbench.make(
         {"number": ("INTEGER", range(len(X))), **{name: ("DOUBLE", X[:, j]) for j, name in enumerate(names)}}
     )
-    release = workbench.release("single-axis", db, columns=names, keep=["number"], accept_unique=["number"], **settings)
+    release = workbench.release("single-axis", db, columns=names, keep=["number"], **settings)
     assert release.report["k"] >= settings["k"]
     return np.array(release.records(names))[np.argsort(release.columns["number"])]
 

@@ -39,7 +39,7 @@ def naive_variance_sum(values: np.ndarray, size: int, remainder: str) -> float:
 
 def _release(workbench: Any, values: Any, **settings: Any) -> tuple[np.ndarray, Any]:
     db = workbench.make({"number": ("INTEGER", range(len(values))), "x": ("DOUBLE", values)})
-    release = workbench.release("split-group", db, columns=["x"], keep=["number"], accept_unique=["number"], **settings)
+    release = workbench.release("split-group", db, columns=["x"], keep=["number"], **settings)
     return np.array(release.columns["x"])[np.argsort(release.columns["number"])], release.report
 
 
@@ -136,14 +136,7 @@ def test_a_shuffle_of_the_column_stays_within_strata(workbench: Any) -> None:
     rng = np.random.default_rng(8)
     x, region = rng.normal(size=60), ["north", "south"] * 30
     columns = {"number": ("INTEGER", range(60)), "x": ("DOUBLE", x), "region": ("VARCHAR", region)}
-    options: dict[str, Any] = {
-        "columns": ["x"],
-        "by": ["region"],
-        "keep": ["number"],
-        "accept_unique": ["number"],
-        "k": 3,
-        "seed": "s",
-    }
+    options: dict[str, Any] = {"columns": ["x"], "by": ["region"], "keep": ["number"], "k": 3, "seed": "s"}
     db = workbench.make(columns)
     plain = workbench.release("split-group", db, **options)
     shuffled = workbench.release("split-group", db, shuffle="column", **options)

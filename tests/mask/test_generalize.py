@@ -46,9 +46,7 @@ def _by_id(release: Any, name: str) -> list[Any]:
 )  # fmt: skip
 def test_rules(workbench: Any, column: str, options: dict[str, Any], expected: list[Any]) -> None:
     table = {name: PEOPLE[name] for name in (column, "id")}
-    release = workbench.release(
-        "generalize", workbench.make(table), columns=[column], keep=["id"], accept_unique=["id"], **options
-    )
+    release = workbench.release("generalize", workbench.make(table), columns=[column], keep=["id"], **options)
     assert _by_id(release, column) == expected
     assert release.report["promise"] == ["masked"]
 
@@ -63,7 +61,7 @@ def test_a_hierarchy_comes_from_csv_or_toml(workbench: Any, tmp_path: Path) -> N
     )
     db = workbench.make({name: PEOPLE[name] for name in ("zip", "id")})
     for file in ("zip.csv", "zip.toml"):
-        given = {"columns": ["zip"], "keep": ["id"], "accept_unique": ["id"], "hierarchy": [f"zip={tmp_path / file}"]}
+        given = {"columns": ["zip"], "keep": ["id"], "hierarchy": [f"zip={tmp_path / file}"]}
         first = workbench.release("generalize", db, **given)
         assert _by_id(first, "zip") == ["Berlin", "Berlin", "Hamburg", "Munich", None, "Munich"]
         second = workbench.release("generalize", db, level=["zip=2"], **given)

@@ -182,9 +182,7 @@ def test_small_tables_by_hand(workbench: Any, k: int, rows: list[Row], own: int,
     numbers, towns = zip(*rows, strict=True)
     db = workbench.make({"x": ("INTEGER", numbers), "town": ("VARCHAR", towns), "id": ("INTEGER", range(len(rows)))})
     for reading, expected in (("own-value", own), ("wildcard", wild)):
-        release = workbench.release(
-            "suppress", db, columns=["x", "town"], keep=["id"], accept_unique=["id"], k=k, nulls_match=reading
-        )
+        release = workbench.release("suppress", db, columns=["x", "town"], keep=["id"], k=k, nulls_match=reading)
         after = _by_id(release, ["x", "town"])
         assert _rarest(after, reading) >= k
         assert _changed(rows, after) == expected
@@ -218,8 +216,7 @@ def test_testdata_is_released_with_its_values(workbench: Any, data_folder: Path)
     columns = {name: ("INTEGER", X[:, j].tolist()) for j, name in enumerate(KEYS)}
     db = workbench.make({**columns, "id": ("INTEGER", list(range(len(rows))))})
     first, second, other = (
-        workbench.release("suppress", db, columns=KEYS, keep=["id"], accept_unique=["id"], k=3, seed=seed)
-        for seed in ("a", "a", "b")
+        workbench.release("suppress", db, columns=KEYS, keep=["id"], k=3, seed=seed) for seed in ("a", "a", "b")
     )
     after = _by_id(first, KEYS)
     assert _changed(rows, after) == 410
@@ -276,12 +273,12 @@ def test_strata_are_never_suppressed_and_small_ones_refused(workbench: Any) -> N
         "land": ("VARCHAR", ["a"] * 3 + ["b"] * 4), "id": ("INTEGER", list(range(7))),
     }  # fmt: skip
     db = workbench.make(table)
-    release = workbench.release("suppress", db, columns=["x", "y"], by=["land"], keep=["id"], accept_unique=["id"], k=3)
+    release = workbench.release("suppress", db, columns=["x", "y"], by=["land"], keep=["id"], k=3)
     # What is common in the other land is left alone.
     assert _by_id(release, ["x", "y", "land"]) == [(None, None, "a")] * 3 + [(1, 1, "b")] * 4
     before = workbench.relations(db)
     with pytest.raises(SqlmicroError, match="every stratum must have at least k = 4 records") as refused:
-        workbench.release("suppress", db, columns=["x", "y"], by=["land"], keep=["id"], accept_unique=["id"], k=4)
+        workbench.release("suppress", db, columns=["x", "y"], by=["land"], keep=["id"], k=4)
     assert refused.value.exit_code == 2
     assert workbench.relations(db) == before
 
@@ -315,7 +312,7 @@ def test_in_place(workbench: Any) -> None:
     import sqlmicro
 
     db = workbench.make({"x": ("INTEGER", [1, 1, 1, 2]), "town": ("VARCHAR", ["a"] * 4), "id": ("INTEGER", range(4))})
-    sqlmicro.suppress("records", db=db, in_place=True, columns=["x", "town"], keep=["id"], accept_unique=["id"], k=2)
+    sqlmicro.suppress("records", db=db, in_place=True, columns=["x", "town"], keep="id", accept_unique="id", k=2)
     found = workbench.read(db, "records")
     assert Counter(zip(found["x"], found["town"], strict=True)) == {(1, "a"): 2, (None, "a"): 2}
     assert dict(zip(found["id"], found["x"], strict=True))[3] is None

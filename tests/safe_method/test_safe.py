@@ -34,16 +34,7 @@ SCALES = {"nominal": ["region", "sex"], "numeric": ["age", "income"]}
 
 
 def _release(workbench: Any, table: dict[str, tuple[str, list[Any]]], /, **options: Any) -> Any:
-    settings = {
-        "k": 3,
-        "columns": COLUMNS,
-        "keep": ["number"],
-        "accept_unique": ["number"],
-        "seed": "1",
-        "algorithm": CLUSTERS,
-        **SCALES,
-        **options,
-    }
+    settings = {"k": 3, "columns": COLUMNS, "keep": ["number"], "seed": "1", "algorithm": CLUSTERS, **SCALES, **options}
     return workbench.release("safe", workbench.make(table), **settings)
 
 
@@ -224,15 +215,7 @@ def test_bad_input_is_refused_clearly_and_nothing_is_written(
         method = "best"
     db = workbench.make({**_persons(20, 30), **columns})
     before = workbench.relations(db)
-    settings = {
-        "k": 3,
-        "columns": COLUMNS,
-        "keep": ["number"],
-        "accept_unique": ["number"],
-        "algorithm": CLUSTERS,
-        **SCALES,
-        "method": method,
-    }
+    settings = {"k": 3, "columns": COLUMNS, "keep": ["number"], "algorithm": CLUSTERS, **SCALES, "method": method}
     with pytest.raises(SqlmicroError) as refused:
         workbench.release("safe", db, **{**settings, **options})
     assert refused.value.exit_code == 2
@@ -283,8 +266,8 @@ def test_the_search_keeps_values_that_occur_and_gives_means_to_an_income(workben
     used = [name for name in ("region", "sex", "children", "income") if name not in by]
     db = workbench.make(columns)
     release = workbench.release(
-        "safe", db, columns=used, by=by, keep=["number"], accept_unique=["number"], k=4, nulls="keep", method="search",
-        seed="1", numeric=["children", "income"],
+        "safe", db, columns=used, by=by, keep=["number"], k=4, nulls="keep", method="search", seed="1",
+        numeric=["children", "income"],
     )  # fmt: skip
     everything = release.records(["region", "sex", "children", "income"])
     assert len(everything) == 240
@@ -314,14 +297,7 @@ def test_the_search_is_nearer_than_every_cluster_method(workbench: Any) -> None:
 def test_a_candidate_is_released_on_request(workbench: Any) -> None:
     columns = _people(100, 3)
     db = workbench.make(columns)
-    wanted = {
-        "columns": ["region", "sex", "children"],
-        "keep": ["number"],
-        "accept_unique": ["number"],
-        "rest": "drop",
-        "k": 3,
-        "nulls": "keep",
-    }
+    wanted = {"columns": ["region", "sex", "children"], "keep": ["number"], "rest": "drop", "k": 3, "nulls": "keep"}
     algorithms = ["kmeans++(clusters=5)", "mdav"]
     release = workbench.release("safe", db, **wanted, method="cluster", algorithm=algorithms, candidate=2)
     assert release.report["chosen"] == 2

@@ -28,9 +28,7 @@ def _survey(n: int, seed: int, weights: list[Any] | None = None) -> dict[str, tu
 
 
 def _release(workbench: Any, table: dict[str, tuple[str, list[Any]]], /, **options: Any) -> Any:
-    return workbench.release(
-        "safe", workbench.make(table), **{"keep": ["id"], "accept_unique": ["id"], **OPTIONS, **options}
-    )
+    return workbench.release("safe", workbench.make(table), **{"keep": ["id"], **OPTIONS, **options})
 
 
 def _distance(before: list[tuple[Any, ...]], after: list[tuple[Any, ...]]) -> tuple[float, float]:
@@ -142,8 +140,6 @@ def test_weights_that_cannot_be_used_are_refused(
     db = workbench.make(table)
     before = workbench.relations(db)
     with pytest.raises(SqlmicroError, match=message) as refused:
-        workbench.release(
-            "safe", db, **{"keep": ["id"], "accept_unique": ["id"], "drop": [], "rest": None, **OPTIONS, **options}
-        )
+        workbench.release("safe", db, **{"keep": ["id"], "drop": [], "rest": None, **OPTIONS, **options})
     assert refused.value.exit_code == 2
     assert workbench.relations(db) == before
