@@ -151,9 +151,16 @@ def _definition(target: Target, text: str) -> str:
 
 
 def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
-    """Return the number of the newest release that was published as this table or file, or None."""
+    """Return the number of the newest release that was published as this table or file, or None.
+
+    Raises
+    ------
+    InputError
+        When the table of releases is of another version, or somebody else's.
+    """
     if find_relation(warehouse, Name("", SCHEMA, "releases")) is None:
         return None
+    refuse_other(warehouse, Name("", SCHEMA, "releases"))
     names = {table, str(relation), str(relation).removeprefix("main.")}
     found = warehouse.query(
         "record",

@@ -161,7 +161,7 @@ def test_in_place_keeps_the_definition_and_leaves_the_originals_in_the_wal_only(
     assert any("write-ahead log" in note for note in report["notes"])
     recorded = "SELECT source, target, k, n, parameters::jsonb -> 'dropped' ->> 0 FROM sqlmicro.releases"
     assert persons.sql(recorded) == [f"crm.public.persons|crm.public.persons|{report['k']}|{ROWS}|note"]
-    assert persons.sql("SELECT bool_and(passed), count(*) FROM sqlmicro.audits") == ["t|2"]
+    assert persons.sql("SELECT bool_and(passed), count(*) FROM sqlmicro.audits") == ["t|3"]
 
 
 def test_without_a_purge_the_originals_stay_in_the_files(persons: Server) -> None:

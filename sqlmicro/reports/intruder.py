@@ -38,10 +38,11 @@ def attack(facts: dict[str, Any], verdict: Verdict, values: Mapping[str, Any], p
 def place(
     facts: dict[str, Any], known: Mapping[str, Any] | None, values: Mapping[str, Any], progress: Progress
 ) -> None:
-    """Put the releases of one source on a map: those with the same columns, linked in the same way over all of them.
+    """Put the releases of one source on a map: those with the same columns, linked in the same way.
 
-    Risk is the share of the records that distance-based linkage links. Loss is the mean over the columns: IL of numeric
-    ones, the share of values changed of nominal ones, 0 where a column was released as it is.
+    Risk is the share of the records that distance-based linkage links. Loss is the mean over the columns: IL of
+    numeric ones, the share of values changed of nominal ones, 0 where a column was released as it is. Where it was not measured,
+    as for numbers recoded to ranges, there is no place on the map.
     """
     from sqlmicro.reports.charts import pareto
 
@@ -50,7 +51,8 @@ def place(
     own = _columns(next(row for row in known["siblings"] if row["id"] == known["id"]), facts)
     points, match = [], {name.lower() for name in values["match"]}
     for row in known["siblings"][-MOST_RELEASES:]:
-        if _columns(row, facts) != own:
+        changed = {name for step in row["parameters"]["steps"] for name in step["columns"]} & set(own)
+        if _columns(row, facts) != own or not changed <= set(row["loss_by_column"]):
             facts["other_candidates"].append(row["target"])
             continue
         asked = {"columns": tuple(name for name in own if name.lower() not in match), "attack": ("distance-linkage",)}

@@ -104,7 +104,8 @@ def risk_map(facts: Mapping[str, Any]) -> Section:
         "others. A release on the front is beaten by no other in both."
     ]
     if facts["other_candidates"]:
-        text.append(f"Not on this map, because their columns are others: {names(facts['other_candidates'], 8)}.")
+        others = names(facts["other_candidates"], 8)
+        text.append(f"Not on this map, because their columns, or their measure of loss, are others: {others}.")
     rows = [
         [
             f"{p['label']} ({p['command']}{', this one' if p['chosen'] else ''})",

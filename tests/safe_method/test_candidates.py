@@ -266,7 +266,9 @@ def test_a_dry_run_shows_how_candidates_would_be_kept(db: str, workbench: Any) -
 def test_candidates_of_an_earlier_step_are_not_kept(db: str, tmp_path: Path, workbench: Any) -> None:
     def job(*steps: str) -> str:
         path = tmp_path / "job.toml"
-        path.write_text(f'db = "{db}"\ntable = "records"\nrest = "keep"\nseed = "1"\n' + "\n".join(steps))
+        path.write_text(
+            f'db = "{db}"\ntable = "records"\nrest = "keep"\naccept_unique = ["age"]\nseed = "1"\n' + "\n".join(steps)
+        )
         return str(path)
 
     safe = '[[step]]\ndo = "safe"\ncolumns = ["region", "sex"]\nk = 3\nkeep_candidates = true\nmethod = "cluster"'

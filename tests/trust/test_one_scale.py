@@ -48,7 +48,19 @@ def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     three = sqlmicro.mdav("records", db=db, columns=COLUMNS[:3], rest="drop", k=5, into="again")
     assert points["three"]["loss"] == pytest.approx(sum(three["IL_by_column"].values()) / 5, rel=0.2)
     (section,) = [section for section in sections(found) if section.key == "map"]
-    assert "Not on this map, because their columns are others: fewer." in " ".join(section.blocks[0].text)
+    assert "Not on this map, because their columns, or their measure of loss, are others: fewer." in " ".join(
+        section.blocks[0].text
+    )
+
+
+def test_a_loss_that_was_not_measured_is_not_zero(db: str) -> None:
+    """Ages recoded to ranges have no IL: such a release is on no map, instead of at a loss of 0."""
+    for name in ("a", "b"):
+        sqlmicro.mdav("records", db=db, columns=["age", "zip"], rest="drop", k=5, into=name)
+    sqlmicro.generalize("records", db=db, columns=["age", "zip"], width=["age=20", "zip=20"], rest="drop", into="wide")
+    found = sqlmicro.report(release="a", db=db, sample=50)
+    assert [point["label"] for point in found["candidates"]] == ["a", "b"]
+    assert found["other_candidates"] == ["wide"]
 
 
 def test_a_release_that_is_gone_is_on_no_map(db: str) -> None:

@@ -329,8 +329,14 @@ def test_another_table_of_releases_is_told_in_words(db: str, columns: str) -> No
         connection.execute(f"CREATE TABLE sqlmicro.releases ({columns})")
     with pytest.raises(InputError, match=r"sqlmicro.releases: must have the columns.*Rename it"):
         mdav(db)
-    with pytest.raises(InputError, match=r"sqlmicro.releases: must have the columns"):
-        sqlmicro.report(release="1", db=db)
+    for look in (
+        lambda: sqlmicro.report(release="1", db=db),
+        lambda: sqlmicro.report(release="records", db=db),
+        lambda: sqlmicro.audit("records", db=db, quasi=["age"]),
+        lambda: sqlmicro.attack(original="records", release="records", db=db),
+    ):
+        with pytest.raises(InputError, match=r"sqlmicro.releases: must have the columns"):
+            look()
     assert query(db, "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'out'") == [(0,)]
     with duckdb.connect(db) as connection:
         connection.execute("ALTER TABLE sqlmicro.releases RENAME TO releases_before")
