@@ -41,8 +41,8 @@ def place(
     """Put the releases of one source on a map: those with the same columns, linked in the same way.
 
     Risk is the share of the records that distance-based linkage links. Loss is the mean over the columns: IL of
-    numeric ones, the share of values changed of nominal ones, 0 where a column was released as it is. Where it was not measured,
-    as for numbers recoded to ranges, there is no place on the map.
+    numeric ones, the share of values changed of nominal ones, 0 where a column was released as it is. Where it was not
+    measured, as for numbers recoded to ranges, there is no place on the map.
     """
     from sqlmicro.reports.charts import pareto
 
