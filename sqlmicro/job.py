@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
-from sqlmicro.columns import Column, pick
+from sqlmicro.columns import pick
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.params import settle
 from sqlmicro.registry import find
@@ -21,11 +21,12 @@ from sqlmicro.steps import (
     TABLE_STEPS,
     Job,
     Step,
+    accepted,
     keeps_candidates,
     settle_columns,
     step_columns,
 )  # fmt: skip
-from sqlmicro.verdict import UNIQUE_AT_MOST, judge
+from sqlmicro.verdict import judge
 
 if TYPE_CHECKING:
     from sqlmicro.keys import Key
@@ -205,7 +206,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     _plan_claims(run, job)
     targets.check_target(run, target, dry=job.dry)
     run.claims.clear()
-    refuse_unique(run, job)
+    pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     _note_roles(run)
@@ -305,36 +306,6 @@ def _plan_claims(run: Run, job: Job) -> None:
     for step in job.method_steps:
         columns, by = step_columns(job, step, run.roles, run.source)
         run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
-
-
-def refuse_unique(run: Run, job: Job) -> None:
-    """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
-
-    Raises
-    ------
-    InputError
-        When a column that is kept makes more of the records unique than `verdict.UNIQUE_AT_MOST`.
-    """
-    from sqlmicro.audits import k_anonymity
-
-    weights = [
-        *(step.settings.get("weights") for step in job.method_steps),
-        *(g.settings.get("weight") for g in job.gates),
-    ]
-    left = {name.lower() for name in (*job.options["accept_unique"], *filter(None, weights))}
-    found = []
-    for column in run.roles.kept:
-        if column.name.lower() not in left:
-            staged = Column(column.staged, column.type, column.staged)
-            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
-            found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
-    if found:
-        raise InputError(
-            f"{job.label}, --keep",
-            f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
-            ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
-            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
-        )
 
 
 def _note_roles(run: Run) -> None:

@@ -7,13 +7,13 @@ here are the verbs of that flow in the order in which `job.py` calls them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlmicro import records
-from sqlmicro.audits import information_loss
+from sqlmicro.audits import information_loss, k_anonymity
 from sqlmicro.columns import Column, Roles, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.keys import Key
@@ -21,6 +21,7 @@ from sqlmicro.params import settle
 from sqlmicro.registry import Method
 from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
+from sqlmicro.verdict import UNIQUE_AT_MOST
 from sqlmicro.warehouse import Warehouse
 from sqlmicro.work import Claim, Outcome, Work
 
@@ -103,6 +104,29 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key) -> Run:
     run = Run(warehouse, source, roles, key, typed, typed, rows)
     run.seconds["load"] = time.perf_counter() - start
     return run
+
+
+def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
+    """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
+
+    Raises
+    ------
+    InputError
+        When a column that is kept makes more of the records unique than `verdict.UNIQUE_AT_MOST`.
+    """
+    found = []
+    for column in run.roles.kept:
+        if column.name.lower() not in accepted:
+            staged = replace(column, name=column.staged, collated=False)
+            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
+            found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
+    if found:
+        raise InputError(
+            where,
+            f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
+            ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
+            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
+        )
 
 
 def step(

@@ -134,6 +134,13 @@ def _accepted(job: Job, source: Source, roles: Roles) -> Roles:
     return roles
 
 
+def accepted(job: Job) -> set[str]:
+    """Return the columns, in small letters, that may single out records: those named for it, and weights."""
+    weights = [step.settings.get("weights") for step in job.method_steps]
+    weights += [gate.settings.get("weight") for gate in job.gates]
+    return {name.lower() for name in (*job.options["accept_unique"], *filter(None, weights))}
+
+
 def _refuse_pseudonyms(source: Source, job: Job) -> None:
     """Refuse to anonymize what is a pseudonym: the same value would no longer have the same one in every table.
 

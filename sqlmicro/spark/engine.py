@@ -12,12 +12,12 @@ from sqlmicro import keys, options, pipeline, private, publish, targets
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import uninterrupted
-from sqlmicro.job import _note_roles, _versions, judged, refuse_unique
+from sqlmicro.job import _note_roles, _versions, judged
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.steps import STEP_COLUMNS, Job, Step, settle_columns, step_columns
+from sqlmicro.steps import STEP_COLUMNS, Job, Step, accepted, settle_columns, step_columns
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -46,7 +46,7 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         warehouse: Any = opened
         source = _source(opened, given["table"])
         run = pipeline.load(warehouse, source, settle_columns(warehouse, source, job), key)
-        refuse_unique(run, job)
+        pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
         opened.fit(run.rows_in)
         _note_roles(run)
         columns, by = step_columns(job, step, run.roles, source)

@@ -385,3 +385,16 @@ def test_missing_values_single_out_too(workbench: Workbench) -> None:
     db = workbench.make({"x": ("DOUBLE", [float(i // 4) for i in range(40)]), "kept": ("VARCHAR", values)})
     report = sqlmicro.mdav("records", db=db, columns=["x"], keep=["kept"], k=4, into="out")
     assert (report["k"], report["k_released"], report["verdict"]["colour"]) == (4, 1, "amber")
+
+
+def test_a_collation_hides_no_unique_value(tmp_path: Path) -> None:
+    """For NOCASE n0 and N0 are one value, in a release they are two: six records of 46 are alone with theirs."""
+    db = str(tmp_path / "c.duckdb")
+    with duckdb.connect(db) as connection:
+        connection.execute("CREATE TABLE t (x INTEGER, kept VARCHAR COLLATE NOCASE)")
+        connection.execute("INSERT INTO t SELECT i // 4, ['bob', 'BOB'][1 + i % 2] FROM range(40) AS r(i)")
+        connection.execute("INSERT INTO t SELECT 100, ['n', 'N'][1 + i // 3] || (i % 3) FROM range(6) AS r(i)")
+    with pytest.raises(InputError, match=r"kept \(13 %\)"):
+        sqlmicro.mdav("t", db=db, columns=["x"], keep=["kept"], k=4, into="out")
+    report = sqlmicro.mdav("t", db=db, columns=["x"], keep=["kept"], accept_unique=["kept"], k=4, into="out")
+    assert (report["k"], report["k_released"]) == (4, 1)
