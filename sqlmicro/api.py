@@ -21,6 +21,7 @@ from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.registry import methods as registered
 from sqlmicro.reports import verb as reporting
 from sqlmicro.templates import Name, Sql
+from sqlmicro.verdict import together
 
 METHOD_OPTIONS = (
     *options.SOURCE, *options.COLUMNS, *options.TARGET, *options.RUN, *options.MACHINE, *options.READER,
@@ -162,7 +163,7 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
             **{role: [column.name for column in getattr(subject, role)] for role in ("quasi", "sensitive")},
             **{role: getattr(getattr(subject, role), "name", None) for role in ("weight", "entity")},
             "audits": rows,
-            "passed": all(row["passed"] for row in rows if row["asked"]),
+            "passed": together(row["passed"] for row in rows if row["asked"]),
         }
         if values["show_values"] and subject.quasi:
             report["classes_shown"] = k_anonymity.smallest(subject, values["min_k"] or 2, _MOST_CLASSES_SHOWN)
@@ -252,7 +253,7 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
     done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
     if not jobs[0].anonymizes:
-        return {"job": values["job"], "results": done, "passed": all(result.get("passed", True) for result in done)}
+        return {"job": values["job"], "results": done, "passed": together(result.get("passed") for result in done)}
     reports = job.execute(jobs)
     if len(reports) == 1:
         return {**reports[0], "before": done}
@@ -260,7 +261,8 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     told |= {name: True for name in ("purge_failed",) if any(report.get(name) for report in reports)}
     warnings = dict.fromkeys(report["warning"] for report in reports if "warning" in report)
     told |= {"warning": " ".join(warnings)} if warnings else {}
-    return {"job": values["job"], "before": done, "tables": reports, **told}
+    passed = together(report["passed"] for report in reports)
+    return {"job": values["job"], "before": done, "tables": reports, "passed": passed, **told}
 
 
 def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:

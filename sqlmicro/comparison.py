@@ -8,8 +8,9 @@ import re
 import shlex
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -110,8 +111,9 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
     measured = [row for row in rows if row["error"] is None]
     if not measured:
         raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0]["error"]))
-    for row, found in zip(measured, pareto(measured), strict=True):
-        row["front"] = found["front"]
+    mapped = _on_one_map(measured)
+    for row, found in zip(mapped, pareto(mapped), strict=True):
+        row |= {"front": found["front"], "on_map": True}
     report: dict[str, Any] = {
         "table": values["table"],
         "columns": [*scales.numeric, *scales.nominal],
@@ -121,15 +123,21 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
         "map": None,
     }
     if values["max_risk"] is not None:
-        kept = [row for row in measured if row["risk"] <= values["max_risk"]]
+        kept = [row for row in mapped if row["risk"] <= values["max_risk"]]
         best = min(kept, key=lambda row: (row["loss"], row["risk"]), default=None)
         report |= {"max_risk": values["max_risk"], "best": best and best["label"], "passed": best is not None}
     if values["to"]:
-        drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in measured]
+        drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in mapped]
         picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
         write_whole(Path(values["to"]), picture, overwrite=values["overwrite"])
         report["map"] = values["to"]
     return report
+
+
+def _on_one_map(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the candidates whose risk was measured over the same columns: as many as can be put on one scale."""
+    columns = Counter(tuple(row["columns"]) for row in measured).most_common(1)[0][0]
+    return [row for row in measured if tuple(row["columns"]) == columns]
 
 
 @dataclass(frozen=True)
@@ -242,6 +250,7 @@ def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
     given = {parameter.name: parameter.default for parameter in JOB_OPTIONS} | {"rest": "drop"} | shared
     method = find(candidate.method)
     settings = {**candidate.settings, **_told(method, candidate.settings, scales)}
+    given["keep"] = settings.pop("keep", ())
     if method.takes("nulls"):
         settings["nulls"] = values["nulls"]
     step = Step(method.name, settings, method.name)
@@ -251,8 +260,8 @@ def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
 def _told(method: Method, given: Mapping[str, Any], scales: Scales) -> dict[str, Any]:
     """Return the columns and scales that a method is told, under the options it has."""
     told: dict[str, Any] = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
-    if scales.by and method.takes("by"):
-        told["by"] = scales.by
+    if scales.by:  # released as they are, whatever the method makes of them: what is compared has the same columns
+        told["by" if method.takes("by") else "keep"] = scales.by
     known = {parameter.name for parameter in method.settings}
     for name in ("numeric", "nominal"):
         if name in known and name not in given and getattr(scales, name):
@@ -264,8 +273,9 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     """Return risk and loss of the records as they stand."""
     from sqlmicro.attacks.linkage import distance_linkage
     from sqlmicro.attacks.pair import pair
-    from sqlmicro.audits import information_loss, k_anonymity
+    from sqlmicro.audits import information_loss, promised
     from sqlmicro.source import Source
+    from sqlmicro.verdict import Attacked
 
     warehouse = run.warehouse
     names = (*scales.numeric, *scales.nominal)
@@ -277,14 +287,29 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
         for relation, label in ((run.original, "the original"), (run.current, candidate.label))
     )
-    staged = {column.name: column.staged for column in own}
+    # What is released counts, strata included, not only what was to be anonymized.
+    known = [column for column in run.known if column in run.source.columns]
+    if not known:
+        raise InputError(_WHERE, "there must be a released column that an attacker may know", "none")
     sides = pair(
-        warehouse, before, after, columns=[staged[name] for name in names], match=["row_id"],
-        nominal=[staged[name] for name in scales.nominal], sample=sample,
+        warehouse, before, after, columns=[column.staged for column in known], match=["row_id"],
+        nominal=[column.staged for column in known if column.name in scales.nominal], sample=sample,
     )  # fmt: skip
     linked = distance_linkage(sides)
+    record = {
+        "promised": [
+            {"k": claim.k, "columns": [column.staged for column in claim.columns]}
+            for claim in run.claims if claim.promise == "record" and claim.columns
+        ],
+        "parameters": {"steps": run.steps},
+    }  # fmt: skip
+    count = promised.counter(warehouse, run.current)
+    verdict = promised.measured([replace(c, name=c.staged) for c in known], record, count)
+    attacked = Attacked("distance-linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
     return {
-        "k_measured": k_anonymity.class_sizes(warehouse, run.current, own).k,
+        "columns": [column.name for column in known],
+        "k_released": verdict.k_released,
+        "verdict": verdict.after([attacked]).told(),
         "promise": PROMISES[run.steps[-1]["promise"]],
         "risk": linked.rate,
         "risk_ci": list(linked.ci),
@@ -303,7 +328,8 @@ def _row(
 ) -> dict[str, Any]:
     row = {
         "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.settings.get("k"),
-        "parameters": candidate.settings, "risk": None, "loss": None, "front": False, **found,
+        "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
+        **found,
     }  # fmt: skip
     return {**row, "command": command(candidate, values, scales)}
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
+from sqlmicro.columns import pick
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.interrupts import watched
 from sqlmicro.params import settle
@@ -20,6 +21,7 @@ from sqlmicro.steps import (
     TABLE_STEPS,
     Job,
     Step,
+    accepted,
     keeps_candidates,
     nulls_of,
     own_settings,
@@ -27,6 +29,7 @@ from sqlmicro.steps import (
     settle_columns,
     step_columns,
 )  # fmt: skip
+from sqlmicro.verdict import judge
 
 if TYPE_CHECKING:
     from sqlmicro.keys import Key
@@ -161,7 +164,7 @@ def _written(jobs: Sequence[Job]) -> set[str]:
 
 def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
     """Return where the release goes and where its manifest; what cannot be is refused."""
-    from sqlmicro import manifest, targets
+    from sqlmicro import manifest, recording, targets
     from sqlmicro.erasure import purge
 
     values = settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)
@@ -171,6 +174,8 @@ def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Targ
     if target.purge and not job.dry and target.database == "duckdb":
         purge.check(target.file or str(job.options["db"]))
     manifest.check(manifest_file, values["overwrite"] or job.dry, source)
+    if not job.dry:
+        recording.check(warehouse, target)
     return target, manifest_file
 
 
@@ -210,11 +215,12 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
     run.claims.clear()
+    pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     _note_roles(run)
     for step in job.steps[:-1]:
-        _take_step(run, source, step)
+        _take_step(run, source, job, step)
     for gate in job.gates:
         _hold(run, gate)
     return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target), started=started)
@@ -228,7 +234,7 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     roles = settle_columns(warehouse, source, job)
     run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
     for step in job.steps:
-        _take_step(run, source, step)
+        _take_step(run, source, job, step)
     return run
 
 
@@ -285,17 +291,23 @@ def published(job: Job, release: Release) -> Release:
 
 def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     """Add to the report of a release what publishing it has told."""
-    from sqlmicro import publish
-
     run, report = release.run, release.report
     report["audits"] = release.audits[None]
     report["dry_run"] = dry or lost
     if lost and not dry:
         report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
-    report["k"] = report["audits"][0]["value"]
-    report["histogram"] = report["audits"][0].pop("histogram")
+    report |= judged(run, release.audits[None])
     report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-    report["notes"] = run.notes + publish.warnings(run, report)
+    report["notes"] = run.notes
+
+
+def judged(run: Run, audits: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a report says of the verdict on the audits of a release."""
+    found = judge(audits, run.apart)
+    return {
+        "k": found.k, "k_released": found.k_released, "passed": found.passed, "verdict": found.told(),
+        "quasi": list(found.quasi), "histogram": audits[0].pop("histogram"),
+    }  # fmt: skip
 
 
 def _plan_claims(run: Run, job: Job) -> None:
@@ -303,7 +315,7 @@ def _plan_claims(run: Run, job: Job) -> None:
     from sqlmicro.work import Claim
 
     for step in job.method_steps:
-        columns, by = step_columns(step, run.roles, run.source)
+        columns, by = step_columns(job, step, run.roles, run.source)
         run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
 
 
@@ -319,16 +331,16 @@ def _note_roles(run: Run) -> None:
     if others:
         run.notes.append("dropped: " + ", ".join(others))
     if roles.kept:
-        run.notes.append("released as they are, not part of the audit: " + ", ".join(c.name for c in roles.kept))
+        run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))
 
 
-def _take_step(run: Run, source: Source, step: Step) -> None:
+def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
     from sqlmicro import pipeline
 
     if step.do in TABLE_STEPS:
         return
     method = find(step.do)
-    columns, by = step_columns(step, run.roles, source)
+    columns, by = step_columns(job, step, run.roles, source)
     pipeline.step(run, method, own_settings(step), columns, by, nulls_of(step), step.where)
 
 
@@ -339,7 +351,7 @@ def _hold(run: Run, step: Step) -> None:
     values = settle(audit_options(), step.settings, step.where)
     with run.timed("audit"):
         rows = gate.rows(run, run.current, values, step.where)
-    failed = [row for row in rows if not row["passed"]]
+    failed = [row for row in rows if row["passed"] is False]
     if failed:
         raise AuditFailed(
             step.where,
@@ -348,6 +360,9 @@ def _hold(run: Run, step: Step) -> None:
             "Nothing was published",
         )
     run.gates.append({"values": values, "where": step.where, "rows": rows})
+    for why, named in (("weight", filter(None, [values["weight"]])), ("sensitive", values["sensitive"])):
+        found = pick(run.roles.released, named, f"{step.where}, {why}")
+        run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
 def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
@@ -376,7 +391,6 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "safe_parts": last["safe_distance"],
         "candidates": last["candidates"],
         "chosen": last["chosen"],
-        "quasi": [column.name for column in run.quasi],
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
         **manifest.before(run),
@@ -403,6 +417,7 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "dropped": [column.name for column in roles.dropped],
         "row_key": [column.name for column in roles.row_key],
         "direct_identifiers": [column.name for column in roles.identifiers],
+        "apart": run.apart,
         "target_kind": target.kind,
         "widen": target.widen,
     }

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 HASHES = ("input_hash", "output_hash", "file_hash", "sql_hash")
 FIELDS = (
-    "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "rows_in", "rows",
-    "suppressed", "groups", "IL", "audits", "key", *HASHES, "versions",
+    "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "k_released", "verdict",
+    "passed", "rows_in", "rows", "suppressed", "groups", "IL", "audits", "key", *HASHES, "versions",
 )  # fmt: skip
 
 

@@ -55,6 +55,13 @@ def _columns(
         Param("Strata: no group crosses their values, which are released as they are.", metavar="A,B"),
     ] = (),
     keep: Annotated[tuple[str, ...], Param("Columns to release as they are.", metavar="A,B")] = (),
+    accept_unique: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns released as they are although each alone makes more than 5 % of the records unique.",
+            metavar="A,B",
+        ),
+    ] = (),
     drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = (),
     rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns named nowhere.")] = None,
     row_key: Annotated[

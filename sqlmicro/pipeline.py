@@ -7,14 +7,14 @@ here are the verbs of that flow in the order in which `job.py` calls them.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlmicro import records
-from sqlmicro.audits import information_loss
-from sqlmicro.columns import Column, Roles, names_of
+from sqlmicro.audits import information_loss, k_anonymity
+from sqlmicro.columns import Column, Roles, names_of, pick
 from sqlmicro.content import Content, content, content_of_input
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.keys import Key, Plan, Task
@@ -23,6 +23,7 @@ from sqlmicro.params import settle
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
+from sqlmicro.verdict import UNIQUE_AT_MOST
 from sqlmicro.warehouse import TIES, Warehouse
 from sqlmicro.work import Claim, Outcome, Work
 
@@ -56,6 +57,8 @@ class Run:
     text: set[Column] = field(default_factory=set)
     kept: dict[int, Name] = field(default_factory=dict)
     seen: Content | None = None
+    apart: dict[str, str] = field(default_factory=dict)
+    """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
     staging: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -77,8 +80,15 @@ class Run:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
 
     @property
+    def known(self) -> tuple[Column, ...]:
+        """The released columns an attacker may know: what the k of the release is measured over, in their order."""
+        released = {column for column in self.roles.released if column.name not in self.apart}
+        ordered = dict.fromkeys((*self.source.columns, *self.roles.released))
+        return tuple(column for column in ordered if column in released)
+
+    @property
     def quasi(self) -> tuple[Column, ...]:
-        """Every column some step worked on, strata included: what the k of the release is measured over."""
+        """Every column some step worked on, strata included."""
         return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
 
     def as_it_is(self, column: Column) -> Column:
@@ -122,6 +132,29 @@ def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
     """Tell whether two records have the same content."""
     text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
     return bool(warehouse.query("copies", text, numbered=numbered)[0][0])
+
+
+def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
+    """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
+
+    Raises
+    ------
+    InputError
+        When a column that is kept makes more of the records unique than `verdict.UNIQUE_AT_MOST`.
+    """
+    found = []
+    for column in run.roles.kept:
+        if column.name.lower() not in accepted:
+            staged = replace(column, name=column.staged, collated=False)
+            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
+            found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
+    if found:
+        raise InputError(
+            where,
+            f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
+            ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
+            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
+        )
 
 
 def step(
@@ -172,6 +205,7 @@ def step(
             method.function(work, **values)
     run.tasks.append(Task(method.name, names_of(columns), names_of(by), nulls, values))
     _as_declared(run, work.outcome)
+    run.apart |= _unknown_elsewhere(run, method, values, columns, work.outcome)
     before = run.current
     with run.timed("replace"):
         _apply(run, work.outcome, len(run.steps) + 1)
@@ -190,6 +224,15 @@ def _task(
     """Return what the draws of a step depend on; one that was taken before in the same way draws anew."""
     task = Task(method.name, names_of(columns), names_of(by), nulls, values)
     return replace(task, repeated=run.tasks.count(task))
+
+
+def _unknown_elsewhere(
+    run: Run, method: Method, values: Mapping[str, Any], columns: Sequence[Column], outcome: Outcome
+) -> dict[str, str]:
+    """Return the columns that a step leaves unknown to everybody outside, and why."""
+    weights = [*outcome.added, *pick(run.source.columns, filter(None, [values.get("weights")]), "weights")]
+    found = dict.fromkeys((column.name for column in weights), "weight")
+    return found | dict.fromkeys((column.name for column in columns if method.makes_pseudonyms), "pseudonym")
 
 
 def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
@@ -351,10 +394,18 @@ def _summary(
 
 
 def losses(run: Run) -> dict[str, Any]:
-    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing."""
+    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing.
+
+    `loss_by_column` has the first two in percent; a column that is released as it is loses nothing.
+    """
     with run.timed("loss"):
         columns = [column for column in run.quasi if column not in run.text]
         lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
+        changed = {name: 100 * share for name, share in lost["changed_by_column"].items()}
         loaded = [column for column in run.source.columns if column in set(run.roles.released)]
         missing = counted.measure(run.warehouse, run.original, run.current, loaded)
-        return {**lost, "missing": [asdict(one) for one in missing]}
+    return {
+        **lost,
+        "loss_by_column": {**lost["IL_by_column"], **changed},
+        "missing": [asdict(one) for one in missing],
+    }

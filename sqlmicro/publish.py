@@ -22,7 +22,6 @@ from sqlmicro.errors import AuditFailed
 from sqlmicro.moves import Move
 from sqlmicro.pipeline import Run
 from sqlmicro.recording import record
-from sqlmicro.reports.text import some
 from sqlmicro.source import file_format, reading
 from sqlmicro.targets import Target, check_target, file_ending
 from sqlmicro.templates import Name
@@ -349,8 +348,8 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
     Returns
     -------
     list of dict
-        `check`, `value`, `threshold` (None where nothing is promised), `passed`; the first is the k of the release,
-        over every column that some step worked on.
+        `check`, `value`, `threshold` and `passed` (both None where nothing is promised); the first is the k over all
+        released columns that an attacker may know, None without any. `verdict.judge` says what they come to.
 
     Raises
     ------
@@ -363,22 +362,23 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
     def published(found: Sequence[Column]) -> list[Column]:
         return [by_name[column.name] for column in found]
 
-    overall = k_anonymity.class_sizes(warehouse, relation, published(run.quasi))
-    audits = [{**_check("k-anonymity", run.quasi, overall.k, None), "histogram": overall.histogram}]
-    expected = warehouse.count(output.relation)
-    audits.append(_check("rows", (), overall.records, expected, passed=overall.records == expected))
+    known = run.known
+    overall = k_anonymity.class_sizes(warehouse, relation, published(known)) if known else None
+    first = _check("k-anonymity", known, overall.k if overall else None, None)
+    expected, records = warehouse.count(output.relation), warehouse.count(relation)
+    audits = [first | {"histogram": overall.histogram if overall else {}}]
+    audits.append(_check("rows", (), records, expected, passed=records == expected))
     audits += output.gated
     for claim in run.claims:
-        if claim.promise == "record":
-            if set(claim.columns) == set(run.quasi):
-                threshold = max(claim.k, audits[0]["threshold"] or 0)
-                audits[0] |= _check("k-anonymity", run.quasi, overall.k, threshold)
+        if claim.promise == "record" and claim.columns:
+            if overall and set(claim.columns) == set(known):
+                audits[0] |= _check("k-anonymity", known, overall.k, max(claim.k, audits[0]["threshold"] or 0))
                 continue
             sizes = k_anonymity.class_sizes(warehouse, relation, published(claim.columns))
             audits.append(_check("k-anonymity", claim.columns, sizes.k, claim.k))
         elif claim.promise == "column":
             audits += _value_frequencies(warehouse, relation, published(claim.columns), claim.k)
-    failed = [check for check in audits if not check["passed"]]
+    failed = [check for check in audits if check["passed"] is False]
     if failed:
         raise AuditFailed(
             "audit",
@@ -395,29 +395,11 @@ def _why_failed(run: Run) -> str:
     return "Nothing was published. If few values are missing, choose another --nulls"
 
 
-def warnings(run: Run, report: dict[str, Any]) -> list[str]:
-    """Return what the reader must know of a release that is less than k-anonymous as a whole."""
-    wanted, over = max(claim.k for claim in run.claims), some(report["quasi"])
-    if not report["quasi"]:
-        return ["no column that was worked on is a quasi-identifier, so no k was measured; see: sqlmicro audit"]
-    times = "once" if report["k"] == 1 else f"{report['k']} times"
-    if report["k"] < wanted:
-        return [
-            f"the record is not k-anonymous: over {over} the rarest combination occurs {times}, k = {wanted} was asked "
-            "for; what is promised holds for each column, or for the columns of each step, alone"
-        ]
-    if any(claim.promise != "record" for claim in run.claims):
-        return [
-            f"the record is not k-anonymous by promise; over {over} the rarest combination happens to occur {times}"
-        ]
-    return []
-
-
 def _check(
-    name: str, columns: Sequence[Column], value: int, threshold: int | None, passed: bool | None = None
+    name: str, columns: Sequence[Column], value: int | None, threshold: int | None, passed: bool | None = None
 ) -> dict[str, Any]:
-    if passed is None:
-        passed = threshold is None or value >= threshold
+    if passed is None and threshold is not None:
+        passed = value is not None and value >= threshold
     names = [column.name for column in columns]
     return {
         "check": name, "columns": names, "value": value, "threshold": threshold, "at_least": True, "passed": passed

@@ -14,15 +14,22 @@ from sqlmicro.manifest import HASHES
 from sqlmicro.source import find_relation
 from sqlmicro.targets import SCHEMA, Target
 from sqlmicro.templates import Name
+from sqlmicro.verdict import judge
 from sqlmicro.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
-  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, n BIGINT,
-  suppressed BIGINT, il DOUBLE, started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
+  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, k_released BIGINT,
+  verdict VARCHAR, promised JSON, n BIGINT, suppressed BIGINT, il DOUBLE, loss_by_column JSON,
+  started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
   key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR)"""
+RECORDED = (
+    "id", "source", "target", "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",
+    "loss_by_column", "started", "seconds", "versions", "key_source", "key_fingerprint", *HASHES,
+)  # fmt: skip
+"""The columns of sqlmicro.releases."""
 _CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
   counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
@@ -51,7 +58,7 @@ def record(
 
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
     """
-    warehouse = run.warehouse
+    warehouse, verdict = run.warehouse, judge(audits[None], run.apart)
     refuse_triggers(warehouse, target)
     releases, checks = _table(warehouse, target, "releases"), _table(warehouse, target, "audits")
     if releases.schema == SCHEMA:
@@ -66,17 +73,21 @@ def record(
     warehouse.insert(
         "record",
         "INSERT INTO {{ r | ident }} VALUES ("
-        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
         [
             number,
             report["source"],
             target.label,
             report["method"],
             json.dumps(report["parameters"]),
-            audits[None][0]["value"],
+            verdict.k,
+            verdict.k_released,
+            verdict.status,
+            json.dumps([{"k": one.k, "columns": one.columns} for one in verdict.promised]),
             report["rows"],
             report["suppressed"],
             report["IL"],
+            json.dumps(report["loss_by_column"]),
             datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
             time.time() - started,
             json.dumps(report["versions"]),
@@ -117,6 +128,31 @@ def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
             raise InputError(str(found and found[0]), must, ", ".join(names), "Drop them")
 
 
+def check(warehouse: Warehouse, target: Target) -> None:
+    """Refuse to publish where the table of releases is of another version of this program, or somebody else's.
+
+    Raises
+    ------
+    InputError
+        When it lacks columns, or has others.
+    """
+    refuse_other(warehouse, _table(warehouse, target, "releases"))
+
+
+def refuse_other(warehouse: Warehouse, releases: Name) -> None:
+    """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
+    if find_relation(warehouse, releases) is None:
+        return
+    others = {name for name, _ in warehouse.describe(releases)} ^ set(RECORDED)
+    if others:
+        raise InputError(
+            str(releases),
+            "must have the columns that this version records of a release",
+            "another table: " + ", ".join(sorted(others)),
+            "Rename it, to keep what it holds; a new one is made",
+        )
+
+
 def _table(warehouse: Warehouse, target: Target, name: str) -> Name:
     """Return the table of records beside a release, in its database: one transaction writes to one database.
 
@@ -140,10 +176,17 @@ def records_in(warehouse: Warehouse, table: str) -> Name:
 
 
 def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
-    """Return the number of the newest release that was published as this table or file, or None."""
+    """Return the number of the newest release that was published as this table or file, or None.
+
+    Raises
+    ------
+    InputError
+        When the table of releases is of another version, or somebody else's.
+    """
     releases = records_in(warehouse, "releases")
     if find_relation(warehouse, releases) is None:
         return None
+    refuse_other(warehouse, releases)
     names = {table, ".".join(relation[1:]), warehouse.label(relation)}
     found = warehouse.query(
         "record",

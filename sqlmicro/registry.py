@@ -145,6 +145,7 @@ class Method:
     takes_columns: bool
     takes_strata: bool
     draws: bool
+    makes_pseudonyms: bool
     parameters: tuple[Parameter, ...]
 
     @property
@@ -209,6 +210,7 @@ def method(
     takes_columns: bool = True,
     takes_strata: bool = True,
     draws: bool = False,
+    makes_pseudonyms: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -216,7 +218,8 @@ def method(
     and returns labels of shape (n,), or a `Grouping` of them with notes for the report. An `engine="sql"` method is
     called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
     no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`). One that takes random
-    numbers of every record from `work.drawn` says so (`draws`).
+    numbers of every record from `work.drawn` says so (`draws`). What becomes a pseudonym
+    (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -233,6 +236,7 @@ def method(
                 takes_columns,
                 takes_strata,
                 draws,
+                makes_pseudonyms,
                 parameters(function),
             )
         )

@@ -103,11 +103,13 @@ def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
         takes_rest |= find(step.do).takes_every_column and not step.settings.get("columns")
     keep = pick(source.columns, job.options["keep"], "--keep")
     keep += [column for column in _weights(source, job) if column not in keep]
+    _refuse_pseudonyms(source, job)
     drop = pick(source.columns, job.options["drop"], "--drop")
     row_key = tuple(pick(source.columns, job.options["row_key"], "--row-key"))
     drop += [column for column in row_key if column not in (*used, *keep, *drop)]
     if not takes_rest:
-        return replace(settle_roles(source.columns, used, keep, drop, job.options["rest"]), row_key=row_key)
+        roles = replace(settle_roles(source.columns, used, keep, drop, job.options["rest"]), row_key=row_key)
+        return _accepted(job, source, roles)
     from sqlmicro.source import profile_columns
 
     profiles = profile_columns(warehouse, source)
@@ -115,7 +117,53 @@ def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
     identifiers = [p.column for p in left if p.role[0] == "identifier"]
     used += [p.column for p in left if p.column not in identifiers]
     roles = settle_roles(source.columns, used, keep, [*drop, *identifiers], None)
-    return replace(roles, identifiers=tuple(identifiers), row_key=row_key)
+    return _accepted(job, source, replace(roles, identifiers=tuple(identifiers), row_key=row_key))
+
+
+def _accepted(job: Job, source: Source, roles: Roles) -> Roles:
+    """Return the roles, once every column that is accepted as unique is one that is released as it is.
+
+    Raises
+    ------
+    ParameterError
+        For another column: the option would do nothing, and hide a mistake.
+    """
+    accepted = pick(source.columns, job.options["accept_unique"], "--accept-unique")
+    others = [column.name for column in accepted if column not in roles.kept]
+    if others:
+        raise ParameterError("--accept-unique", "names columns that are released as they are", ", ".join(others))
+    return roles
+
+
+def accepted(job: Job) -> set[str]:
+    """Return the columns, in small letters, that may single out records: those named for it, and weights."""
+    weights = [step.settings.get("weights") for step in job.method_steps]
+    weights += [gate.settings.get("weight") for gate in job.gates]
+    return {name.lower() for name in (*job.options["accept_unique"], *filter(None, weights))}
+
+
+def _refuse_pseudonyms(source: Source, job: Job) -> None:
+    """Refuse to anonymize what is a pseudonym: the same value would no longer have the same one in every table.
+
+    Raises
+    ------
+    ParameterError
+        When a step names a column that another one pseudonymises.
+    """
+    made = {
+        column
+        for step in job.method_steps if find(step.do).makes_pseudonyms
+        for column in pick(source.columns, step.settings.get("columns") or (), f"{step.where}, columns")
+    }  # fmt: skip
+    for step in job.method_steps:
+        for key in () if find(step.do).makes_pseudonyms else ("columns", "by"):
+            named = pick(source.columns, step.settings.get(key) or (), f"{step.where}, {key}")
+            both = [column.name for column in named if column in made]
+            if both:
+                raise ParameterError(
+                    f"{step.where}, {key}", "a pseudonym is not anonymized again, nor grouped by", ", ".join(both),
+                    "Leave it out of this step, or do not pseudonymise it",
+                )  # fmt: skip
 
 
 def _weights(source: Source, job: Job) -> list[Column]:
@@ -128,7 +176,7 @@ def plan_of(job: Job, roles: Roles, source: Source) -> Plan:
     """Return what decides the release of a job besides its input and the key."""
     tasks: list[Task] = []
     for step in job.method_steps:
-        columns, by = step_columns(step, roles, source)
+        columns, by = step_columns(job, step, roles, source)
         method = find(step.do)
         values = settle(method.settings, own_settings(step), step.where)
         task = Task(method.name, names_of(columns), names_of(by), nulls_of(step), values)
@@ -159,12 +207,26 @@ def keeps_candidates(job: Job) -> bool:
     return bool(keeping)
 
 
-def step_columns(step: Step, roles: Roles, source: Source) -> tuple[list[Column], list[Column]]:
-    """Return the columns a step works on, and its strata."""
+def steps_apart(job: Job, step: Step) -> list[Step]:
+    """Return the steps whose columns are not among all columns of a step that names none.
+
+    These are the steps before it, and those that make pseudonyms.
+    """
+    steps = job.method_steps
+    return [other for other in steps if steps.index(other) < steps.index(step) or find(other.do).makes_pseudonyms]
+
+
+def step_columns(job: Job, step: Step, roles: Roles, source: Source) -> tuple[list[Column], list[Column]]:
+    """Return the columns a step works on, and its strata.
+
+    A step that takes every column and names none works on those that no earlier step worked on and that are no
+    pseudonyms.
+    """
     by = pick(source.columns, step.settings.get("by") or (), f"{step.where}, by")
     columns = pick(source.columns, step.settings.get("columns") or (), f"{step.where}, columns")
     if not columns and find(step.do).takes_every_column:
-        columns = [column for column in source.columns if column in roles.used and column not in by]
+        treated = {c for other in steps_apart(job, step) for c in step_columns(job, other, roles, source)[0]}
+        columns = [c for c in source.columns if c in roles.used and c not in by and c not in treated]
     both = [column.name for column in columns if column in by]
     if both:
         raise ParameterError(step.where, "a stratum is not anonymized", f"{', '.join(both)} in both --columns and --by")

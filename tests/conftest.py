@@ -116,9 +116,13 @@ class Workbench:
         return path
 
     def release(self, name: str, db: str, /, **options: Any) -> Release:
-        """Run a method on the table `records` and return what was published."""
+        """Run a method on the table `records` and return what was published.
+
+        Columns that are kept are accepted as unique: what a test has kept, it wants to see again.
+        """
         import sqlmicro
 
+        options = {"accept_unique": kept(list(self.read(db, "records")), options), **options}
         target = f"release_{next(self._numbers)}"
         verb = getattr(sqlmicro, name.replace("-", "_"))
         report = verb("records", db=db, into=target, **options)
@@ -143,6 +147,19 @@ class Workbench:
                 "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
             ).fetchall()
         return [(schema, name) for schema, name in found]
+
+
+def kept(columns: Sequence[str], options: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a table that the options of a method release as they are."""
+
+    def named(*roles: str) -> list[str]:
+        found = [options.get(role) or () for role in roles]
+        return [name for names in found for name in ([names] if isinstance(names, str) else names)]
+
+    if options.get("rest") != "keep":
+        return named("keep")
+    others = {name.lower() for name in named("columns", "by", "drop", "row_key")} - {n.lower() for n in named("keep")}
+    return [name for name in columns if name.lower() not in others]
 
 
 def _quoted(name: str) -> str:

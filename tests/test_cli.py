@@ -113,7 +113,7 @@ def test_the_printed_script_runs_in_a_plain_database(db, tmp_path):
     before = db.read_bytes()
     done = sqlmicro(
         "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
-        "--keep", "id", "--rest", "drop", "--into", "out", "--show-sql", "--seed", "hidden",
+        "--keep", "id", "--accept-unique", "id", "--rest", "drop", "--into", "out", "--show-sql", "--seed", "hidden",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert db.read_bytes() == before
@@ -124,7 +124,7 @@ def test_the_printed_script_runs_in_a_plain_database(db, tmp_path):
         scripted = con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall()
     sqlmicro(
         "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
-        "--keep", "id", "--rest", "drop", "--into", "out",
+        "--keep", "id", "--accept-unique", "id", "--rest", "drop", "--into", "out",
     )  # fmt: skip
     with duckdb.connect(str(db), read_only=True) as con:
         assert con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall() == scripted
@@ -225,6 +225,7 @@ def test_a_script_without_its_kernel_publishes_nothing(db, tmp_path):
     copy = tmp_path / "copy.duckdb"
     shutil.copy(db, copy)
     arguments = ["mdav", "--db", db, "--table", "persons", "--columns", "age", "--rest", "keep", "--in-place"]
+    arguments += ["--accept-unique", 'id,name,"net ""income"""']
     done = sqlmicro(*arguments, "--show-sql")
     assert done.returncode == 0, done.stderr
     with duckdb.connect(str(copy)) as con:

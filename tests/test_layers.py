@@ -24,7 +24,7 @@ LAYERS = [
         "unfinished",
         "built_ins",
     },
-    {"registry", "warehouse", "options"},
+    {"registry", "warehouse", "options", "verdict"},
     {"columns"},
     {"content"},
     {"attach", "postgres"},

@@ -49,7 +49,8 @@ GRANT SELECT ON persons TO reader;
 ANALYZE persons;"""
 CHILDREN = "CREATE TABLE visits (person int REFERENCES persons ON DELETE CASCADE); INSERT INTO visits VALUES (1)"
 OPTIONS: dict[str, Any] = {
-    "columns": ["age", "income", "born"], "keep": ["id", "code", "city"], "drop": ["note"], "k": 4, "attach": URL,
+    "columns": ["age", "income", "born"], "keep": ["id", "code", "city"], "accept_unique": ["id", "code"],
+    "drop": ["note"], "k": 4, "attach": URL,
 }  # fmt: skip
 
 
@@ -160,7 +161,7 @@ def test_in_place_keeps_the_definition_and_leaves_the_originals_in_the_wal_only(
     assert any("write-ahead log" in note for note in report["notes"])
     recorded = "SELECT source, target, k, n, parameters::jsonb -> 'dropped' ->> 0 FROM sqlmicro.releases"
     assert persons.sql(recorded) == [f"crm.public.persons|crm.public.persons|{report['k']}|{ROWS}|note"]
-    assert persons.sql("SELECT bool_and(passed), count(*) FROM sqlmicro.audits") == ["t|2"]
+    assert persons.sql("SELECT bool_and(passed), count(*) FROM sqlmicro.audits") == ["t|3"]
 
 
 def test_without_a_purge_the_originals_stay_in_the_files(persons: Server) -> None:
@@ -175,7 +176,14 @@ def test_a_failed_audit_changes_nothing(persons: Server) -> None:
     before = content(persons)
     with pytest.raises(sqlmicro.AuditFailed):
         sqlmicro.individual_ranking(
-            "crm.public.persons", columns=["income"], rest="keep", k=5, nulls="keep", in_place=True, attach=URL
+            "crm.public.persons",
+            columns=["income"],
+            rest="keep",
+            accept_unique=["id", "code", "born", "note"],
+            k=5,
+            nulls="keep",
+            in_place=True,
+            attach=URL,
         )
     assert content(persons) == before
     assert persons.sql("SELECT count(*) FROM pg_namespace WHERE nspname = 'sqlmicro'") == ["0"]
@@ -194,7 +202,8 @@ def test_a_constraint_that_the_means_break_changes_nothing(persons: Server) -> N
     ("statement", "changed", "words"),
     [
         (CHILDREN, {}, "foreign key"),
-        ("SELECT 1", {"columns": ["code", "age"], "keep": ["id", "city", "income", "born"]}, "UNIQUE"),
+        ("SELECT 1", {"columns": ["code", "age"], "keep": ["id", "city", "income", "born"], "accept_unique": []},
+         "UNIQUE"),
         ("CREATE UNIQUE INDEX ON persons (lower(note))", {}, "unique index on an expression"),
         ("ALTER TABLE persons ALTER note SET NOT NULL", {}, "NOT NULL"),
         ("ALTER TABLE persons ADD twice int GENERATED ALWAYS AS (age * 2) STORED", {"rest": "drop"}, "generated"),
@@ -310,7 +319,7 @@ def test_columns_that_are_kept_come_back_as_they_were(persons: Server) -> None:
         UPDATE persons SET e = 'NaN', d = '-infinity' WHERE id = 6""")
     kept = [*"abcdefghijlmnopqr", "id", "code", "city"]
     before = content(persons, ", ".join(kept))
-    sqlmicro.mdav("crm.public.persons", in_place=True, **{**OPTIONS, "keep": kept})
+    sqlmicro.mdav("crm.public.persons", in_place=True, **{**OPTIONS, "keep": kept, "accept_unique": kept})
     assert content(persons, ", ".join(kept)) == before
 
 

@@ -23,7 +23,8 @@ def db(tmp_path: Path) -> str:
 
 
 def test_a_value_from_before_is_in_no_preview(db: str) -> None:
-    report = sqlmicro.mdav("persons", db=db, columns=["income", "born"], keep="note", drop=["name", "sex"], k=3,
+    report = sqlmicro.mdav("persons", db=db, columns=["income", "born"], keep="note",
+                           accept_unique="note", drop=["name", "sex"], k=3,
                            dry_run=True, diff=True, diff_rows=40)  # fmt: skip
     found = report["preview"]
     assert found["columns"] == ["income", "born"]

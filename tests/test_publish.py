@@ -43,6 +43,7 @@ def query(db, text):
 
 USED = ["age", 'net "income"', "born"]
 KEPT = ["id", "code", "city"]
+UNIQUE = ["id", "code", 'net "income"', "born", "note"]
 
 
 def test_in_place_keeps_the_definition_of_the_table(db):
@@ -58,7 +59,9 @@ def test_in_place_keeps_the_definition_of_the_table(db):
 
     before = definition()
     kept = query(db, "SELECT id, code, city FROM persons ORDER BY id")
-    report = sqlmicro.mdav("persons", db=db, columns=USED, keep=KEPT, drop=["note"], k=4, in_place=True)
+    report = sqlmicro.mdav(
+        "persons", db=db, columns=USED, keep=KEPT, accept_unique=["id", "code"], drop=["note"], k=4, in_place=True
+    )
     assert definition() == before
     assert query(db, "SELECT id, code, city FROM persons ORDER BY id") == kept
     assert query(db, "SELECT count(note) FROM persons") == [(0,)]
@@ -69,7 +72,9 @@ def test_in_place_keeps_the_definition_of_the_table(db):
 
 
 def test_means_are_rounded_to_the_type_of_the_column_unless_widened(db):
-    sqlmicro.individual_ranking("persons", db=db, columns=["age"], rest="keep", k=7, in_place=True)
+    sqlmicro.individual_ranking(
+        "persons", db=db, columns=["age"], rest="keep", accept_unique=UNIQUE, k=7, in_place=True
+    )
     assert query(db, "SELECT DISTINCT typeof(age) FROM persons") == [("INTEGER",)]
 
 
@@ -106,7 +111,7 @@ def test_in_place_refuses_what_a_constraint_forbids(db, arguments, word):
 def test_in_place_refuses_a_release_with_other_columns_than_the_table(db, verb, arguments, word):
     before = query(db, "SELECT * FROM persons ORDER BY id")
     with pytest.raises(sqlmicro.InputError, match=word):
-        getattr(sqlmicro, verb)("persons", db=db, rest="keep", in_place=True, **arguments)
+        getattr(sqlmicro, verb)("persons", db=db, rest="keep", accept_unique=UNIQUE, in_place=True, **arguments)
     assert query(db, "SELECT * FROM persons ORDER BY id") == before
 
 
@@ -159,7 +164,9 @@ def test_infinite_dates_are_refused(tmp_path):
 def test_the_parameters_of_a_release_tell_what_was_kept_and_how_it_was_grouped(db):
     import json
 
-    sqlmicro.safe("persons", db=db, columns=["age", "city"], keep=["code"], rest="drop", k=3, into="out")
+    sqlmicro.safe(
+        "persons", db=db, columns=["age", "city"], keep=["code"], accept_unique=["code"], rest="drop", k=3, into="out"
+    )
     parameters = json.loads(query(db, "SELECT parameters FROM sqlmicro.releases")[0][0])
     assert parameters["kept"] == ["code"]
     assert parameters["dropped"] == ["id", 'net "income"', "born", "note"]
@@ -207,11 +214,12 @@ def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
         assert keys.from_text("a secret seed").value.encode() not in content
 
 
-def test_column_wise_methods_record_the_k_that_was_measured(db):
+def test_column_wise_methods_promise_no_k_and_record_what_was_measured(db):
     report = sqlmicro.individual_ranking("persons", db=db, columns=USED, rest="drop", k=3, into="out")
-    assert report["k"] < 3
-    assert query(db, "SELECT k FROM sqlmicro.releases") == [(report["k"],)]
-    assert any("not k-anonymous" in note for note in report["notes"])
+    assert report["k"] is None
+    assert report["k_released"] < 3
+    assert query(db, "SELECT k, k_released FROM sqlmicro.releases") == [(None, report["k_released"])]
+    assert "Nobody promised a k for the record" in report["verdict"]["sentence"]
 
 
 def test_a_failed_audit_publishes_nothing(db):
@@ -247,9 +255,15 @@ def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
 
 
 def test_the_order_of_a_release_says_nothing(db):
-    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], rest="drop", k=3, into="a", seed="1")
-    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], rest="drop", k=3, into="b", seed="1")
-    sqlmicro.mdav("persons", db=db, columns=["age"], keep=["id"], rest="drop", k=3, into="c", seed="2")
+    sqlmicro.mdav(
+        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="a", seed="1"
+    )
+    sqlmicro.mdav(
+        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="b", seed="1"
+    )
+    sqlmicro.mdav(
+        "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="c", seed="2"
+    )
     orders = [[row[0] for row in query(db, f"SELECT id FROM {name}")] for name in "abc"]
     assert orders[0] == orders[1] != orders[2]
     assert sorted(orders[0]) == list(range(ROWS))
@@ -320,21 +334,9 @@ def test_a_file_is_what_its_ending_says(tmp_path):
         assert con.execute(codec).fetchall() == [("ZSTD",)]
 
 
-def test_what_is_warned_of():
-    def warned(quasi, k, *claims):
-        run = SimpleNamespace(claims=[SimpleNamespace(k=k, promise=promise) for k, promise in claims])
-        return [note.partition("rarest combination ")[2] for note in publish.warnings(run, {"quasi": quasi, "k": k})]
-
-    assert warned(["a"], 3, (3, "record"), (2, "record")) == []
-    assert warned(["a"], 2, (2, "record"), (3, "record"))[0].startswith("occurs 2 times, k = 3 was asked for")
-    assert warned(["a"], 1, (3, "column"))[0].startswith("occurs once, ")
-    assert warned(["a"], 3, (3, "column"), (2, "record")) == ["happens to occur 3 times"]
-    assert warned([], None, (3, "column")) == [""]
-
-
 def test_a_promise_is_kept_at_its_threshold():
     checks = [publish._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
-    assert [check["passed"] for check in checks] == [True, True, False]
+    assert [check["passed"] for check in checks] == [None, True, False]
     assert checks[1] == {
         "check": "k-anonymity", "columns": ["a"], "value": 3, "threshold": 3, "at_least": True, "passed": True,
     }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +12,14 @@ from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
 from sqlmicro.attacks.registry import Attack, Measured, NothingToAttack, attacks, find, settings
+from sqlmicro.audits import promised
 from sqlmicro.columns import pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.params import Param, parameters, settle
 from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES
 from sqlmicro.source import Source, file_format, find_source
+from sqlmicro.verdict import Attacked, Verdict
 from sqlmicro.warehouse import Warehouse
 
 
@@ -86,8 +88,12 @@ def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         manifest = _manifest(values["manifest"])
         plan = _parameters(manifest) or _parameters(record)
         knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], plan, values)
-        rows = [row for made in wanted or attacks().values() for row in _rows(made, knowledge, values, bool(wanted))]
-        return _report(knowledge, record, values, rows)
+        made = [(one, _rows(one, knowledge, values, bool(wanted))) for one in wanted or attacks().values()]
+        verdict = promised.measured(
+            found[0].columns, record, promised.counter(warehouse, found[0].relation),
+            apart={column.name: "sensitive" for column in sensitive},
+        )  # fmt: skip
+        return _report(knowledge, record, values, made, verdict)
 
 
 def _find(warehouse: Warehouse, values: Mapping[str, Any], name: str, table: str) -> Source:
@@ -123,6 +129,15 @@ def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
     return record
 
 
+def strongest(report: Mapping[str, Any]) -> list[Attacked]:
+    """Return the attacks of a report that a verdict counts: those that somebody outside can make."""
+    assumed = report["truth"] == "assumed"
+    return [
+        Attacked(row["name"], row["rate"], row["ci"][0], row["chance"], row["n"], assumed)
+        for row in report["attacks"] if attacks()[row["name"]].outsider
+    ]  # fmt: skip
+
+
 def _parameters(published: Any) -> dict[str, Any]:
     """Return what a published record says of the plan of a run; nothing where it does not."""
     parameters = published.get("parameters") if isinstance(published, dict) else None
@@ -140,20 +155,20 @@ def promise_of(record: Mapping[str, Any]) -> str | None:
     return min(made, key=order.index) if made else None
 
 
-def _rows(made: Attack, knowledge: Knowledge, values: Mapping[str, Any], asked: bool) -> list[dict[str, Any]]:
-    """Make an attack and return a row for what it measured; none where it cannot be made and was not asked for."""
+def _rows(made: Attack, knowledge: Knowledge, values: Mapping[str, Any], asked: bool) -> list[dict[str, Any]] | str:
+    """Make an attack and return a row for what it measured, or why it was not tried where it was not asked for."""
     lacking = knowledge.lacks(made)
     if lacking:
         if not asked:
-            return []
+            return f"needs {' and '.join(lacking)}"
         raise ParameterError(f"attack, {made.name}", f"needs {' and '.join(lacking)}", "none")
     own = {parameter.name: values[parameter.name] for parameter in made.parameters}
     try:
         found = made.function(knowledge, **settle(made.parameters, own, made.name))
-    except NothingToAttack:
+    except NothingToAttack as error:
         if asked:
             raise
-        return []
+        return f"{error.where.removeprefix('attack, ')} {error.must}"
     return [_row(made, one) for one in (found if isinstance(found, list) else [found])]
 
 
@@ -165,11 +180,15 @@ def _row(made: Attack, found: Measured) -> dict[str, Any]:
 
 
 def _report(
-    knowledge: Knowledge, record: Mapping[str, Any], values: Mapping[str, Any], rows: list[dict[str, Any]]
+    knowledge: Knowledge,
+    record: Mapping[str, Any],
+    values: Mapping[str, Any],
+    made: Sequence[tuple[Attack, list[dict[str, Any]] | str]],
+    verdict: Verdict,
 ) -> dict[str, Any]:
     first: Pair = knowledge.pair
     promise = promise_of(record)
-    return {
+    report = {
         "original": values["original"],
         "release": list(values["release"]),
         "columns": [column.name for column in first.columns],
@@ -180,8 +199,11 @@ def _report(
         "interval": "Wilson, 95 %",
         "recorded": record.get("id"),
         "promise": promise,
-        "k": record.get("k") if promise == "record" else None,
+        "k": verdict.k,
         "promises": PROMISES[promise] if promise else None,  # type: ignore[index]
         "notes": first.notes(),
-        "attacks": rows,
+        "attacks": [row for _, rows in made if not isinstance(rows, str) for row in rows],
+        "not_tried": [{"name": one.name, "why": why} for one, why in made if isinstance(why, str)],
     }
+    verdict = verdict.after(strongest(report))
+    return report | {"passed": verdict.passed, "verdict": verdict.told()}

@@ -12,6 +12,7 @@ from sqlmicro.attacks.registry import Measured, attack
     needs=("match", "numeric"),
     source="k mean - sum of the others; Domingo-Ferrer, Sebe & Castella (2004) on what a mean tells the others",
     templates=("audit/values.sql", "attack/group_sums.sql", "attack/features.sql"),
+    outsider=False,
 )
 def insider(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     """Reconstruct a value from the released mean and the other values of the group: f mean - sum.

@@ -59,6 +59,8 @@ class Attack:
     needs: tuple[Need, ...]
     source: str
     templates: tuple[str, ...]
+    outsider: bool
+    """Whether it is made by somebody who knows nothing of the others of a group: only then does a k speak of it."""
     parameters: tuple[Parameter, ...]
 
     @property
@@ -71,7 +73,7 @@ ATTACKS: Catalogue[Attack] = Catalogue("attack", ("sqlmicro.attacks",))
 
 
 def attack(
-    name: str, *, needs: tuple[Need, ...] = (), source: str, templates: tuple[str, ...] = ()
+    name: str, *, needs: tuple[Need, ...] = (), source: str, templates: tuple[str, ...] = (), outsider: bool = True
 ) -> Callable[[Callable[..., Measured | list[Measured]]], Callable[..., Measured | list[Measured]]]:
     """Register the decorated function as an attack.
 
@@ -80,7 +82,7 @@ def attack(
     """
 
     def register(function: Callable[..., Measured | list[Measured]]) -> Callable[..., Measured | list[Measured]]:
-        ATTACKS.add(Attack(name, function, needs, source, templates, parameters(function)))
+        ATTACKS.add(Attack(name, function, needs, source, templates, outsider, parameters(function)))
         return function
 
     return register

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlmicro import options
 from sqlmicro.audits.registry import gates, settings
-from sqlmicro.audits.subject import ARITHMETIC, Subject, Table
+from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
 from sqlmicro.columns import Column, pick
 from sqlmicro.errors import ParameterError
 from sqlmicro.params import Parameter
@@ -59,7 +59,7 @@ def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> d
         raise ParameterError(
             f"{where}sensitive", "a column is either a quasi-identifier or sensitive", f"both for {', '.join(both)}"
         )
-    unclear = [f"{column.name} ({column.type})" for column in found["quasi"] if _is_ambiguous(column)]
+    unclear = [f"{column.name} ({column.type})" for column in found["quasi"] if is_ambiguous(column)]
     if unclear:
         raise ParameterError(
             f"{where}quasi", "values of different types that are written alike cannot be told apart", ", ".join(unclear)
@@ -80,8 +80,3 @@ def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> d
         **scales,
         "nulls": values["nulls"],
     }
-
-
-def _is_ambiguous(column: Column) -> bool:
-    """Tell whether a type holds the number 1 and the text 1, which are compared by how they are written."""
-    return "UNION(" in column.type or column.type.startswith("VARIANT")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.subject import Subject, has_no_plain_bytes
+from sqlmicro.audits.subject import Subject, has_no_plain_bytes, is_ambiguous
 from sqlmicro.columns import Column
 from sqlmicro.templates import Name, Sql, render
 from sqlmicro.warehouse import Warehouse
@@ -41,6 +41,11 @@ class ClassSizes:
     def histogram(self) -> dict[int, int]:
         """The number of classes by size."""
         return {size: classes for size, (classes, _) in self.sizes.items()}
+
+    @property
+    def unique(self) -> float:
+        """The share of the records that are alone in their class; 0 for a table without records."""
+        return self.sizes.get(1, (0, 0))[1] / max(self.records, 1)
 
     @property
     def average_risk(self) -> float:
@@ -106,6 +111,8 @@ def _kinds(columns: Sequence[Column]) -> dict[str, Any]:
     kinds: dict[str, Any] = {"plain": [], "collated": [], "floats": [], "nested": [], "others": []}
     for column in columns:
         kinds[_canonical(column)].append(column)
+    # The number 1 and the text 1 are written alike: their kind tells them apart.
+    kinds["plain"] += [c for c in columns if is_ambiguous(c) and c not in kinds["plain"]]
     return kinds
 
 
@@ -114,7 +121,7 @@ def _canonical(column: Column) -> str:
         return "collated"
     if column.family == "float":
         return "floats"
-    if column.bits:
+    if column.bits and not is_ambiguous(column):
         return "nested"
     return "others" if has_no_plain_bytes(column) else "plain"
 

@@ -35,7 +35,8 @@ def run(
     list of dict
         `check`, `columns`, `value`, `threshold`, `at_least`, `passed`, `status` (measured, passed, failed, unknown),
         `asked` (whether it was named or gated), `nulls` (how NULL was read), `reason` if unknown, and what else was
-        found. An audit that could not run has value None, is not passed, and unknown.
+        found. `passed` is None where nothing was
+        demanded. An audit that could not run has value None, is not passed, and unknown.
     """
     asked = [find(name) for name in wanted]
     gated = [found for found in audits().values() if gates.get(found.gate) is not None]
@@ -80,7 +81,7 @@ def _row(found: Audit, subject: Subject, threshold: float | None, result: Found)
         "value": value,
         "threshold": threshold,
         "at_least": found.at_least,
-        "passed": status in ("measured", "passed"),
+        "passed": None if status == "measured" else status == "passed",
         "status": status,
         "nulls": subject.nulls,
         "broken": False,

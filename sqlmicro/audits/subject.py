@@ -23,6 +23,11 @@ def has_no_plain_bytes(column: Column) -> bool:
     return column.family == "other" and column.type not in ("UUID", "BLOB")
 
 
+def is_ambiguous(column: Column) -> bool:
+    """Tell whether a type holds the number 1 and the text 1, which are compared by how they are written."""
+    return "UNION(" in column.type or column.type.startswith("VARIANT")
+
+
 @dataclass(frozen=True)
 class Table:
     """A relation and its columns: the release, the original it was made from, or the population."""

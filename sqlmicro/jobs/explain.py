@@ -14,7 +14,8 @@ from sqlmicro.keys import SEED_VARIABLE
 from sqlmicro.params import Param, parameters
 from sqlmicro.progress import Progress
 from sqlmicro.registry import PROMISES, find
-from sqlmicro.steps import TABLE_STEPS, Job, Step
+from sqlmicro.steps import TABLE_STEPS, Job, Step, steps_apart
+from sqlmicro.verdict import UNIQUE_AT_MOST
 
 
 def _explain(
@@ -108,8 +109,8 @@ def explained(job: Job, known: Known) -> str:
         *(_before(step) for step in job.steps if step.do in TABLE_STEPS),
         f"This job reads {_table(job, known)}.",
         *_roles(job, known),
-        *(_step(number, step) for number, step in enumerate(job.method_steps, 1)),
-        _holds(job),
+        *(_step(job, number, step, known) for number, step in enumerate(job.method_steps, 1)),
+        *_holds(job, known),
         *_gates(job),
         _published(job),
         _seed(job),
@@ -160,19 +161,43 @@ def _roles(job: Job, known: Known) -> list[str]:
     return [
         *([f"It leaves out {_join(drop)}."] if drop else ()),
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
+        *([_accepted(given["accept_unique"])] if keep else ()),
         *([rest] if rest else ()),
     ]
+
+
+def _accepted(names: Sequence[str]) -> str:
+    stops = f"It stops if such a column alone makes more than {100 * UNIQUE_AT_MOST:g} % of the records unique"
+    return f"{stops}, but for {_join(names)}." if names else f"{stops}."
 
 
 def _of(names: Sequence[str]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def _step(number: int, step: Step) -> str:
+def _columns(job: Job, step: Step, known: Known) -> str:
+    """Name the columns a step works on, strata left out: those it names, else what is left to it."""
+    if step.settings.get("columns") or not find(step.do).takes_every_column:
+        return _join(step.settings.get("columns") or ())
+    apart = [name for other in steps_apart(job, step) for name in other.settings.get("columns") or ()]
+    given = job.options
+    weights = [one.settings["weights"] for one in job.method_steps if one.settings.get("weights")]
+    left_out = {
+        name.lower()
+        for name in (*apart, *given["keep"], *given["drop"], *given["row_key"], *weights, *step.settings.get("by", ()))
+    }
+    names = [name for name in known.columns if name.lower() not in left_out]
+    if names:
+        return f"{_join(names)}, as far as these are no direct identifiers"
+    return "every other column that is no direct identifier" + (f", but not on {_join(apart)}" if apart else "")
+
+
+def _step(job: Job, number: int, step: Step, known: Known) -> str:
     """Say what a step does, and what it promises."""
     method = find(step.do)
     settings = step.settings
-    columns = f" on {_join(settings['columns'])}" if settings.get("columns") else ""
+    named = _columns(job, step, known)
+    columns = f" on {named}" if named else ""
     strata = (
         f", apart for every value of {_join(settings['by'])}, which is released as it is" if settings.get("by") else ""
     )
@@ -186,13 +211,23 @@ def _step(number: int, step: Step) -> str:
     )
 
 
-def _holds(job: Job) -> str:
-    columns = [name for step in job.method_steps for name in step.settings.get("columns") or ()]
-    over = _join(list(dict.fromkeys(columns))) or "the columns that were anonymized"
-    return (
-        f"What is promised holds for every record that is released, over {over}: not for records that are left out, "
-        "and not against those who know of a person what is released as it is."
-    )
+def _holds(job: Job, known: Known) -> list[str]:
+    """Say over which columns a k holds for the records, which is what is recorded as k."""
+    over = []
+    for step in job.method_steps:
+        columns, by = step.settings.get("columns") or (), step.settings.get("by") or ()
+        if find(step.do).promise == "record":
+            over.append(_join([*(columns or [_columns(job, step, known)]), *by]))
+    if not over:
+        return [
+            "No k is promised for the records, so that none is recorded: of what is released together the smallest "
+            "class is measured and shown."
+        ]
+    return [
+        f"The k that is promised holds for every record that is released, over {'; and over '.join(over)}: not for "
+        "records that are left out, and not against those who know of a person what is released beside these columns. "
+        "How far all released columns lower it is measured, and the verdict says so."
+    ]
 
 
 def _gates(job: Job) -> list[str]:

@@ -25,6 +25,7 @@ _BLOCK = 64
     source="RFC 2104: HMAC, with SHA-256",
     templates=("mask/pseudonyms.sql",),
     takes_strata=False,
+    makes_pseudonyms=True,
 )
 def pseudonymise(
     work: Work,

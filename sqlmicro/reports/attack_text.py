@@ -25,14 +25,17 @@ def attack(report: dict[str, Any]) -> str:
         line("truth", _TRUTH[report["truth"]].format(match=", ".join(report["match"]))),
     ]
     if report["promises"]:
-        of = f", k = {report['k']}" if report["promise"] == "record" else ""
-        lines.append(line("promise", f"release {report['recorded']}{of}: {report['promises']}"))
+        lines.append(line("promise", f"release {report['recorded']}: {report['promises']}"))
+    lines += [line("verdict", report["verdict"]["headline"]), line("", report["verdict"]["sentence"])]
     lines += [line("note", note) for note in report["notes"]]
+    left = [line("not tried" if i == 0 else "", f"{row['name']}: {row['why']}")
+            for i, row in enumerate(report["not_tried"])]  # fmt: skip
+    left = ["", *left] if left else []
     if not report["attacks"]:
-        return "\n".join([*lines, "", "no attack could be made"])
+        return "\n".join([*lines, "", "no attack could be made", *left])
     rows = [_cells(row) for row in report["attacks"]]
     lines += ["", table(rows, ["attack", "rate", "95 %", "chance", "n"], right=[1, 2, 3, 4])]
-    return "\n".join([*lines, *_said(report)])
+    return "\n".join([*lines, *_said(report), *left])
 
 
 def _cells(row: dict[str, Any]) -> list[str]:

@@ -19,12 +19,15 @@ def compare(report: dict[str, Any]) -> str:
     head = [
         line("table", report["table"]),
         line("columns", some(report["columns"])),
-        line("risk", "share of records that distance-based record linkage links rightly; every column is known"),
+        line("risk", "share of records that distance-based linkage links rightly; every released column is known"),
         line("loss", "mean over the columns: IL of numeric ones, share of values changed of nominal ones"),
     ]
-    parts = ["\n".join(head), _candidates(measured), picture(measured)]
+    parts = ["\n".join(head), _candidates(measured), picture([row for row in measured if row["on_map"]])]
     if "max_risk" in report:
         parts.append(_best(report))
+    others = [f"{row['label']} ({some(row['columns'])})" for row in measured if not row["on_map"]]
+    if others:
+        parts.append(line("not on the map", f"measured over other columns: {', '.join(others)}"))
     failed = [f"{row['label']}: {row['error']}" for row in rows if row["error"] is not None]
     if failed:
         parts.append("\n".join(textwrap.fill(text, width(), subsequent_indent="  ") for text in failed))
@@ -47,12 +50,13 @@ def _candidates(measured: Sequence[Mapping[str, Any]]) -> str:
             _percent(row["risk"]),
             *([f"{_percent(row['risk_ci'][0])} to {_percent(row['risk_ci'][1])}"] if wide else []),
             f"{row['loss']:.3g} %",
-            str(row["k_measured"]),
-            *([f"{row['seconds']:.1f}"] if wide else []),
+            str(row["k_released"]),
+            *([f"{row['seconds']:.1f}", row["verdict"]["status"]] if wide else []),
         ]
         for row in measured
     ]
-    header = ["", "candidate", "risk", *(["95 %"] if wide else []), "loss", "k", *(["seconds"] if wide else [])]
+    header = ["", "candidate", "risk", *(["95 %"] if wide else []), "loss", "k"]
+    header += ["seconds", "verdict"] if wide else []
     return table(rows, header, right=range(2, len(header) - 1)) + "\n* no other candidate has less risk and less loss"
 
 

@@ -39,17 +39,6 @@ class Section:
     blocks: list[Block] = field(default_factory=list)
 
 
-def unit(facts: Mapping[str, Any], count: int) -> str:
-    """Return what a class counts, with its number.
-
-    >>> unit({"unit": None}, 1), unit({"unit": "person"}, 3)
-    ('1 record', '3 entities (person)')
-    """
-    if facts["unit"]:
-        return f"{count:,} {'entity' if count == 1 else 'entities'} ({facts['unit']})"
-    return f"{count:,} {'record' if count == 1 else 'records'}"
-
-
 def names(columns: Sequence[str], most: int = 12) -> str:
     """Return the names of columns in one line.
 
@@ -61,44 +50,28 @@ def names(columns: Sequence[str], most: int = 12) -> str:
 
 
 def verdict(facts: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the verdict in a few words, and the sentence that explains it."""
-    found = facts["verdict"]
-    over, k, needed = names(facts["quasi"]), found["k"], found["needed"]
-    if found["status"] == "held":
-        return f"k = {needed:,} held", (
-            f"Yes: every combination of values of {over} is shared by at least {unit(facts, k)}; "
-            f"{needed:,} were needed."
-        )
-    if found["status"] == "broken":
-        return f"k = {needed:,} NOT held", (
-            f"No: the rarest combination of values of {over} occurs in {unit(facts, k)} only; {needed:,} were needed."
-        )
-    if k is None:
-        return "No k measured", "No column of this release was named as one that an attacker may know."
-    alone = " What was promised holds for single columns, blocks or groups." if facts["steps"] else ""
-    return "No k promised", (
-        f"Nobody promised a k for {over} together; the rarest combination of their values occurs in {unit(facts, k)}."
-        + alone
-    )
+    """Return the verdict in a few words, and the sentences that explain it."""
+    return facts["verdict"]["headline"], facts["verdict"]["sentence"]
 
 
 def tiles(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the three figures of the first screen: label, value, what it means."""
-    k, loss = facts["verdict"]["k"], facts["loss"]["IL"]
+    k, loss = facts["verdict"]["k_released"], facts["loss"]["IL"]
     attacks = facts["attacks"]
-    highest = max(attacks, key=lambda attack: attack["rate"], default=None)
+    made = facts["verdict"]["attack"]
+    highest = next((attack for attack in attacks if made and attack["name"] == made["name"]), None)
     if highest is not None:
         bound = "at most " if facts["attacks_assume"] else ""
         linkage = (
             "Strongest attack", f"{bound}{percent(highest['rate'])}",
-            f"of {highest['n']:,} records tried were linked to the right one by {highest['name']}, which knows "
-            f"{names(facts['attacked'], 8)}. By chance it would be {percent(highest['chance'])}.",
+            f"of {highest['n']:,} tries of {highest['name']} were right; it knows {names(facts['attacked'], 8)}. By "
+            f"chance it would be {percent(highest['chance'])}.",
         )  # fmt: skip
     else:
         linkage = (
             "Chance to be found", "unknown" if not k else f"at most {percent(1 / k)}",
-            "for somebody who knows these columns of a person, no other, and that the person is in the release. No "
-            "attack was run for this report.",
+            "for somebody who knows these columns of a person, and that the person is in the release. No attack was "
+            "run for this report.",
         )  # fmt: skip
     lost = (
         "of the variation of the numeric columns was lost (IL = 100 SSE/SST on standardised columns; 0 is nothing)"
@@ -110,7 +83,7 @@ def tiles(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         (
             "Smallest class",
             "unknown" if k is None else f"{k:,}",
-            f"{units} in the class of the rarest combination of values",
+            f"{units} in the class of the rarest combination of values of {names(facts['verdict']['columns'], 8)}",
         ),
         ("Information loss", "unknown" if loss is None else f"{number(loss)} %", lost + "."),
         linkage,

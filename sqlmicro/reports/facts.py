@@ -10,20 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.columns import pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.reports import disclosure, distributions, recorded
 
 if TYPE_CHECKING:
     from sqlmicro.audits.subject import Subject
-    from sqlmicro.progress import Progress
+    from sqlmicro.columns import Column
+    from sqlmicro.verdict import Verdict
     from sqlmicro.warehouse import Warehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
 
 
-def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts about a release.
+def collect(
+    warehouse: Warehouse, values: Mapping[str, Any]
+) -> tuple[dict[str, Any], Verdict, Mapping[str, Any] | None]:
+    """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
     ----------
@@ -34,11 +38,12 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns
     -------
-    dict
+    facts : dict
         `release`, `table`, `source`, `original` (None, and `no_original` says why), `quasi`, `min_k`, `verdict`,
         `records`, `steps`, `audits`, `class_sizes`, `below_k`, `columns`, `correlations`, `missing`, `loss`,
-        `deviations`, `attacks` (name, rate, ci, chance, n of each; filled by `attack`), `candidates` (label, risk,
-        loss, command, front of each release of the same source), `safe_candidates`.
+        `deviations`, `attacks` and `candidates`, which `intruder.py` fills, `safe_candidates`.
+    verdict : Verdict
+    known : mapping or None
 
     Raises
     ------
@@ -50,13 +55,18 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
     known = recorded.find_release(warehouse, values["release"])
     subject, facts = _subject(warehouse, values, known)
     warehouse.seal()
-    needed = max(values["min_k"] or 0, facts["promised_k"] or 0)
-    k = facts["min_k"] = max(needed, *(step["k"] or 0 for step in facts["steps"]), 0) or SMALLEST_K
+    verdict = _verdict(subject, known or {}, values)
+    if not values["quasi"]:
+        quasi = [name for name in verdict.quasi if name not in facts["sensitive"]]
+        subject = replace(subject, quasi=tuple(pick(subject.release.columns, quasi, "report, --quasi")), _made={})
+    names = facts["quasi"] = [column.name for column in subject.quasi]
+    promised = [one.k for one in verdict.promised]
+    k = facts["min_k"] = max([*promised, *(step["k"] or 0 for step in facts["steps"])], default=0) or SMALLEST_K
+    needed = max((one.k for one in verdict.promised if set(one.columns) == set(names)), default=0)
     rows = _audits(subject, values, needed)
     facts["audits"] = [_audit(row) for row in rows]
     sizes = _sizes(rows)
-    measured = next((row["value"] for row in rows if row["check"] == "k-anonymity"), None)
-    facts["verdict"] = _verdict(measured, needed)
+    facts["verdict"] = verdict.told()
     steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
     facts["class_sizes"] = [{"size": step.label, "classes": step.classes, "records": step.records} for step in steps]
     facts["below_k"] = sum(size * n for size, n in sizes.items() if size < k)
@@ -72,7 +82,32 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> dict[str, Any]:
     facts["deviations"] = (
         distributions.deviations(subject, details["safe-distance"]) if "safe-distance" in details else {}
     )
-    return facts
+    return facts, verdict, known
+
+
+def _verdict(subject: Subject, known: Mapping[str, Any], values: Mapping[str, Any]) -> Verdict:
+    """Return what the release is worth by now, counting records, or entities where these are named."""
+    from sqlmicro.audits import k_anonymity, promised
+
+    count = promised.counter(subject.warehouse, subject.release.relation)
+    if subject.entity is not None or subject.nulls != "own_value":
+
+        def count(columns: Sequence[Column]) -> int:
+            return k_anonymity.sizes_of(replace(subject, quasi=tuple(columns), _made={})).k
+
+    apart = {column.name: "sensitive" for column in subject.sensitive}
+    if subject.weight is not None:
+        apart[subject.weight.name] = "weight"
+    quasi = [column.name for column in subject.quasi]
+    if values["min_k"] and not quasi:
+        left_out = {*apart, *(known.get("parameters") or {}).get("apart", {})}
+        everything = [column.name for column in subject.release.columns if column.name not in left_out]
+        asked = known.get("promised") or [{"columns": everything}]
+        quasi = max((one["columns"] for one in asked), key=len)
+    demanded = [(values["min_k"], quasi)] if values["min_k"] else []
+    unit = subject.entity.name if subject.entity else ""
+    columns = subject.release.columns
+    return promised.measured(columns, known, count, apart=apart, demanded=demanded, unit=unit)
 
 
 def _subject(
@@ -92,18 +127,16 @@ def _subject(
         raise InputError(
             "--release", f"what was published as {table!r} must still be there", "nothing", "Name another release"
         ) from None
-    names = [column.name for column in release.columns]
-    quasi = list(values["quasi"]) or (recorded.quasi_of(known, names) if known else [])
-    if not quasi and known is None:
+    if not values["quasi"] and known is None:
         raise ParameterError(
             "report, --quasi", "is needed where nothing is recorded of the release", "none",
-            f"The table has: {', '.join(names)}",
+            f"The table has: {', '.join(column.name for column in release.columns)}",
         )  # fmt: skip
     original, why = values["original"], ""
     if original is None:
         original, why = recorded.original_of(known)
     reader = options.reader_options(dict(values))
-    shared = {**values, "table": table, "original": None, "quasi": tuple(quasi)}
+    shared = {**values, "table": table, "original": None}
     shared |= dict.fromkeys(options.names(options.READER))
     subject = inputs.subject(warehouse, shared)
     if original is not None:
@@ -124,8 +157,7 @@ def _subject(
         "no_original": why,
         "unit": values["entity"],
         "nulls": values["nulls"],
-        "quasi": quasi,
-        "sensitive": list(values["sensitive"]),
+        "sensitive": [column.name for column in subject.sensitive],
         "records": warehouse.count(release.relation),
         "records_before": _before(warehouse, subject, known),
         "started": str(known["started"])[:16] if known else None,
@@ -133,13 +165,14 @@ def _subject(
         "kept": known["parameters"].get("kept", []) if known else [],
         "dropped": _dropped(known),
         "versions": known["versions"] if known else {},
-        "promised_k": recorded.promised_k(known, quasi) if known else None,
         "recorded_audits": known["audits"] if known else [],
         "attacks": [],
         "attacked": [],
         "attacks_assume": False,
         "no_attacks": why or "none was asked for",
-        "candidates": _points(known),
+        "not_tried": [],
+        "candidates": [],
+        "other_candidates": [],
         "safe_candidates": known["candidates"] if known else [],
     }
     return subject, facts
@@ -183,57 +216,9 @@ def _sizes(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     return dict(found.get("histogram", {}))
 
 
-def _verdict(k: float | None, needed: int) -> dict[str, Any]:
-    """Return whether the k that was promised or asked for was found: held, broken, or none where there was none."""
-    status = "none" if k is None or not needed else "held" if k >= needed else "broken"
-    return {"status": status, "k": None if k is None else int(k), "needed": needed or None}
-
-
 def _loss(known: Mapping[str, Any] | None, details: Mapping[str, Any]) -> dict[str, Any]:
     """Return IL: as it is measured record by record, else as it was recorded when the release was made."""
     found = details.get("information-loss")
     if found is not None:
         return {"IL": found["value"], "by_column": found["by_column"], "changed": found["changed"], "measured": True}
     return {"IL": known["il"] if known else None, "by_column": {}, "changed": {}, "measured": False}
-
-
-def _points(known: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Return the releases of the same source as points of an R-U map: risk 1/k, and IL in percent."""
-    from sqlmicro.reports.charts import pareto
-
-    if known is None:
-        return []
-    points = [
-        {
-            "label": row["target"],
-            "risk": 1 / row["k"],
-            "loss": row["il"],
-            "command": row["method"],
-            "chosen": row["id"] == known["id"],
-        }
-        for row in known["siblings"]
-        if row["k"] and row["il"] is not None
-    ]
-    return pareto(points)
-
-
-def attack(facts: dict[str, Any], values: Mapping[str, Any], progress: Progress) -> None:
-    """Attack the release with its original in hand, and add what came of it to the facts."""
-    from sqlmicro.attacks.command import attack_options, attack_values
-    from sqlmicro.params import settle
-
-    if facts["original"] is None or not values["sample"]:
-        return
-    options = attack_options()
-    given = {option.name: values[option.name] for option in options if option.name in values}
-    given |= {"original": facts["original"], "release": (facts["table"],)}
-    try:
-        report = attack_values(settle(options, given, "report"), progress)
-    except (InputError, ParameterError) as error:
-        facts["no_attacks"] = str(error).rstrip(".")
-        return
-    names = ("name", "rate", "ci", "chance", "n")
-    facts["attacks"] = [{name: row[name] for name in names} for row in report["attacks"]]
-    facts["attacked"] = report["columns"]
-    facts["attacks_assume"] = report["truth"] == "assumed"
-    facts["no_attacks"] = "" if facts["attacks"] else "none can be made"

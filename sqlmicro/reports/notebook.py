@@ -8,31 +8,33 @@ from typing import Any
 
 from sqlmicro.reports import charts
 from sqlmicro.reports.disclosure import class_steps
-from sqlmicro.reports.text import some
 
 _numbers = count(1)
 
 
 def release(report: Mapping[str, Any]) -> str:
     """Return a release: its main figures, its class sizes, its notes."""
-    wanted = max((audit["threshold"] or 0 for audit in report["audits"]), default=0)
+    wanted = max((promise["k"] for promise in report["verdict"]["promised"]), default=0)
     rows = [
         ("source", report["source"]),
         ("published", report["target"] or "not yet"),
         ("method", report["method"]),
         ("rows", f"{report['rows']:,} of {report['rows_in']:,}"),
-        ("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
+        ("verdict", report["verdict"]["headline"]),
+        ("", report["verdict"]["sentence"]),
     ]
     if report["IL"] is not None:
         rows.append(("information loss", f"{report['IL']:.4g} %"))
-    return _piece("Release", rows, _chart(report["histogram"], wanted), "", report["notes"])
+    colour = report["verdict"]["colour"]
+    return _piece("Release", rows, _chart(report["histogram"], wanted), "", report["notes"], colour)
 
 
 def result(verb: str, text: str, report: Mapping[str, Any]) -> str:
     """Return what a verb found: its text, and the class sizes where it counted them."""
     found = [row for row in report.get("audits", []) if row.get("histogram")]
     chart = _chart(found[0]["histogram"], found[0]["threshold"] or 0) if found else ""
-    return _piece(verb.replace("-", " ").capitalize(), [], chart, text, [])
+    colour = (report.get("verdict") or {}).get("colour", "")
+    return _piece(verb.replace("-", " ").capitalize(), [], chart, text, [], colour)
 
 
 def _chart(sizes: Mapping[int, int], k: float) -> str:
@@ -47,7 +49,9 @@ def _chart(sizes: Mapping[int, int], k: float) -> str:
     return charts.bars(key, "Records by class size", steps, unit="records", percent=False)
 
 
-def _piece(title: str, rows: Sequence[tuple[str, str]], chart: str, text: str, notes: Sequence[str]) -> str:
+def _piece(
+    title: str, rows: Sequence[tuple[str, str]], chart: str, text: str, notes: Sequence[str], colour: str = ""
+) -> str:
     page = charts.environment()
 
     # The page is not ours: rules hold inside this piece only.
@@ -55,6 +59,6 @@ def _piece(title: str, rows: Sequence[tuple[str, str]], chart: str, text: str, n
     styles = colours + page.get_template("chart.css.jinja").render().replace(".chart", ".sqlmicro .chart")
     return str(
         page.get_template("notebook.html.jinja").render(
-            title=title, rows=rows, chart=chart, text=text, notes=notes, styles=styles
+            title=title, rows=rows, chart=chart, text=text, notes=notes, styles=styles, colour=colour
         )
     )

@@ -38,7 +38,7 @@ def html(facts: Mapping[str, Any]) -> str:
             title=f"{heading(facts)}: disclosure report",
             heading=heading(facts),
             about=about(facts),
-            status=facts["verdict"]["status"],
+            colour=facts["verdict"]["colour"],
             verdict=verdict(facts),
             tiles=tiles(facts),
             sections=sections(facts),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.errors import InputError
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from sqlmicro.warehouse import Warehouse
 
 SCHEMA = "sqlmicro"
-_K = "k-anonymity ("
 _CANDIDATE = "candidate "
 
 
@@ -64,9 +63,14 @@ def _numbers(warehouse: Warehouse) -> list[str]:
 
 
 def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
+    from sqlmicro.recording import refuse_other
+
     if not _there(warehouse, "releases"):
         return None
-    names = ("id", "source", "target", "method", "parameters", "n", "suppressed", "il", "started", "versions")
+    refuse_other(warehouse, _named(warehouse, "releases"))
+    names = (
+        "id", "source", "target", "method", "parameters", "promised", "n", "suppressed", "il", "started", "versions",
+    )  # fmt: skip
     rows = warehouse.query(
         "report",
         "SELECT {{ names | idents }} FROM {{ r | ident }} WHERE id = $1",
@@ -77,7 +81,7 @@ def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
     if not rows:
         return None
     row = dict(zip(names, rows[0], strict=True))
-    row |= {name: json.loads(row[name] or "{}") for name in ("parameters", "versions")}
+    row |= {name: json.loads(row[name] or "{}") for name in ("parameters", "promised", "versions")}
     row["audits"] = _audits(warehouse, number)
     row["candidates"] = _candidates(warehouse, number)
     row["siblings"] = _siblings(warehouse, row["source"])
@@ -112,26 +116,16 @@ def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
 
 
 def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
-    """Return every release of the same source with the k and the IL that were recorded."""
+    """Return every release of the same source, with its parameters and what it lost in each column."""
+    names = ("id", "target", "method", "parameters", "loss_by_column")
     rows = warehouse.query(
         "report",
-        "SELECT id, target, method, k, il FROM {{ r | ident }} WHERE source = $1 ORDER BY id",
+        "SELECT {{ names | idents }} FROM {{ r | ident }} WHERE source = $1 ORDER BY id",
         [source],
+        names=names,
         r=_named(warehouse, "releases"),
     )
-    return [dict(zip(("id", "target", "method", "k", "il"), row, strict=True)) for row in rows]
-
-
-def columns_of(check: str, names: Sequence[str]) -> list[str]:
-    """Return the columns a recorded check was made over; none where its name does not tell them apart.
-
-    >>> columns_of("k-anonymity (age, sex)", ["sex", "age"]), columns_of("rows", ["age"])
-    (['age', 'sex'], [])
-    """
-    if not check.startswith(_K):
-        return []
-    found = check.removeprefix(_K).removesuffix(")").split(", ")
-    return found if set(found) <= set(names) else []
+    return [dict(zip(names, (*row[:3], *map(json.loads, row[3:])), strict=True)) for row in rows]
 
 
 def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -151,26 +145,6 @@ def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
             }
         )
     return steps
-
-
-def quasi_of(recorded: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return the columns the k of a release was measured over: those of its widest check, else those of its steps."""
-    checked = [columns_of(row["check"], names) for row in recorded["audits"]]
-    widest = max(checked, key=len, default=[])
-    if widest:
-        return widest
-    used = [column for step in steps_of(recorded) for column in (*step["columns"], *step["by"])]
-    return [column for column in dict.fromkeys(used) if column in names]
-
-
-def promised_k(recorded: Mapping[str, Any], quasi: Sequence[str]) -> int | None:
-    """Return the largest k that was asked of these columns together, and held when it was recorded."""
-    asked = [
-        int(row["threshold"])
-        for row in recorded["audits"]
-        if row["threshold"] is not None and row["passed"] and set(columns_of(row["check"], quasi)) == set(quasi)
-    ]
-    return max(asked, default=None)
 
 
 def original_of(recorded: Mapping[str, Any] | None) -> tuple[str | None, str]:

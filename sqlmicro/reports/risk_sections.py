@@ -74,6 +74,9 @@ def attacks(facts: Mapping[str, Any]) -> Section:
     if facts["attacks_assume"]:
         text.append("Nothing tells which record became which, so the worst is assumed: that the true record is among "
                     "those that an attack ends with. Rates are upper bounds; --match measures them.")  # fmt: skip
+    if facts["not_tried"]:
+        left = "; ".join(f"{row['name']} {row['why']}" for row in facts["not_tried"])
+        text.append(f"Not tried: {left}.")
     rows = [
         [a["name"], percent(a["rate"]), f"{percent(a['ci'][0])} to {percent(a['ci'][1])}", percent(a["chance"]),
          f"{a['n']:,}"] for a in facts["attacks"]
@@ -94,6 +97,15 @@ def risk_map(facts: Mapping[str, Any]) -> Section:
     points = facts["candidates"]
     if len(points) < 2:
         return Section("map", "Risk and loss")
+    text = [
+        f"The recorded releases of the same source with the same columns, {names(facts['verdict']['columns'], 8)}. "
+        "Risk is the share of the records tried that distance-based linkage over all of them links, measured in the "
+        "same way for each; loss is the mean over the columns: IL of numeric ones, the share of values changed of "
+        "others. A release on the front is beaten by no other in both."
+    ]
+    if facts["other_candidates"]:
+        others = names(facts["other_candidates"], 8)
+        text.append(f"Not on this map, because their columns, or their measure of loss, are others: {others}.")
     rows = [
         [
             f"{p['label']} ({p['command']}{', this one' if p['chosen'] else ''})",
@@ -104,9 +116,8 @@ def risk_map(facts: Mapping[str, Any]) -> Section:
         for p in points
     ]
     return Section("map", "Risk and loss", [Block(
-        text=["Every recorded release of the same source. Risk is 1/k, the chance to find somebody whose values are "
-              "known; loss is IL. A release on the front is beaten by no other in both."],
-        chart=lambda key: charts.ru_map(points, key=key, risk="highest risk (1/k)", loss="information loss IL in %"),
+        text=text,
+        chart=lambda key: charts.ru_map(points, key=key, risk="share of records linked", loss="loss in %"),
         table=Table("Releases of the same source", ["Release", "Risk", "Loss", "On the front"], rows,
                     frozenset({1, 2})),
     )])  # fmt: skip
@@ -197,9 +208,11 @@ def not_promised(facts: Mapping[str, Any]) -> Section:
     """Return the section on what nobody may take for promised."""
     items = []
     if facts["verdict"]["status"] != "held":
-        items.append("Not that a record cannot be singled out: the k of the record is not promised, or was not held.")
-    items.append("Nothing about columns outside the list above: whoever knows another released column may tell apart "
-                 "records that are alike in these.")  # fmt: skip
+        items.append("Not that a record cannot be singled out: over all that is released no k is promised, or it does "
+                     "not hold.")  # fmt: skip
+    if facts["verdict"]["apart"]:
+        left = [f"{name} ({why})" for name, why in facts["verdict"]["apart"].items()]
+        items.append(f"Nothing against whoever knows {names(left)}: these were not counted.")
     if facts["kept"]:
         items.append(f"Nothing about {names(facts['kept'])}, released as they were.")
     items.append(

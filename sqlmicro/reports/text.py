@@ -150,7 +150,8 @@ def release(report: dict[str, Any]) -> str:
         *_losses(report),
         *_missing(report["missing"]),
         *_types(report),
-        line("k reached", f"{report['k']} over {some(report['quasi'])}" if report["quasi"] else "not measured"),
+        line("verdict", report["verdict"]["headline"]),
+        line("", report["verdict"]["sentence"]),
         *_audits(report["audits"]),
         *_purged(report),
         line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report["seconds"].items())),
@@ -261,7 +262,10 @@ def _audits(audits: Sequence[dict[str, Any]]) -> list[str]:
         columns = [column for check in checks for column in check["columns"]]
         of = f" ({some(columns)})" if columns else ""
         verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
-        worst = (min if checks[0]["at_least"] else max)(check["value"] for check in checks)
+        values = [check["value"] for check in checks if check["value"] is not None]
+        if not values:  # no column counts
+            continue
+        worst = (min if checks[0]["at_least"] else max)(values)
         needed = "" if threshold is None else f", needed {figure(threshold)}"
         lines.append(line("audit", f"{name}{of}: {figure(worst)}{needed}, {verdict}"))
     return lines

@@ -52,7 +52,7 @@ def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
     The database is read, never changed. The report holds aggregates of at least k records.
     """
-    from sqlmicro.reports import facts, markdown, page
+    from sqlmicro.reports import facts, intruder, markdown, page
     from sqlmicro.warehouse import Warehouse
 
     path = _target(values)
@@ -60,15 +60,16 @@ def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         attach.attach(warehouse, values["attach"])
-        found = facts.collect(warehouse, values)
-    facts.attack(found, values, progress)
+        found, verdict, known = facts.collect(warehouse, values)
+    intruder.attack(found, verdict, values, progress)
+    intruder.place(found, known, values, progress)
     as_text = values["markdown"] or (path is not None and path.suffix.lower() in _TEXTS)
     text = markdown.markdown(found) if as_text else ""
     if path is not None:
         write_whole(path, text or page.html(found), overwrite=values["overwrite"])
     return {
         **found,
-        "passed": found["verdict"]["status"] != "broken",
+        "passed": found["verdict"]["passed"],
         "to": values["to"],
         "markdown": text if as_text and path is None else None,
     }

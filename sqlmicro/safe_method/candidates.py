@@ -44,6 +44,21 @@ class Candidate:
     loss: float
     sizes: np.ndarray
     cost: Cost
+    occurring: tuple[str, ...] = ()
+    """The columns whose released combinations all occur in the original: those that the search places."""
+
+    @property
+    def disclosure(self) -> str:
+        """What is known of the original from a combination of values that is released."""
+        if self.occurring:
+            return (
+                f"every released combination of {', '.join(self.occurring)} occurs in the original, if only once: that "
+                "somebody has it is told. How many have it is not: a count near k may stand for an original 1 or 2"
+            )
+        return (
+            "released are means and modes of groups of at least k: a combination of them may occur in the original or "
+            "not, and a count near k may stand for an original 0, 1 or 2"
+        )
 
     @property
     def rank(self) -> tuple[float, float]:
@@ -88,7 +103,14 @@ class Trial:
         return len(self.found) + 1
 
     def add(
-        self, grouping: Grouping, files: tuple[Name, Name], algorithm: str, which: str, unification: str, meter: Meter
+        self,
+        grouping: Grouping,
+        files: tuple[Name, Name],
+        algorithm: str,
+        which: str,
+        unification: str,
+        meter: Meter,
+        occurring: tuple[str, ...] = (),
     ) -> None:
         """Measure the SAFE distance of a candidate file to the original, and put it into the list."""
         import numpy as np
@@ -103,7 +125,7 @@ class Trial:
         self.found.append(
             Candidate(
                 self.number, algorithm, which, unification, grouping.dropped, members, released, measured, loss, sizes,
-                meter.read(),
+                meter.read(), occurring,
             )
         )  # fmt: skip
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MUCH_LOST = 25.0
 COORDINATES_UP_TO = 200_000_000
 """The default leaves the cluster method out above so many coordinates of all combinations, 8 bytes each."""
-DISCLOSURE = "a shown count near k may stand for an original 1 or 2; no released record is known to be true"
 
 
 @method(
@@ -213,8 +212,11 @@ def safe(
     Z, the 0/1 matrix, is not built for the evaluation: cells are combinations that occur, A and T aggregates of them.
     Where two candidates have the same distance, the smaller loss in the numeric columns decides; without nominal
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate
-    that improves one distance and worsens the other; here one number decides. A count near k in the release may stand
-    for an original 1 or 2: no released record is known to be true, which is SAFE's promise.
+    that improves one distance and worsens the other; here one number decides.
+
+    A count near k in the release may stand for an original 1 or 2. The search releases combinations of the nominal
+    columns, and of the numeric ones that keep values that occur, which all occur in the original, if only once: whoever
+    sees one knows that somebody has it, not how many. Means and modes of a group may occur together or not.
     """
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
@@ -307,7 +309,8 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
         file = direct.placed_file(work, cells, placement, means, trial.number)
         file = rounded(work, file, how, placement.averaged, kept, trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
-        trial.add(placement.grouping, (members, file), "search", "all", shown, meter)
+        occurring = tuple(column.name for column in kept)
+        trial.add(placement.grouping, (members, file), "search", "all", shown, meter, occurring)
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
@@ -363,7 +366,7 @@ def _take(work: Work, cells: Cells, best: Candidate) -> None:
             f"{best.dropped:,} records in groups below k were dropped (--small-groups drop)"
             + (f"; the totals deviate by it: {', '.join(bias)}" if bias else "")
         )
-    work.note(DISCLOSURE)
+    work.note(best.disclosure)
 
 
 def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str) -> Name:

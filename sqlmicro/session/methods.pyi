@@ -19,6 +19,7 @@ Names: TypeAlias = str | Sequence[str]
 
 class Shared(TypedDict, total=False):
     keep: Names
+    accept_unique: Names
     drop: Names
     rest: Literal["keep", "drop"] | None
     row_key: Names

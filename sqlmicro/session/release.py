@@ -15,6 +15,7 @@ from sqlmicro.interrupts import watched
 from sqlmicro.params import settle
 from sqlmicro.session.result import Audit
 from sqlmicro.steps import Job, Step, gate_parameters
+from sqlmicro.verdict import together
 
 if TYPE_CHECKING:
     import duckdb
@@ -60,7 +61,7 @@ class Release:
         k : int, optional
             The k that must hold; the same gate as `min_k`.
         quasi : str or sequence of str
-            Quasi-identifiers. Default: the columns that were worked on.
+            Quasi-identifiers. Default: the columns a k was promised over, else all that an attacker may know.
         sensitive : str or sequence of str
             Sensitive columns of the release.
         **settings
@@ -96,7 +97,7 @@ class Release:
             **{role: list(values[role]) for role in ("quasi", "sensitive")},
             **{role: values[role] for role in ("weight", "entity")},
             "audits": rows,
-            "passed": all(row["passed"] for row in rows if row["asked"]),
+            "passed": together(row["passed"] for row in rows if row["asked"]),
             "release": self.report["release"],
             "recorded": False,
         })  # fmt: skip

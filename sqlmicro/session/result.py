@@ -24,9 +24,10 @@ class Result:
     report: dict[str, Any]
 
     @property
-    def passed(self) -> bool:
-        """Whether every gate that was named held; True where there was none."""
-        return bool(self.report.get("passed", True))
+    def passed(self) -> bool | None:
+        """Whether what was demanded held; None where nothing was."""
+        found: bool | None = self.report.get("passed")
+        return found
 
     def table(self) -> str:
         """Return the report as text, as the command prints it."""

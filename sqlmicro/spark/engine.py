@@ -12,13 +12,13 @@ from sqlmicro import keys, options, pipeline, private, publish, published_types,
 from sqlmicro.columns import make_columns, numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.interrupts import committing
-from sqlmicro.job import _note_roles, _versions
+from sqlmicro.job import _note_roles, _versions, judged
 from sqlmicro.params import settle
 from sqlmicro.registry import Method, find
 from sqlmicro.source import Source
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.steps import Job, Step, own_settings, plan_of, settle_columns, step_columns
+from sqlmicro.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -48,17 +48,17 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         source = _source(opened, given["table"])
         roles = settle_columns(warehouse, source, job)
         run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
+        pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
         opened.fit(run.rows_in)
         _note_roles(run)
-        columns, by = step_columns(step, run.roles, source)
+        columns, by = step_columns(job, step, run.roles, source)
         method, settings = _here(find(step.do), step)
         pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or method.nulls, step.where)
         report = _report(run, job, target)
         report["audits"], report["types_changed"] = _publish(run, target, dry=job.dry)
-        report["k"] = report["audits"][0]["value"]
-        report["histogram"] = report["audits"][0].pop("histogram")
+        report |= judged(run, report["audits"])
         report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-        report["notes"] = run.notes + publish.warnings(run, report)
+        report["notes"] = run.notes
         if given["show_sql"]:
             report["sql"] = opened.script()
         return [report]
@@ -162,6 +162,6 @@ def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, An
         "method": last["method"], "engine": "spark", "rows_in": run.rows_in, "rows": rows,
         "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
         "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
-        "candidates": [], "chosen": None, "quasi": [column.name for column in run.quasi],
+        "candidates": [], "chosen": None,
         "promise": [last["promise"]], "steps": run.steps, "versions": _versions(), "dry_run": job.dry,
     }  # fmt: skip

@@ -136,7 +136,9 @@ def test_windows_of_rank_swapping_hold_the_truth(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {"id": ("INTEGER", list(range(400)))}
     columns |= {name: ("DOUBLE", [float(int(rng.gauss(50, 20))) for _ in range(400)]) for name in "abcd"}
     db = workbench.make(columns)
-    sqlmicro.swap("records", db=db, kind="rank", percent=5, columns=tuple("abcd"), keep=("id",), into="swapped")
+    sqlmicro.swap(
+        "records", db=db, kind="rank", percent=5, columns=tuple("abcd"), keep="id", accept_unique="id", into="swapped"
+    )
     report = sqlmicro.attack(
         db=db, original="records", release="swapped", match="id", swap_percent=5, attack="rank-intervals"
     )
@@ -209,7 +211,7 @@ def test_ranges_of_mondrian_hold_the_truth(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {"id": ("INTEGER", list(range(600)))}
     columns |= {name: ("INTEGER", [rng.randrange(100) for _ in range(600)]) for name in "ab"}
     db = workbench.make(columns)
-    sqlmicro.mondrian("records", db=db, columns=("a", "b"), keep="id", k=5, into="released")
+    sqlmicro.mondrian("records", db=db, columns=("a", "b"), keep="id", accept_unique="id", k=5, into="released")
     report = sqlmicro.attack(db=db, original="records", release="released", match="id")
     found = {row["name"]: row for row in report["attacks"]}
     assert found["intersection"]["truth_among_them"] == 1.0

@@ -42,7 +42,17 @@ def tarragona(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> st
 
 @pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (5, 10))])
 def test_k_anonymous_records_are_linked_by_one_in_k(tarragona: str, k: int) -> None:
-    sqlmicro.mdav("records", db=tarragona, columns=TARRAGONA, keep="id", rest="drop", k=k, into=f"mdav_{k}", seed="t")
+    sqlmicro.mdav(
+        "records",
+        db=tarragona,
+        columns=TARRAGONA,
+        keep="id",
+        accept_unique="id",
+        rest="drop",
+        k=k,
+        into=f"mdav_{k}",
+        seed="t",
+    )
     report = sqlmicro.attack(db=tarragona, original="records", release=f"mdav_{k}", match="id")
     found = by_name(report)
     for name in ("distance-linkage", "rank-linkage", "intersection"):
@@ -61,7 +71,9 @@ def test_k_anonymous_records_are_linked_by_one_in_k(tarragona: str, k: int) -> N
 @pytest.mark.parametrize("k", [3, 5, 10])
 def test_census_is_linked_by_one_in_k(data_folder: Path, tmp_path: Path, k: int) -> None:
     db = table_of(data_folder, "census.csv", tmp_path / "c.duckdb")
-    sqlmicro.mdav("records", db=db, columns=_all_but_id(db), keep="id", k=k, into="released", seed="c")
+    sqlmicro.mdav(
+        "records", db=db, columns=_all_but_id(db), keep="id", accept_unique="id", k=k, into="released", seed="c"
+    )
     found = by_name(sqlmicro.attack(db=db, original="records", release="released", match="id"))
     for name in ("distance-linkage", "rank-linkage", "intersection"):
         assert holds(found[name], 1 / k), name
@@ -74,7 +86,9 @@ def test_columns_alone_are_linked_nearly_always(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {"id": ("INTEGER", list(range(5000)))}
     columns |= {name: ("DOUBLE", [rng.gauss(0, 1) for _ in range(5000)]) for name in "abcdef"}
     db = workbench.make(columns)
-    sqlmicro.individual_ranking("records", db=db, columns=tuple("abcdef"), keep="id", k=3, into="released")
+    sqlmicro.individual_ranking(
+        "records", db=db, columns=tuple("abcdef"), keep="id", accept_unique="id", k=3, into="released"
+    )
     report = sqlmicro.attack(db=db, original="records", release="released", match="id")
     found = by_name(report)
     assert found["distance-linkage"]["rate"] > 0.99
@@ -97,7 +111,9 @@ def test_a_seed_that_is_published_is_found(workbench: Any, tmp_path: Path, key: 
     rng = random.Random(2)
     columns = {"id": ("INTEGER", rng.sample(range(300), 300)), "x": ("DOUBLE", [rng.random() for _ in range(300)])}
     db = workbench.make(columns)
-    sqlmicro.mdav("records", db=db, columns="x", keep="id", k=4, seed="2026-11", into="released", **key)
+    sqlmicro.mdav(
+        "records", db=db, columns="x", keep="id", accept_unique="id", k=4, seed="2026-11", into="released", **key
+    )
     told = tmp_path / "manifest.json"
     told.write_text('{"note": ["we used", {"seed": "2026-11"}]}', encoding="utf-8")
     options: dict[str, Any] = {"db": db, "original": "records", "release": "released", "attack": "key-replay"}
@@ -128,7 +144,9 @@ def test_a_safe_release_is_known_by_its_promise(workbench: Any) -> None:
     """One of its settings is called `method` too, and must not stand for the name of the step."""
     towns = random.Random(5).choices("ab", k=40)
     db = workbench.make({"id": ("INTEGER", list(range(40))), "town": ("VARCHAR", towns)})
-    sqlmicro.safe("records", db=db, columns="town", keep="id", method="search", seed="1", into="released")
+    sqlmicro.safe(
+        "records", db=db, columns="town", keep="id", accept_unique="id", method="search", seed="1", into="released"
+    )
     found = sqlmicro.attack(db=db, original="records", release="released", match="id", attack="distance-linkage")
     assert found["promise"] == "record"
 

@@ -28,7 +28,9 @@ def measured(session, table, name, settings):
     """Return loss, linkage and CPU seconds of one method; the id is kept only to know whether a link is right."""
     columns = [column for column in table.column_names if column != "id"]
     with Measure() as measure:
-        release = getattr(session, name)(table, columns=columns, keep="id", seed="choosing a method", **settings)
+        release = getattr(session, name)(
+            table, columns=columns, keep="id", accept_unique="id", seed="choosing a method", **settings
+        )
     with release:
         links = session.attack(
             original=table, release=[release.arrow()], match="id", columns=columns, attack="distance-linkage"

@@ -44,8 +44,8 @@ def main():
             collected = counted(session) if session else []
             cpu, wall = ProcessorTime(), time.perf_counter()
             report = sqlmicro.microaggregate(
-                original, columns=COLUMNS, keep=["id"], rest="drop", k=given.k, quality=given.quality, seed="bench",
-                to=str(to), engine=engine,
+                original, columns=COLUMNS, keep=["id"], accept_unique=["id"], rest="drop", k=given.k,
+                quality=given.quality, seed="bench", to=str(to), engine=engine,
             )  # fmt: skip
             cpu, wall = cpu.stop(), time.perf_counter() - wall
             loss, k, groups = measured(original, f"{to}/*.parquet" if session else str(to))

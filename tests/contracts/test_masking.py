@@ -111,7 +111,8 @@ def _persons(n: int = 120) -> dict[str, tuple[str, list[Any]]]:
 
 def _options(variant: Variant, table: Any, **more: Any) -> dict[str, Any]:
     columns = {"columns": list(variant.columns)} if variant.columns else {}
-    return {**variant.settings, **columns, "rest": "keep", "seed": "contract", **more}
+    unique = [name for name in table or _persons() if name not in variant.columns and name != "land"]
+    return {**variant.settings, **columns, "rest": "keep", "accept_unique": unique, "seed": "contract", **more}
 
 
 def _worked_on(variant: Variant, db: str, threads: int, seed: str = "contract") -> list[tuple[Any, ...]]:
@@ -243,8 +244,11 @@ def test_a_column_of_the_wrong_type_is_refused_and_nothing_is_written(workbench:
     db = workbench.make(_persons())
     settings = [f"--{name.replace('_', '-')}={value}" for name, value in variant.settings.items() if value is not True]
     settings = [part for part in settings if "[" not in part]
+    unique = ",".join(name for name in _persons() if name not in (variant.bad, "land"))
     arguments = [variant.name, "--db", db, "--table", "records", "--columns", variant.bad, "--rest", "keep", *settings]
+    arguments += ["--accept-unique", unique]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2, result.output
+    assert "accept-unique" not in result.output
     assert "Ulm" not in result.output
     assert workbench.relations(db) == [("main", "records")]

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from conftest import kept
 
 import sqlmicro
 from sqlmicro.registry import methods
@@ -79,6 +80,7 @@ def release(tmp_path: Path) -> Release:
         to = tmp_path / "release.csv"
         options = {"columns": ["income", "age"], "rest": "keep", "row_key": ["number"], "seed": "bytes", **settings}
         options = {key: value for key, value in options.items() if value is not None}
+        options["accept_unique"] = kept(["number", "income", "age", "town", "flag"], options)
         verb = getattr(sqlmicro, name.replace("-", "_"))
         verb(path, to=str(to), overwrite=True, **(options | more))
         return to.read_bytes()

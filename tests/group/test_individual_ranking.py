@@ -165,8 +165,9 @@ def test_the_report_warns_that_the_record_is_not_k_anonymous(workbench: Any) -> 
     rng = np.random.default_rng(6)
     db = workbench.make({name: ("DOUBLE", rng.normal(size=200)) for name in "abcdef"})
     release = workbench.release("individual-ranking", db, k=3, columns=list("abcdef"))
-    assert release.report["k"] < 3
-    assert any("not k-anonymous" in note.lower() for note in release.report["notes"])
+    assert release.report["k"] is None
+    assert release.report["k_released"] < 3
+    assert "Nobody promised a k for the record" in release.report["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 0}, {"representative": "mode"}, {"remainder": "first"}])

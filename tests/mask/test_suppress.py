@@ -312,7 +312,7 @@ def test_in_place(workbench: Any) -> None:
     import sqlmicro
 
     db = workbench.make({"x": ("INTEGER", [1, 1, 1, 2]), "town": ("VARCHAR", ["a"] * 4), "id": ("INTEGER", range(4))})
-    sqlmicro.suppress("records", db=db, in_place=True, columns=["x", "town"], keep=["id"], k=2)
+    sqlmicro.suppress("records", db=db, in_place=True, columns=["x", "town"], keep="id", accept_unique="id", k=2)
     found = workbench.read(db, "records")
     assert Counter(zip(found["x"], found["town"], strict=True)) == {(1, "a"): 2, (None, "a"): 2}
     assert dict(zip(found["id"], found["x"], strict=True))[3] is None

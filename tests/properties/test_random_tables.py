@@ -275,7 +275,13 @@ def test_content_does_not_depend_on_threads_where_there_is_work_for_two(workbenc
         "value": ("DOUBLE", np.round(np.exp(rng.normal(8, 2, n)), 2)),
         "a,b": ("DOUBLE", rng.normal(1e6, 1, n)),
     }
-    options: dict[str, Any] = {"columns": ["value", "a,b"], "keep": ["number"], "k": 10, "seed": "threads"}
+    options: dict[str, Any] = {
+        "columns": ["value", "a,b"],
+        "keep": ["number"],
+        "accept_unique": ["number"],
+        "k": 10,
+        "seed": "threads",
+    }
     if method == "safe":
         options["algorithm"] = ["kmeans++(clusters=5)"]
     if method == "single-axis":

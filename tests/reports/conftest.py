@@ -45,7 +45,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         quoted = '"' + INCOME.replace('"', '""') + '"'
         connection.execute(f'CREATE TABLE "{TABLE}" (person BIGINT, {quoted} DOUBLE, age INTEGER, "{CITY}" VARCHAR)')
         connection.executemany(f'INSERT INTO "{TABLE}" VALUES (?, ?, ?, ?)', list(zip(*original.values(), strict=True)))
-    options: dict[str, Any] = {"db": db, "columns": [f"{INCOME}", "age"], "keep": ["person", CITY]}
+    options: dict[str, Any] = {
+        "db": db,
+        "columns": [f"{INCOME}", "age"],
+        "keep": ["person", CITY],
+        "accept_unique": ["person"],
+    }
     sqlmicro.mdav(TABLE, k=K, into="release", **options)
     sqlmicro.mdav(TABLE, k=5, into="coarse", **options)
     sqlmicro.individual_ranking(TABLE, k=K + 1, into="by column", **options)

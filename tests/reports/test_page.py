@@ -13,6 +13,7 @@ from sqlmicro.reports import charts
 from sqlmicro.reports.markdown import escaped, markdown
 from sqlmicro.reports.page import html
 from sqlmicro.reports.sections import sections
+from sqlmicro.verdict import Promised, Verdict
 
 from .conftest import CITY, FREQUENT, INCOME, TABLE
 
@@ -146,11 +147,11 @@ def contrast(one: str, other: str) -> float:
 def test_colours_can_be_told_apart(page: str, mode: str) -> None:
     found = colours(page)[mode]
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
-    for text in ("ink", "quiet", "link", "good", "alarm"):
+    for text in ("ink", "quiet", "link", "green", "amber", "red", "grey"):
         for ground in ("paper", "panel"):
             assert contrast(found[text], found[ground]) >= 4.5, (mode, text, ground)
     for shape, ground in (
-        ("before", "paper"), ("after", "paper"), ("after", "before-fill"), ("alarm", "paper"), ("focus", "paper"),
+        ("before", "paper"), ("after", "paper"), ("after", "before-fill"), ("red", "paper"), ("focus", "paper"),
         ("quiet", "paper"),
     ):  # fmt: skip
         assert contrast(found[shape], found[ground]) >= 3, (mode, shape, ground)
@@ -234,9 +235,8 @@ def test_bars_are_as_long_as_their_shares() -> None:
 
 def test_the_verdict_is_the_first_thing(tree: Tree, facts: dict[str, Any]) -> None:
     first = next(e for e in tree.all("h2"))
-    assert first["text"] == "k = 3 held"
-    assert facts["verdict"] == {"status": "held", "k": facts["verdict"]["k"], "needed": 3}
-    broken = {**facts, "verdict": {"status": "broken", "k": 2, "needed": 3}}
+    assert first["text"] == 'k = 3 held over net "income", age only'
+    broken = {**facts, "verdict": Verdict((Promised(3, ("age",), 2),), ("age",), 2, {}).told()}
     assert "k = 3 NOT held" in html(broken)
     assert "occurs in 2 records only" in html(broken)
     assert TABLE in tree.all("header")[0]["text"]

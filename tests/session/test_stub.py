@@ -50,7 +50,7 @@ def test_mypy_sees_what_comes_back(tmp_path: Path) -> None:
     )
     told = [line.split(": ", 1)[1] for line in done.stdout.splitlines() if "program.py" in line]
     assert [line.split('"')[1] for line in told[:3]] == [
-        "sqlmicro.session.release.Release", "bool", "sqlmicro.session.result.Audit",
+        "sqlmicro.session.release.Release", "bool | None", "sqlmicro.session.result.Audit",
     ]  # fmt: skip
     assert 'incompatible type "str"; expected "int"' in told[3]
     assert 'no attribute "mdva"' in told[4]

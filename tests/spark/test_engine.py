@@ -60,7 +60,7 @@ def test_microaggregate_in_blocks_keeps_its_promise_and_loses_little(
 ):
     monkeypatch.setattr(blocks, "MOST", 300)
     to = tmp_path / "release"
-    given = {"columns": COLUMNS, "keep": ["id"], "rest": "drop", "k": 5, "seed": "s"}
+    given = {"columns": COLUMNS, "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 5, "seed": "s"}
     alone = sqlmicro.microaggregate(tarragona, to=str(tmp_path / "alone.parquet"), **given)
     found = sqlmicro.microaggregate(tarragona, to=str(to), engine="spark", **given)
     # Four blocks of 200 records: the worst case of borders.
@@ -118,7 +118,7 @@ def test_duplicates_missing_values_and_strata(spark, awkward, tmp_path, monkeypa
 
 @pytest.mark.slow
 def test_individual_ranking_gives_the_values_that_duckdb_gives(spark, tarragona, tmp_path):
-    given = {"columns": COLUMNS[:2], "keep": ["id"], "rest": "drop", "k": 3, "seed": "s"}
+    given = {"columns": COLUMNS[:2], "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 3, "seed": "s"}
     sqlmicro.individual_ranking(tarragona, to=str(tmp_path / "alone.parquet"), **given)
     found = sqlmicro.individual_ranking(tarragona, to=str(tmp_path / "release"), engine="spark", **given)
     ordered = "SELECT * FROM '{}' ORDER BY id"

@@ -121,7 +121,7 @@ def look(folder: Path) -> None:
         recorded = warehouse.query(
             "look", "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'sqlmicro' AND table_name = 'releases'"
         )[0][0]
-        found = warehouse.query("look", "SELECT id, n, k FROM sqlmicro.releases") if recorded else []
+        found = warehouse.query("look", "SELECT id, n, k_released FROM sqlmicro.releases") if recorded else []
         checks = warehouse.query("look", "SELECT bool_and(passed), count(*) FROM sqlmicro.audits") if found else []
     state = {
         "files": [hash((folder / "work" / name).read_bytes()) if _files else 0 for name in FILES],

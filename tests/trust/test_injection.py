@@ -121,6 +121,7 @@ def worlds(number: int, verbs: tuple[str, ...], wide: int) -> None:
         if name in methods():
             target = names(draw, 3, set(taken))[number % 3]
             given = options_of(name, columns)
+            given["accept_unique"] = [column for column in columns if column not in given["columns"]]
             said = verb(name, db=db, table=table, rest="keep", into=quoted(target), overwrite=True, **given)
             assert relations(db) - whole <= {target}, name
             counted["texts"] += 2 + len(columns)
@@ -161,7 +162,8 @@ def plain() -> dict[str, Any]:
         con.execute("CREATE TABLE release AS FROM records")
         con.execute("COPY records TO 'records.csv'")
     Path("job.toml").write_text(
-        f'db = "{db}"\ntable = "records"\nrest = "keep"\n[[step]]\ndo = "shuffle"\ncolumns = ["x"]\n'
+        f'db = "{db}"\ntable = "records"\nrest = "keep"\naccept_unique = ["y", "c", "d"]\n'
+        '[[step]]\ndo = "shuffle"\ncolumns = ["x"]\n'
         '[[step]]\ndo = "publish"\n'
     )
     return {
@@ -225,16 +227,19 @@ def hostile_jobs(number: int, count: int) -> None:
     db = made(draw, "records", columns, names(draw, 9, set()))
     stream = (text for text in texts(draw) if "\ud800" not in text)
     listed = ", ".join(map(toml, columns[4:]))
+    others = [column for column in columns if column != columns[3]]
     for i in range(count):
         a, b, c, d = (next(stream) for _ in range(4))
         top = f'db = "{given["db"]}"\ntable = "records"\n'
         publish = '[[step]]\ndo = "publish"\noverwrite = true\n'
         body = (
-            f"keep = [{listed}]\nrest = \"keep\"\nseed = {toml(a)}\n[[step]]\ndo = \"mdav\"\n"
+            f"keep = [{listed}]\naccept_unique = [{listed}]\nrest = \"keep\"\nseed = {toml(a)}\n"
+            "[[step]]\ndo = \"mdav\"\n"
             f"columns = [{toml(columns[0])}, {toml(columns[1])}]\nk = 2\n{publish}into = {toml(quoted(columns[2]))}\n",
             f"rest = {toml(a)}\n[[step]]\ndo = {toml(b)}\n{toml(c)} = {toml(d)}\n{publish}",
             f"{toml(a)} = {toml(b)}\n[[step]]\ndo = \"mdav\"\ncolumns = [{toml(c)}]\n{publish}",
-            f"rest = \"keep\"\n[[step]]\ndo = \"constant\"\ncolumns = [{toml(columns[3])}]\nvalue = {toml(a)}\n"
+            f"rest = \"keep\"\naccept_unique = [{', '.join(map(toml, others))}]\n"
+            f"[[step]]\ndo = \"constant\"\ncolumns = [{toml(columns[3])}]\nvalue = {toml(a)}\n"
             f"{publish}into = \"constants\"\n",
             f"[[step]]\ndo = \"register\"\nfiles = [{toml(a)}]\ntable = {toml(b)}\n[[step]]\ndo = \"audit\"\n"
             f"quasi = [{toml(c)}]\n",
@@ -265,12 +270,15 @@ def hostile_hierarchies(number: int, count: int) -> None:
         for file_name in ("h.csv", "h.toml"):
             verb(
                 "generalize", db=db, table="records", columns=["e"], rest="keep", hierarchy=[f"e={file_name}"],
-                level=["e=1"], into="out", overwrite=True,
+                level=["e=1"], into="out", overwrite=True, accept_unique=["x", "y", "c", "d"],
             )  # fmt: skip
         few = values[:3]
         with Path("m.csv").open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([["", *few], *([value, "0.5", "0.25", "0.25"][:4] for value in few)])
-        verb("pram", db=db, table="records", columns=["c"], rest="keep", matrix="m.csv", into="pram", overwrite=True)
+        verb(
+            "pram", db=db, table="records", columns=["c"], rest="keep", accept_unique=["x", "y", "d", "e"],
+            matrix="m.csv", into="pram", overwrite=True,
+        )  # fmt: skip
         counted["texts"] += 2 * (len(rows) + 6) + 3
         assert relations(db) <= {"records", "sentinel", "out", "pram"}
 

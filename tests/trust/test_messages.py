@@ -63,7 +63,8 @@ def files(folder: Path) -> list[str]:
 
 def tables(db: str) -> list[list[str]]:
     """Make tables that refuse what a release would write; return the commands that try."""
-    mdav = ["mdav", "--columns", "income", "--rest", "keep", "--k", "7", "--in-place", "--table"]
+    rest = ["--rest", "keep", "--accept-unique"]
+    mdav = ["mdav", "--columns", "income", *rest, "name", "--k", "7", "--in-place", "--table"]
     definitions = {
         "checked": (f"income BIGINT CHECK (income % 2 = 0 OR income < {NUMBER - 99}), name VARCHAR", mdav),
         "tiny": ("income DECIMAL(9, 0) CHECK (income % 2 = 0), name VARCHAR", mdav),
@@ -75,7 +76,7 @@ def tables(db: str) -> list[list[str]]:
         ),
         "enumerated": (
             f"income BIGINT, name ENUM('{WORD}-0', '{WORD}-1')",
-            ["constant", "--columns", "name", "--value", "x", "--rest", "keep", "--in-place", "--table"],
+            ["constant", "--columns", "name", "--value", "x", *rest, "income", "--in-place", "--table"],
         ),
         "unions": ("income UNION(a BIGINT, b VARCHAR), name VARCHAR", mdav),
         "endless": ("income DOUBLE, name VARCHAR", mdav),
@@ -102,24 +103,63 @@ def others(folder: Path) -> list[list[str]]:
     (folder / "broken_hierarchy.toml").write_text(f'[[level]]\n"{WORD}" = {WORD}')
     (folder / "matrix.csv").write_text(f",{WORD}-1,{WORD}-2\n{WORD}-1,0.5,0.4\n{WORD}-2,{WORD},1\n")
     (folder / "sums.csv").write_text(f",{WORD}-1,{WORD}-2\n{WORD}-1,0.5,0.4\n{WORD}-2,0,1\n")
-    generalize = ["generalize", "--table", "people", "--columns", "name", "--rest", "keep", "--hierarchy"]
+
+    def keep(*columns: str) -> list[str]:
+        others = [name for name in ("id", "name", "income", "born") if name not in columns]
+        return ["--rest", "keep", "--accept-unique", ",".join(others)]
+
+    generalize = ["generalize", "--table", "people", "--columns", "name", *keep("name"), "--hierarchy"]
     hierarchies = ("twice.csv", "ragged.csv", "missing.csv", "broken_hierarchy.toml")
-    keep = ["--rest", "keep"]
     return [
         *([*generalize, f"name={name}"] for name in hierarchies),
         *(
-            ["pram", "--table", "people", "--columns", "name", *keep, "--matrix", name]
+            ["pram", "--table", "people", "--columns", "name", *keep("name"), "--matrix", name]
             for name in ("matrix.csv", "sums.csv")
         ),
         ["run", "broken.toml"],
         ["run", "bytes.toml"],
         ["audit", "--table", "people", "--quasi", "name,born", "--min-k", "3"],
         ["audit", "--table", "people", "--quasi", "class", "--sensitive", "name", "--max-t", "0.001"],
-        ["top-code", "--table", "people", "--columns", "income", *keep, "--value", "2000000000", "--into", "o1"],
-        ["mdav", "--table", "people", "--columns", "income", "--by", "name", *keep, "--k", "3", "--into", "o2"],
-        ["generalize", "--table", "people", "--columns", "born", *keep, "--truncate", "born=hour", "--into", "o3"],
-        ["optimal-univariate", "--table", "people", "--columns", "name", *keep, "--k", "3", "--into", "o4"],
-        ["suppress", "--table", "people", "--columns", "name", *keep, "--k", "70", "--into", "o5"],
+        [
+            "top-code",
+            "--table",
+            "people",
+            "--columns",
+            "income",
+            *keep("income"),
+            "--value",
+            "2000000000",
+            "--into",
+            "o1",
+        ],
+        [
+            "mdav",
+            "--table",
+            "people",
+            "--columns",
+            "income",
+            "--by",
+            "name",
+            *keep("income", "name"),
+            "--k",
+            "3",
+            "--into",
+            "o2",
+        ],
+        [
+            "generalize",
+            "--table",
+            "people",
+            "--columns",
+            "born",
+            *keep("born"),
+            "--truncate",
+            "born=hour",
+            "--into",
+            "o3",
+        ],
+        ["optimal-univariate", "--table", "people", "--columns", "name", *keep("name"), "--k", "3", "--into", "o4"],
+        ["suppress", "--table", "people", "--columns", "name", *keep("name"), "--k", "70", "--into", "o5"],
     ]
 
 

@@ -37,7 +37,7 @@ def forms(secret: str) -> list[bytes]:
 
 
 def shuffled(db: str, **options: Any) -> dict[str, Any]:
-    return sqlmicro.shuffle("records", db=db, columns=["x"], keep=["id"], **options)
+    return sqlmicro.shuffle("records", db=db, columns=["x"], keep=["id"], accept_unique=["id"], **options)
 
 
 def recorded(db: str) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_a_job_file_names_a_seed_file_beside_it(db: str, tmp_path: Path) -> None
     (tmp_path / "secret").write_text(SEED)
     job = tmp_path / "job.toml"
     job.write_text(
-        f'db = "{db}"\ntable = "records"\nkeep = ["id"]\nseed_file = "secret"\n'
+        f'db = "{db}"\ntable = "records"\nkeep = ["id"]\naccept_unique = ["id"]\nseed_file = "secret"\n'
         '[[step]]\ndo = "shuffle"\ncolumns = ["x"]\n[[step]]\ndo = "publish"\ninto = "by_job"\nmanifest = "m.json"\n'
     )
     report = sqlmicro.run(str(job))
@@ -137,7 +137,8 @@ def test_processes_scripts_and_databases_show_no_secret(
 ) -> None:
     (tmp_path / "key").write_text(SEED[::-1])
     arguments = [
-        "pseudonymise", "--db", db, "--table", "records", "--columns", "id", "--keep", "x", "--key-file",
+        "pseudonymise", "--db", db, "--table", "records", "--columns", "id", "--keep", "x", "--accept-unique", "x",
+        "--key-file",
         str(tmp_path / "key"), "--to", str(tmp_path / "o.csv"), "--manifest", str(tmp_path / "m.json"), "--json",
     ]  # fmt: skip
     environment = {**os.environ, keys.SEED_VARIABLE: SEED}
@@ -151,7 +152,9 @@ def test_processes_scripts_and_databases_show_no_secret(
     assert process.returncode == 0, err
     monkeypatch.setenv(keys.SEED_VARIABLE, SEED)
     key_file = str(tmp_path / "key")
-    script = sqlmicro.pseudonymise("records", db=db, columns=["id"], keep=["x"], key_file=key_file, show_sql=True)
+    script = sqlmicro.pseudonymise(
+        "records", db=db, columns=["id"], keep=["x"], accept_unique=["x"], key_file=key_file, show_sql=True
+    )
     assert "SET VARIABLE" in script["sql"]
     content = b"".join(file.read_bytes() for file in (Path(db), tmp_path / "o.csv", tmp_path / "m.json"))
     for secret in (SEED, SEED[::-1]):
@@ -188,8 +191,8 @@ def test_the_query_log_of_the_database_shows_no_secret(
     (tmp_path / "key").write_text(SEED)
     # Without --to: the setting that seals the database off would keep duckdb_logs from nothing.
     sqlmicro.pseudonymise(
-        "records", db=db, columns=["id"], keep=["x"], into="logged", key_file=str(tmp_path / "key"),
-        seed_file=str(tmp_path / "key"),
+        "records", db=db, columns=["id"], keep=["x"], accept_unique=["x"], into="logged",
+        key_file=str(tmp_path / "key"), seed_file=str(tmp_path / "key"),
     )  # fmt: skip
     talk = "\n".join(logs)
     assert "SET VARIABLE" in talk
@@ -210,7 +213,15 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
 
     def run(db: str, **options: Any) -> dict[str, Any]:
         return sqlmicro.mdav(
-            "records", db=db, columns=["x"], keep=["id"], k=2, into="out", overwrite=True, **{"seed": SEED, **options}
+            "records",
+            db=db,
+            columns=["x"],
+            keep=["id"],
+            accept_unique=["id"],
+            k=2,
+            into="out",
+            overwrite=True,
+            **{"seed": SEED, **options},
         )
 
     first, again, turned, changed = run(there), run(there), run(back), run(other)
@@ -221,7 +232,9 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
     assert changed["output_hash"] != first["output_hash"]
     assert run(there, seed="another")["input_hash"] != first["input_hash"], "the hash of the input must be keyed"
     assert run(there, seed="another")["output_hash"] == first["output_hash"]
-    shuffle = sqlmicro.shuffle("records", db=there, columns=["x"], keep=["id"], into="other", seed=SEED)
+    shuffle = sqlmicro.shuffle(
+        "records", db=there, columns=["x"], keep=["id"], accept_unique=["id"], into="other", seed=SEED
+    )
     assert shuffle["sql_hash"] != first["sql_hash"]
     last = run(there)
     row = recorded(there)

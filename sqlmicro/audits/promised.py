@@ -1,0 +1,68 @@
+"""The verdict on a release that is there already: what was promised of it, measured on what it is by now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlmicro.audits import k_anonymity
+from sqlmicro.columns import Column
+from sqlmicro.templates import Name
+from sqlmicro.verdict import Promised, Verdict
+from sqlmicro.warehouse import Warehouse
+
+
+def measured(
+    columns: Sequence[Column],
+    record: Mapping[str, Any],
+    count: Callable[[Sequence[Column]], int],
+    *,
+    apart: Mapping[str, str] | None = None,
+    demanded: Sequence[tuple[int, Sequence[str]]] = (),
+    unit: str = "",
+) -> Verdict:
+    """Return the verdict on a release as it is now.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The columns of the release.
+    record : mapping
+        Its row of sqlmicro.releases, the JSON read; empty where nothing is recorded.
+    count : callable
+        Returns the size of the smallest class over columns.
+    apart : mapping, optional
+        Columns that an attacker cannot know and why, beside those that are recorded as such.
+    demanded : sequence of (k, names)
+        What is demanded now, beside what was promised.
+    unit : str
+        The column that says whose record it is.
+
+    Notes
+    -----
+    A promise over a column that is no longer there cannot be measured, and is broken.
+    """
+    parameters = record.get("parameters") or {}
+    own = {column.name: column for column in columns}
+    left_out = {**parameters.get("apart", {}), **(apart or {})}
+    known = [column for column in columns if column.name not in left_out]
+    promised = [(int(one["k"]), one["columns"]) for one in record.get("promised") or ()]
+    largest: dict[frozenset[str], tuple[int, Sequence[str]]] = {}
+    for k, names in sorted((*promised, *demanded), key=lambda one: one[0]):
+        largest[frozenset(names)] = (k, names)
+    return Verdict(
+        tuple(
+            Promised(k, tuple(names), count([own[name] for name in names]) if set(names) <= set(own) else None)
+            for k, names in largest.values()
+        ),
+        tuple(column.name for column in known),
+        count(known) if known else None,
+        {name: why for name, why in left_out.items() if name in own},
+        unit=unit,
+        alone=any(step["promise"] in ("column", "block", "moments") for step in parameters.get("steps", ())),
+    )
+
+
+def counter(warehouse: Warehouse, relation: Name) -> Callable[[Sequence[Column]], int]:
+    """Return what counts the records of the smallest class over columns of a relation; NULL is a value."""
+    return lambda columns: k_anonymity.class_sizes(warehouse, relation, columns).k

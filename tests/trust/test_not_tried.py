@@ -1,0 +1,67 @@
+"""An attack says which attacks it did not try, and why: what is not in a table is not taken for harmless."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+from conftest import Workbench
+from typer.testing import CliRunner
+
+import sqlmicro
+from sqlmicro.attacks.registry import attacks
+from sqlmicro.cli import app
+from sqlmicro.reports.markdown import markdown
+
+
+@pytest.fixture
+def db(workbench: Workbench) -> str:
+    rng = random.Random(1)
+    path = workbench.make({
+        "id": ("INTEGER", list(range(120))), "age": ("INTEGER", [rng.randrange(18, 90) for _ in range(120)]),
+        "town": ("VARCHAR", [rng.choice("abc") for _ in range(120)]),
+    })  # fmt: skip
+    sqlmicro.mdav("records", db=path, columns=["age"], keep=["id", "town"], accept_unique=["id"], k=3, into="out")
+    return path
+
+
+def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
+    report = sqlmicro.attack(original="records", release="out", db=db)
+    left = {row["name"]: row["why"] for row in report["not_tried"]}
+    assert left == {
+        "rank-intervals": "needs --swap-percent",
+        "insider": "needs --match",
+        "homogeneity": "needs --sensitive",
+        "averaging": "needs --match and a second --release",
+        "difference": "needs --match and a second --release",
+    }
+    # Every attack there is was tried or is listed.
+    assert {row["name"] for row in report["attacks"]} | set(left) == set(attacks())
+    matched = sqlmicro.attack(original="records", release="out", db=db, match="id", sensitive="town")
+    assert {row["name"] for row in matched["not_tried"]} == {"rank-intervals", "averaging", "difference"}
+    # Who asks for one has not asked for the others.
+    assert sqlmicro.attack(original="records", release="out", db=db, attack="row-order")["not_tried"] == []
+
+
+def test_text_json_and_report_say_it(db: str) -> None:
+    given = ["attack", "--db", db, "--original", "records", "--release", "out"]
+    shown = " ".join(CliRunner().invoke(app, given).stdout.split())
+    assert "not tried rank-intervals: needs --swap-percent insider: needs --match" in shown
+    told = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
+    assert [row["name"] for row in told["not_tried"]][:2] == ["rank-intervals", "insider"]
+    found = sqlmicro.report(release="out", db=db, sample=50)
+    assert found["not_tried"] == told["not_tried"]
+    assert "insider needs --match; homogeneity needs --sensitive" in markdown(found)
+
+
+def test_what_found_nothing_to_attack_is_said_too(db: str) -> None:
+    """Two releases with no record in common cannot be intersected: that is a reason, not a silence."""
+    import duckdb
+
+    with duckdb.connect(db) as connection:
+        connection.execute("CREATE TABLE first AS FROM out WHERE id < 60")
+        connection.execute("CREATE TABLE second AS FROM out WHERE id >= 60")
+    report = sqlmicro.attack(original="records", release=["first", "second"], db=db, match="id")
+    left = {row["name"]: row["why"] for row in report["not_tried"]}
+    assert left["difference"] == "--match must find the records of one release in the other"
