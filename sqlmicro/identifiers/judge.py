@@ -15,6 +15,8 @@ from sqlmicro.identifiers.words import is_name
 
 _MOST_BY_CHANCE = 1e-5
 """How likely numbers of another kind may at most pass a check so often, where the name of the column says nothing."""
+_FIRST = 24
+"""A number that few of so many values fit is not looked for in the others."""
 _KINDS: dict[Says, str] = {
     "email": "e-mail addresses", "phone": "telephone numbers", "person": "names of persons", "name": "names of persons",
     "address": "street addresses", "number": "national or insurance numbers", "short number": "national numbers",
@@ -106,6 +108,8 @@ def _by_kind() -> dict[str, list[Number]]:
 
 def _share_of(values: Sequence[str], numbers: Sequence[Number], least: float, hinted: bool) -> float:
     """Return the share of values that pass one of several checks, or 0 where that may be chance."""
+    if sum(any(number.fits(value) for number in numbers) for value in values[:_FIRST]) < 0.5 * least * len(values[:_FIRST]):
+        return 0.0
     fitting = [value for value in values if any(number.fits(value) for number in numbers)]
     if len(fitting) < least * len(values) or not fitting:
         return 0.0
@@ -139,7 +143,9 @@ def _by_words(sample: Sample, said: Says | None, thing: bool) -> Iterable[tuple[
     if address >= (0.8 if thing else 0.4):
         yield "street addresses", address
     names = sample.checked("name", is_name)
-    least = 0.8 if thing else 0.12 if said == "name" else 0.5
+    listed = sample.listed.get("name", ())
+    several = sum(" " in value for value in listed) > 0.5 * len(listed)
+    least = 0.8 if thing else 0.12 if said == "name" else 0.3 if several else 0.4
     if names >= least and names * sample.total >= (2 if said == "name" else 4):
         yield "names of persons", names
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _LARGE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9])"
 _PORT = "(?::[0-9]{1,5})?"
-_NO = "(?:[ ]?(?:[0-9]+[ ]?[-/]?[ ]?[0-9]*[ ]?[A-Za-z]?))"
+_NO = "(?:[ ]?(?:[0-9]+[ ]?[-/]?[ ]?[0-9]*[ ]?[A-Za-z]?)[.]?)"
 _WORDS = "[\\p{L}0-9.'’ -]{2,60}"
 
 _STREETS = (
     # Hauptstraße 5a, Am Alten Markt 12, Keizersgracht 123-II, Storgatan 4, Mannerheimintie 12 B 7
     "[\\p{L}0-9.'’ -]*(?:str|str[.]|straße|strasse|weg|platz|allee|gasse|ring|damm|ufer|graben|steig|chaussee|hof|markt|stieg"
     "|straat|laan|plein|gracht|kade|dijk|singel|pad|dreef|steeg|baan|lei|markt|hof|plantsoen|boulevard|park|wal|erf|burg"
-    "|gatan|gata|vägen|väg|gränd|stigen|torget|backen|gade|vej|gate|veien|vegen|vei|allé|plass|bakken|stræde"
+    "|gatan|gata|vägen|väg|gränd|stigen|torget|backen|gade|vej|gate|veien|vegen|vei|allé|plass|bakken|stræde|svingen|haugen|tunet|løkka|åsen|jordet|stubben|faret|lia|stien"
     "|katu|tie|kuja|polku|raitti|utca|út|útja|tér|körút|köz|sor|sokak|sok[.]|sokağı|caddesi|cad[.]|cd[.]|sk[.]|bulvarı)"
     f",?{_NO}(?:[,/ ].*)?",
     # Am Markt 3, Im Winkel 7, An der Mühle 12, Unter den Linden 77
@@ -45,8 +45,11 @@ _STREETS = (
     "|fazenda|favela|esplanada|estação|distrito|conjunto|condomínio|colônia|chácara|campo|aeroporto|área|lago|feira|"
     "ul[.]|ulica|al[.]|aleja|aleje|pl[.]|plac|os[.]|osiedle|ulice|náměstí|nám[.]|strada|str[.]|bulevardul|bd[.]|calea|aleea"
     "|ulitsa|улица|ул[.]|вул[.]|вулиця)[ ]?.{2,60}[ ,]+(?:n[.º°]?[ ]?|nr[.]?[ ]?|no[.]?[ ]?|km[ ]?)?[0-9]+.*",
+    # Strada Lungă nr. 5 bl. 2, Dlouhá 12/7
+    "(?:aleea|bulevardul|bd[.]?|calea|intrarea|piața|splaiul|șoseaua|sos[.]|strada|str[.])[ ].{2,40}[ ,]+(?:nr[.]?[ ]?)?[0-9]+.*",
+    "(?:[\\p{L}.]+[ ]){0,2}[\\p{L}]+(?:ova|ská|cká|ní|ého|ých|á|ů)[ ][0-9]+(?:/[0-9]+[a-z]?)?",
     # 東京都新宿区西新宿2丁目8番1号, 建国路100号
-    ".*(?:[0-9]+丁目|[0-9]+番地?|[0-9]+号|[路街道][0-9]+).*",
+    ".*(?:[0-9]+丁目|[0-9]+番地?|[0-9]+号|[路街道].{0,3}[0-9a-zA-Z]+[座号栋弄]?).*",
 )
 
 EMAIL = (
