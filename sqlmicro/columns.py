@@ -211,6 +211,8 @@ class Seen:
     finding: Finding | None = None
     decimal_comma: bool = False
     """Whether it is text that reads as numbers with a decimal comma."""
+    digit_group: bool = False
+    """Whether it is text of digits, some of which start with 0, such as postcodes."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +237,8 @@ class ColumnProfile:
             return "ordinal", "the values of an ENUM have an order"
         if self.seen.decimal_comma:
             return "nominal", "text that looks like numbers with decimal comma: --decimal ,"
+        if self.seen.digit_group and column.family == "text":
+            return "nominal", "groups of digits, some of which start with 0, such as postcodes"
         if not column.numeric:
             return "nominal", f"{column.type} has no arithmetic"
         if column.is_digit_group:
@@ -280,6 +284,10 @@ class Roles:
     identifiers: tuple[Column, ...] = ()
     row_key: tuple[Column, ...] = ()
     """What identifies a record and numbers it, whatever the role of these columns; none: the order of the table."""
+    allowed: tuple[Column, ...] = ()
+    """Columns that are no direct identifiers because the user says so."""
+    seen: tuple[tuple[Column, Seen], ...] = ()
+    """What a sample of the values of the released columns shows."""
 
     @property
     def released(self) -> tuple[Column, ...]:

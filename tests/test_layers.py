@@ -11,11 +11,11 @@ PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
     {"errors"},
     {"keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held"},
-    {"registry", "warehouse", "options"},
+    {"registry", "warehouse", "options", "column_names"},
     {"columns"},
     {"attach", "postgres"},
     {"source", "erasure"},
-    {"work", "reports"},
+    {"work", "reports", "identifiers"},
     {"records"},
     {"attacks", "audits", "group", "mask", "safe_method"},
     {"pipeline"},

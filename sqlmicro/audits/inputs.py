@@ -59,7 +59,7 @@ def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> d
         raise ParameterError(
             f"{where}sensitive", "a column is either a quasi-identifier or sensitive", f"both for {', '.join(both)}"
         )
-    unclear = [f"{column.name} ({column.type})" for column in found["quasi"] if _is_ambiguous(column)]
+    unclear = [f"{column.name} ({column.type})" for column in found["quasi"] if is_ambiguous(column)]
     if unclear:
         raise ParameterError(
             f"{where}quasi", "values of different types that are written alike cannot be told apart", ", ".join(unclear)
@@ -82,6 +82,6 @@ def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> d
     }
 
 
-def _is_ambiguous(column: Column) -> bool:
+def is_ambiguous(column: Column) -> bool:
     """Tell whether a type holds the number 1 and the text 1, which are compared by how they are written."""
     return "UNION(" in column.type or column.type.startswith("VARIANT")

@@ -11,7 +11,7 @@ from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.patterns import LISTED, PATTERNS
-from sqlmicro.source import Source, profile_columns
+from sqlmicro.source import Source, profile_columns, read_once
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
@@ -25,8 +25,9 @@ _NESTED = ("STRUCT", "MAP", "JSON", "UNION", "VARIANT")
 
 def profiles(warehouse: Warehouse, source: Source, region: str | None = None) -> list[ColumnProfile]:
     """Return the profile of every column, with what a sample of its values shows."""
-    found = seen(warehouse, source, source.columns, region)
-    return [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, source)]
+    with read_once(warehouse, source) as staged:
+        found = seen(warehouse, staged, source.columns, region)
+        return [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, staged)]
 
 
 def seen(
@@ -46,7 +47,8 @@ def seen(
     scanned = [column for column in columns if _has_values(column)]
     if not scanned:
         return {column: Seen() for column in columns}
-    samples = _samples(warehouse, _leaves(warehouse, source, scanned), scanned)
+    with read_once(warehouse, source) as staged:
+        samples = _samples(warehouse, _leaves(warehouse, staged, scanned), scanned)
     return {column: _seen(column, samples.get(column, []), region) for column in columns}
 
 
@@ -112,4 +114,5 @@ def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen
         and whole.share("decimal comma") >= 0.3
         and whole.share("decimal comma") + whole.share("whole") >= 0.9
     )
-    return Seen(findings[0] if findings else None, decimal_comma=comma)
+    group = whole is not None and whole.share("leading zero") > 0 and whole.share("digit group") >= 0.95
+    return Seen(findings[0] if findings else None, decimal_comma=comma, digit_group=group)

@@ -67,6 +67,9 @@ def _is_one_of(word: str, names: frozenset[str]) -> bool:
     return own in names or own.replace("ae", "a").replace("oe", "o").replace("ue", "u") in names
 
 
+_FIRM = re.compile(r"[&+]|\b(?:S[.]?A[.]?S?|S[.]?R[.]?L|[sS][.]?\s?r[.]?\s?o|a[.]s|Lda|e[.]K|KGaA|mbH|O[.]H[.]G)(?:\b|[.]|$)")
+
+
 def is_name(text: str) -> bool:
     """Tell whether a text is the name of a person: a common given name or surname, alone or where one stands.
 
@@ -75,6 +78,8 @@ def is_name(text: str) -> bool:
     """
     if _HAN.match(text):
         return True
+    if _FIRM.search(text):
+        return False
     given, surnames = _listed("given_names.txt"), _listed("surnames.txt")
     words = [word for word in re.split(r"[ ,.()’'`´/-]+", text.strip()) if word]
     if any(plain(word) in _NO_PERSON for word in words):

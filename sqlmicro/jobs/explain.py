@@ -134,6 +134,7 @@ def _roles(job: Job, known: Known) -> list[str]:
     """Say which columns are left out and which are released as they are."""
     given = job.options
     weights = [step.settings["weights"] for step in job.method_steps if step.settings.get("weights")]
+    ok = list(given["identifier_ok"])
     keep, drop = list(dict.fromkeys([*given["keep"], *weights])), list(given["drop"])
     named = {
         name.lower() for step in job.method_steps for key in ("columns", "by") for name in step.settings.get(key) or ()
@@ -158,6 +159,8 @@ def _roles(job: Job, known: Known) -> list[str]:
         *([f"It leaves out {_join(drop)}."] if drop else ()),
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
         *([rest] if rest else ()),
+        *([f"As no direct identifiers, whatever they look like, it takes {_join(ok)}."] if ok else ()),
+        "It stops if what it releases or groups looks like direct identifiers otherwise.",
     ]
 
 
