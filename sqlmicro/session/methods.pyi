@@ -40,6 +40,204 @@ class Vectors(Shared, total=False):
 class Verbs:
     def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release: ...
     def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result: ...
+    def top_code(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        value: float | None = ...,
+        quantile: float | None = ...,
+        count: int | None = ...,
+        replacement: Literal["threshold", "mean", "median", "label"] = ...,
+        label: str | None = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace the largest values of every column by the threshold, the mean or median of the tail, or a label."""
+
+    def bottom_code(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        value: float | None = ...,
+        quantile: float | None = ...,
+        count: int | None = ...,
+        replacement: Literal["threshold", "mean", "median", "label"] = ...,
+        label: str | None = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace the smallest values of every column by the threshold, the mean or median of the tail, or a label."""
+
+    def constant(
+        self,
+        table: Records,
+        *,
+        value: str | None = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Give every record the same value: the column stays where programs expect it, what was in it is gone."""
+
+    def generalize(
+        self,
+        table: Records,
+        *,
+        width: Names = ...,
+        breaks: Names = ...,
+        quantiles: Names = ...,
+        truncate: Names = ...,
+        prefix: Names = ...,
+        hierarchy: Names = ...,
+        level: Names = ...,
+        bins_as: Literal["range", "midpoint"] = ...,
+        until_k: int | None = ...,
+        suppress: float = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace values by the class they are in: bins, months, prefixes, or the levels of a hierarchy."""
+
+    def mondrian(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        relaxed: bool = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding)."""
+
+    def noise(
+        self,
+        table: Records,
+        *,
+        kind: Literal["uncorrelated", "correlated", "linear", "nonlinear", "laplace", "geometric"] = ...,
+        amount: float | None = ...,
+        epsilon: float | None = ...,
+        lower: float | None = ...,
+        upper: float | None = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Add random noise to numbers, dates and timestamps."""
+
+    def partial(
+        self,
+        table: Records,
+        *,
+        keep_first: int = ...,
+        keep_last: int = ...,
+        character: str = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Show the first and last characters of every value and hide those between: the last 4 digits of a card."""
+
+    def pram(
+        self,
+        table: Records,
+        *,
+        keep_probability: float | None = ...,
+        matrix: str | None = ...,
+        invariant: bool = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Change the values of nominal columns at random by a transition matrix (post-randomisation)."""
+
+    def pseudonymise(
+        self,
+        table: Records,
+        *,
+        key_file: str | None = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table."""
+
+    def sample(
+        self,
+        table: Records,
+        *,
+        fraction: float | None = ...,
+        size: int | None = ...,
+        weight_column: str | None = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Release a random sample of the records, of exactly the size asked for; with --by every stratum in proportion."""
+
+    def shuffle(
+        self,
+        table: Records,
+        *,
+        together: bool = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Permute the values of every column among the records, each column on its own or all together."""
+
+    def suppress(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        importance: Names = ...,
+        subsets: int | None = ...,
+        nulls_match: Literal["own-value", "wildcard"] = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Set as few values as possible to NULL until every combination of the columns occurs k times."""
+
+    def swap(
+        self,
+        table: Records,
+        *,
+        kind: Literal["rank", "data"] = ...,
+        percent: float | None = ...,
+        rate: float | None = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Swap values between records: of near rank, or of records that agree in the columns of --by."""
+
     def individual_ranking(
         self,
         table: Records,
@@ -50,6 +248,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Sort each column on its own and replace the values of every k neighbours by their mean or median."""
@@ -62,6 +262,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew."""
@@ -80,6 +282,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more."""
@@ -105,6 +309,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Search the first centres of kanonymeans by evolution, and keep the grouping of least loss."""
@@ -117,6 +323,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the two that are farthest apart, again and again."""
@@ -129,6 +337,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average, and around the one farthest from that one."""
@@ -141,6 +351,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, which is computed once."""
@@ -153,6 +365,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
@@ -166,6 +380,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
@@ -178,6 +394,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss."""
@@ -193,6 +411,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records with less loss than any single heuristic: start groups, local search, annealing."""
@@ -208,6 +428,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Divide the records into parts of equal size while their variances say so, and group every part by k-Ward."""
@@ -223,6 +445,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group records by k-Ward, or another method, and move a mean that is too close to most values of its group."""
@@ -238,6 +462,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Order the records along one axis and replace every k neighbours by their mean or median in all columns."""
@@ -253,6 +479,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace every group of neighbours by two values that keep its mean and its variance."""
@@ -266,6 +494,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, and add those that are close to the group."""
@@ -296,170 +526,17 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Make every record occur at least k times while the cross tables stay as close to the original as can be."""
-
-    def top_code(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        value: float | None = ...,
-        quantile: float | None = ...,
-        count: int | None = ...,
-        replacement: Literal["threshold", "mean", "median", "label"] = ...,
-        label: str | None = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Replace the largest values of every column by the threshold, the mean or median of the tail, or a label."""
-
-    def bottom_code(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        value: float | None = ...,
-        quantile: float | None = ...,
-        count: int | None = ...,
-        replacement: Literal["threshold", "mean", "median", "label"] = ...,
-        label: str | None = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Replace the smallest values of every column by the threshold, the mean or median of the tail, or a label."""
-
-    def constant(
-        self, table: Records, *, value: str | None = ..., columns: Names = ..., **shared: Unpack[Shared]
-    ) -> Release:
-        """Give every record the same value: the column stays where programs expect it, what was in it is gone."""
-
-    def generalize(
-        self,
-        table: Records,
-        *,
-        width: Names = ...,
-        breaks: Names = ...,
-        quantiles: Names = ...,
-        truncate: Names = ...,
-        prefix: Names = ...,
-        hierarchy: Names = ...,
-        level: Names = ...,
-        bins_as: Literal["range", "midpoint"] = ...,
-        until_k: int | None = ...,
-        suppress: float = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Replace values by the class they are in: bins, months, prefixes, or the levels of a hierarchy."""
-
-    def mondrian(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        relaxed: bool = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding)."""
-
-    def noise(
-        self,
-        table: Records,
-        *,
-        kind: Literal["uncorrelated", "correlated", "linear", "nonlinear", "laplace", "geometric"] = ...,
-        amount: float | None = ...,
-        epsilon: float | None = ...,
-        lower: float | None = ...,
-        upper: float | None = ...,
-        columns: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Add random noise to numbers, dates and timestamps."""
-
-    def partial(
-        self,
-        table: Records,
-        *,
-        keep_first: int = ...,
-        keep_last: int = ...,
-        character: str = ...,
-        columns: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Show the first and last characters of every value and hide those between: the last 4 digits of a card."""
-
-    def pram(
-        self,
-        table: Records,
-        *,
-        keep_probability: float | None = ...,
-        matrix: str | None = ...,
-        invariant: bool = ...,
-        columns: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Change the values of nominal columns at random by a transition matrix (post-randomisation)."""
-
-    def pseudonymise(
-        self, table: Records, *, key_file: str | None = ..., columns: Names = ..., **shared: Unpack[Shared]
-    ) -> Release:
-        """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table."""
-
-    def sample(
-        self,
-        table: Records,
-        *,
-        fraction: float | None = ...,
-        size: int | None = ...,
-        weight_column: str | None = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Release a random sample of the records, of exactly the size asked for; with --by every stratum in proportion."""
-
-    def shuffle(
-        self, table: Records, *, together: bool = ..., columns: Names = ..., by: Names = ..., **shared: Unpack[Shared]
-    ) -> Release:
-        """Permute the values of every column among the records, each column on its own or all together."""
-
-    def suppress(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        importance: Names = ...,
-        subsets: int | None = ...,
-        nulls_match: Literal["own-value", "wildcard"] = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Set as few values as possible to NULL until every combination of the columns occurs k times."""
-
-    def swap(
-        self,
-        table: Records,
-        *,
-        kind: Literal["rank", "data"] = ...,
-        percent: float | None = ...,
-        rate: float | None = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Swap values between records: of near rank, or of records that agree in the columns of --by."""
 
     def profile(
         self,
         table: Records,
         *,
+        region: str | None = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
         null_string: str | None = ...,
@@ -589,6 +666,8 @@ class Verbs:
         sample: int | None = ...,
         to: str | None = ...,
         overwrite: bool = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         seed: str | None = ...,
         seed_file: str | None = ...,
         delimiter: str | None = ...,
