@@ -24,7 +24,8 @@ from sqlmicro.templates import Name, Sql
 from sqlmicro.verdict import together
 
 METHOD_OPTIONS = (
-    *options.SOURCE, *options.COLUMNS, *options.TARGET, *options.RUN, *options.MACHINE, *options.READER,
+    *options.SOURCE, *options.COLUMNS, *options.IDENTIFIERS, *options.TARGET, *options.RUN, *options.MACHINE,
+    *options.READER,
 )  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def _show_values(
 
 
 AUDIT_OPTIONS = (*options.SOURCE, *audit_options(), *parameters(_show_values), *options.MACHINE, *options.READER)
-PROFILE_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
+PROFILE_OPTIONS = (*options.SOURCE, *options.REGION, *options.MACHINE, *options.READER)
 _MOST_CLASSES_SHOWN = 20
 
 
@@ -113,7 +114,8 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
 def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Describe a table's columns and propose a scale and a role for each."""
     from sqlmicro import attach
-    from sqlmicro.source import find_source, profile_columns
+    from sqlmicro.identifiers import scan
+    from sqlmicro.source import find_source
     from sqlmicro.warehouse import Warehouse
 
     with Warehouse.open(
@@ -122,13 +124,14 @@ def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
         attach.attach(warehouse, values["attach"])
         source = find_source(warehouse, values["table"], options.reader_options(values))
         warehouse.seal()
-        found = profile_columns(warehouse, source)
+        found = scan.profiles(warehouse, source, values["region"])
     return {
         "table": values["table"],
         "rows": found[0].rows if found else 0,
         "columns": [
             {"name": p.column.name, "type": p.column.type, "nulls": p.nulls, "distinct": p.distinct,
-             "scale": p.scale[0], "scale_reason": p.scale[1], "role": p.role[0], "role_reason": p.role[1]}
+             "scale": p.scale[0], "scale_reason": p.scale[1], "role": p.role[0], "role_reason": p.role[1],
+             "identifier": p.seen.finding and p.seen.finding.kind, "share": p.seen.finding and p.seen.finding.share}
             for p in found
         ],
     }  # fmt: skip

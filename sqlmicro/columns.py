@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from sqlmicro import column_names
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 
 Family = Literal["integer", "float", "decimal", "date", "timestamp", "timestamptz", "text", "enum", "boolean", "other"]
@@ -28,14 +29,6 @@ NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
 _NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked|hash|key)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _FLOATS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b(?:DOUBLE|FLOAT)\b""")
-_IDENTIFYING = re.compile(
-    r"(^|_)(id|uid|uuid|guid|key|ssn|iban|email|e_mail|mail|phone|mobile|fax|passport|name|surname|firstname|lastname"
-    r"|address|street|account|vorname|nachname|strasse|telefon|anschrift|kennung|kontonummer)(_?(no|nr|number|hash))?$"
-)
-_WEIGHING = re.compile(r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$")
-_SENSITIVE = re.compile(
-    r"(^|_)(diagnosis|disease|icd|icd10|hiv|religion|ethnicity|salary|diagnose|krankheit|gehalt|konfession)(_|$)"
-)
 CODES_AT_MOST = 20
 """A whole-number column with at most so many distinct values is taken for codes of a nominal variable."""
 
@@ -81,6 +74,11 @@ class Column:
     def numeric(self) -> bool:
         """Whether means can be taken of it: numbers, dates and timestamps."""
         return self.family in NUMERIC
+
+    @property
+    def is_digit_group(self) -> bool:
+        """Whether it holds numbers that are groups of digits by its name, such as postcodes: a mean means nothing."""
+        return self.family in ("integer", "decimal", "float") and column_names.is_digit_group(self.name)
 
 
 def make_columns(described: Iterable[tuple[str, str]], collated: frozenset[str] = frozenset()) -> list[Column]:
@@ -188,6 +186,40 @@ def numbers_by_column(
 
 
 @dataclass(frozen=True)
+class Finding:
+    """What makes a column a direct identifier: what is in it, and the share of its values; None if its name tells.
+
+    `direct` is false for a number that somebody gave to persons: it leads to them through other tables only.
+    """
+
+    kind: str
+    share: float | None
+    direct: bool = True
+
+    @property
+    def reason(self) -> str:
+        """Why, in words that show no value.
+
+        >>> Finding("UUIDs", 0.5).reason, Finding("telephone numbers", None).reason
+        ('its values: UUIDs (50 %)', 'its name: telephone numbers')
+        """
+        if self.share is None:
+            return f"its name: {self.kind}"
+        return f"its values: {self.kind} ({math.ceil(100 * self.share)} %)"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a sample of the values of a column shows; nothing where none was taken."""
+
+    finding: Finding | None = None
+    decimal_comma: bool = False
+    """Whether it is text that reads as numbers with a decimal comma."""
+    digit_group: bool = False
+    """Whether it is text of digits, some of which start with 0, such as postcodes."""
+
+
+@dataclass(frozen=True)
 class ColumnProfile:
     """What `profile` says of one column."""
 
@@ -197,6 +229,7 @@ class ColumnProfile:
     distinct: int
     sequential: bool
     is_key: bool
+    seen: Seen = Seen()
 
     @property
     def scale(self) -> tuple[Scale, str]:
@@ -206,8 +239,14 @@ class ColumnProfile:
             return "numeric", f"{column.type} counts days or microseconds"
         if column.family == "enum":
             return "ordinal", "the values of an ENUM have an order"
+        if self.seen.decimal_comma:
+            return "nominal", "text that looks like numbers with decimal comma: --decimal ,"
+        if self.seen.digit_group and column.family == "text":
+            return "nominal", "groups of digits, some of which start with 0, such as postcodes"
         if not column.numeric:
             return "nominal", f"{column.type} has no arithmetic"
+        if column.is_digit_group:
+            return "nominal", "a group of digits by its name, such as a postcode: nobody computes with it"
         if column.family == "integer" and self.distinct <= CODES_AT_MOST:
             return "nominal", f"whole numbers, {self.distinct} distinct values: codes"
         return "numeric", f"{column.type}, {self.distinct} distinct values"
@@ -217,12 +256,13 @@ class ColumnProfile:
         """The proposed role and the reason."""
         column, present = self.column, self.rows - self.nulls
         unique = self.distinct == present and present > 1
-        snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.name).lower().replace(" ", "_").replace("-", "_")
-        named = _IDENTIFYING.search(snake) is not None
+        if self.seen.finding is not None:
+            return "identifier", self.seen.finding.reason
         if self.is_key and column.family in ("integer", "text", "other"):
             return "identifier", "the only column of a PRIMARY KEY or UNIQUE constraint"
         if column.type == "UUID":
             return "identifier", "UUID"
+        named = column_names.says(column.name) is not None
         if column.family in ("text", "integer", "other") and named and 2 * self.distinct > present > 1:
             return "identifier", "its name, and most of its values are distinct"
         if column.family == "integer" and unique and self.sequential:
@@ -231,9 +271,9 @@ class ColumnProfile:
             return "identifier", "text, every value distinct"
         if column.family == "text" and present >= 200 and 2 * self.distinct > present:
             return "identifier", "text, most values distinct"
-        if column.numeric and _WEIGHING.search(snake):
+        if column.numeric and column_names.is_weight(column.name):
             return "weight", "its name"
-        if _SENSITIVE.search(snake):
+        if column_names.is_sensitive(column.name):
             return "sensitive", "its name: what a release must not tell of a person"
         return "quasi", "may be known from elsewhere and single out a person"
 
@@ -248,6 +288,10 @@ class Roles:
     identifiers: tuple[Column, ...] = ()
     row_key: tuple[Column, ...] = ()
     """What identifies a record, whatever the role of these columns; none: what is released of it."""
+    allowed: tuple[Column, ...] = ()
+    """Columns that are no direct identifiers because the user says so."""
+    seen: tuple[tuple[Column, Seen], ...] = ()
+    """What a sample of the values of the released columns shows."""
 
     @property
     def released(self) -> tuple[Column, ...]:

@@ -73,7 +73,7 @@ def _compare(
 ) -> None: ...
 
 
-COMPARE_OPTIONS = (*options.SOURCE, *parameters(_compare), *options.SEED, *options.MACHINE, *options.READER)
+COMPARE_OPTIONS = (*options.SOURCE, *parameters(_compare), *options.IDENTIFIERS, *options.SEED, *options.MACHINE, *options.READER)
 _SHARED = (*options.names(options.SOURCE), *options.names(options.READER), *options.names(options.MACHINE))
 
 
@@ -152,12 +152,15 @@ class Scales:
 def _scales(warehouse: Warehouse, source: Source, values: Mapping[str, Any]) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
     from sqlmicro.columns import split_scales
-    from sqlmicro.source import profile_columns
+    from sqlmicro.identifiers import scan
 
     by = pick(source.columns, values["by"], f"{_WHERE}, by")
-    profiles = profile_columns(warehouse, source)
+    profiles = scan.profiles(warehouse, source, values["region"])
+    allowed = pick(source.columns, values["identifier_ok"], f"{_WHERE}, identifier_ok")
     chosen = pick(source.columns, values["columns"], f"{_WHERE}, columns") or [
-        p.column for p in profiles if p.role[0] not in ("identifier", "weight") and p.column not in by
+        p.column
+        for p in profiles
+        if (p.role[0] not in ("identifier", "weight") or p.column in allowed) and p.column not in by
     ]
     if not chosen:
         raise InputError(_WHERE, "there must be columns to anonymize", "none", "Name them with --columns a,b")
@@ -246,7 +249,7 @@ def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
 
 def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Job:
     """Return the job of the candidate's own command, everything else dropped."""
-    shared = {name: values[name] for name in (*_SHARED, *options.names(options.SEED))}
+    shared = {name: values[name] for name in (*_SHARED, *options.names(options.SEED), *options.names(options.IDENTIFIERS))}
     given = {parameter.name: parameter.default for parameter in JOB_OPTIONS} | {"rest": "drop"} | shared
     method = find(candidate.method)
     settings = {**candidate.settings, **_told(method, candidate.settings, scales)}
@@ -347,6 +350,8 @@ def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> 
         words += [f"--{name}", str(values[name])] if values.get(name) else []
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
+    if values.get("identifier_ok"):
+        words += ["--identifier-ok", _comma_list(values["identifier_ok"])]
     if values["nulls"] and method.takes("nulls"):
         words += ["--nulls", values["nulls"]]
     for parameter in method.settings:

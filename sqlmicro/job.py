@@ -223,7 +223,19 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
         _take_step(run, source, job, step)
     for gate in job.gates:
         _hold(run, gate)
-    return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target), started=started)
+    told = _sensitive(run, job)
+    return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target) | told, started=started)
+
+
+def _sensitive(run: Run, job: Job) -> dict[str, Any]:
+    """Measure what safe has left to learn of the sensitive columns that it took with the others."""
+    from sqlmicro.audits import sensitive
+
+    safe = [step_columns(job, step, run.roles, run.source)[0] for step in job.method_steps if step.do == "safe"]
+    if not safe:
+        return {"sensitive": []}
+    with run.timed("audit"):
+        return {"sensitive": sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))}
 
 
 def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
@@ -281,7 +293,8 @@ def published(job: Job, release: Release) -> Release:
             "Call the method with attach and in_place=True, or publish with into=",
         )
     targets.check_target(run, target, dry=False)
-    made = publish.prepare(run, target, dry=False, report=_report(run, job, target), started=release.started)
+    report = _report(run, job, target) | {"sensitive": release.report["sensitive"]}
+    made = publish.prepare(run, target, dry=False, report=report, started=release.started)
     publish.publish([made], dry=False)
     _finish(made, dry=False, lost=False)
     if manifest_file:
@@ -330,6 +343,16 @@ def _note_roles(run: Run) -> None:
     others = [column.name for column in roles.dropped if column not in roles.identifiers]
     if others:
         run.notes.append("dropped: " + ", ".join(others))
+    if roles.allowed:
+        run.notes.append("taken for no direct identifiers, as was said: " + ", ".join(c.name for c in roles.allowed))
+    commas = [column.name for column, seen in roles.seen if seen.decimal_comma]
+    if commas:
+        text = "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : "
+        run.notes.append(text + ", ".join(commas))
+    averaged = [column.name for column in roles.used if column.is_digit_group]
+    if averaged:
+        text = "groups of digits by their name, such as postcodes; where means are taken, name them in --nominal: "
+        run.notes.append(text + ", ".join(averaged))
     if roles.kept:
         run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))
 
@@ -418,6 +441,7 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "row_key": [column.name for column in roles.row_key],
         "direct_identifiers": [column.name for column in roles.identifiers],
         "apart": run.apart,
+        "identifier_ok": [column.name for column in roles.allowed],
         "target_kind": target.kind,
         "widen": target.widen,
     }

@@ -83,6 +83,23 @@ def _columns(
 ) -> None: ...
 
 
+def _identifiers(
+    *,
+    identifier_ok: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that look like direct identifiers, such as e-mail addresses, and are to be used or released all "
+            "the same.",
+            metavar="A,B",
+        ),
+    ] = (),
+    region: Annotated[
+        str | None,
+        Param("Country whose telephone numbers are looked for without its code, such as DE.", metavar="CC"),
+    ] = None,
+) -> None: ...
+
+
 def _records(
     *,
     ordinal: Annotated[
@@ -290,6 +307,8 @@ SOURCE = parameters(_source)
 ATTACH = tuple(option for option in SOURCE if option.name == "attach")
 READER = parameters(_reader)
 COLUMNS = parameters(_columns)
+IDENTIFIERS = parameters(_identifiers)
+REGION = IDENTIFIERS[1:]
 RECORDS = parameters(_records)
 TARGET = parameters(_target)
 MACHINE = parameters(_machine)

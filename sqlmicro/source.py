@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ _SUFFIXES = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
 _COMPRESSED = (".gz", ".zst")
+_HEAD = 65536
 _LAKES = {"delta": "delta_scan", "iceberg": "iceberg_scan"}
 """Table formats that are read from their folder: what stands before its path, and the function that reads it."""
 
@@ -293,6 +296,8 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
                 "files", f"there must be a file {path!r}", "none", "Check the path; it is taken from the current folder"
             )
     kind = formats[paths[0]]
+    if kind != "parquet" and all(_is_empty(file) for path in paths for file in _matched(path)):
+        raise InputError("files", "there must be something in a file", f"nothing in {', '.join(map(repr, paths))}")
     # A file of that very name is meant by it, whatever brackets it has; else it is a pattern.
     absolute = [
         glob.escape(str(Path(path).absolute())) if Path(path).is_file() else str(Path(path).absolute())
@@ -301,6 +306,34 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
     if kind != "csv" and reader:
         raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
     return f"load/{kind}.sql", {"paths": absolute, "options": [*reader.items(), *own.items()]}
+
+
+def _matched(path: str) -> list[str]:
+    return [path] if Path(path).is_file() else glob.glob(path, recursive=True)  # noqa: PTH207  (may be absolute)
+
+
+def _is_empty(path: str) -> bool:
+    """Tell whether a text file holds blanks and a mark of its byte order at most; zstd is not opened."""
+    opened = gzip.open if path.lower().endswith(".gz") else open
+    try:
+        with opened(path, "rb") as file:
+            head = file.read(_HEAD)
+    except (OSError, EOFError):  # the database says what is wrong with it
+        return False
+    return len(head) < _HEAD and not head.removeprefix(b"\xef\xbb\xbf").strip()
+
+
+@contextmanager
+def read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
+    """Stage the records of a text file for the length of the block: every column looked at would read it again."""
+    if not source.is_file or file_format(source.label) not in ("csv", "json"):
+        yield source
+        return
+    staged = warehouse.run("load/records.sql", "read_once", relation=source.relation)
+    try:
+        yield replace(source, relation=staged, is_file=False)
+    finally:
+        warehouse.execute("read once", "DROP TABLE {{ staged | ident }}", staged=staged)
 
 
 def describe(warehouse: Warehouse, relation: Name) -> tuple[Column, ...]:

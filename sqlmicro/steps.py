@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import options
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.columns import Column, Roles, names_of, pick, settle_roles
-from sqlmicro.errors import JobError, ParameterError
+from sqlmicro.columns import Column, Roles, Seen, names_of, pick, settle_roles
+from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.keys import Plan, Task
 from sqlmicro.params import Parameter, settle
 from sqlmicro.progress import Progress
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 STEP_COLUMNS = ("columns", "by", "nulls")
 STEP_OPTIONS = tuple(option for option in options.COLUMNS if option.name in STEP_COLUMNS)
 TABLE_OPTIONS = (
-    options.SOURCE[1], *options.READER, *(option for option in options.COLUMNS if option.name not in STEP_COLUMNS)
+    options.SOURCE[1], *options.READER, *(option for option in options.COLUMNS if option.name not in STEP_COLUMNS),
+    *options.IDENTIFIERS,
 )  # fmt: skip
 """What a job says of its table."""
 FILE_OPTIONS = (options.SOURCE[0], options.SOURCE[2], *options.MACHINE, *options.RUN)
@@ -30,6 +31,8 @@ FILE_OPTIONS = (options.SOURCE[0], options.SOURCE[2], *options.MACHINE, *options
 JOB_OPTIONS = (*FILE_OPTIONS, *TABLE_OPTIONS)
 TABLE_STEPS = ("register", "profile")
 OTHER_STEPS = (*TABLE_STEPS, "audit", "publish")
+FOR_IDENTIFIERS = ("pseudonymise", "partial", "constant")
+"""The methods that are made for direct identifiers."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,13 @@ def gate_parameters() -> tuple[Parameter, ...]:
 
 
 def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
-    """Give every column a role from the options of the job and the columns of its steps."""
+    """Give every column a role from the options of the job and the columns of its steps.
+
+    Raises
+    ------
+    InputError
+        When a direct identifier would be released as it is, or take part as if it were none.
+    """
     used: list[Column] = []
     takes_rest = False
     for step in job.method_steps:
@@ -107,17 +116,20 @@ def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
     drop = pick(source.columns, job.options["drop"], "--drop")
     row_key = tuple(pick(source.columns, job.options["row_key"], "--row-key"))
     drop += [column for column in row_key if column not in (*used, *keep, *drop)]
+    allowed = pick(source.columns, job.options["identifier_ok"], "--identifier-ok")
     if not takes_rest:
         roles = replace(settle_roles(source.columns, used, keep, drop, job.options["rest"]), row_key=row_key)
-        return _accepted(job, source, roles)
-    from sqlmicro.source import profile_columns
+        return _accepted(job, source, _checked(warehouse, source, job, roles, allowed))
+    from sqlmicro.identifiers import scan
 
-    profiles = profile_columns(warehouse, source)
+    profiles = scan.profiles(warehouse, source, job.options["region"])
     left = [p for p in profiles if p.column not in (*used, *keep, *drop)]
-    identifiers = [p.column for p in left if p.role[0] == "identifier"]
+    identifiers = [p.column for p in left if p.role[0] == "identifier" and p.column not in allowed]
     used += [p.column for p in left if p.column not in identifiers]
     roles = settle_roles(source.columns, used, keep, [*drop, *identifiers], None)
-    return _accepted(job, source, replace(roles, identifiers=tuple(identifiers), row_key=row_key))
+    roles = replace(roles, identifiers=tuple(identifiers), row_key=row_key)
+    seen = {profile.column: profile.seen for profile in profiles}
+    return _accepted(job, source, _checked(warehouse, source, job, roles, allowed, seen))
 
 
 def _accepted(job: Job, source: Source, roles: Roles) -> Roles:
@@ -164,6 +176,46 @@ def _refuse_pseudonyms(source: Source, job: Job) -> None:
                     f"{step.where}, {key}", "a pseudonym is not anonymized again, nor grouped by", ", ".join(both),
                     "Leave it out of this step, or do not pseudonymise it",
                 )  # fmt: skip
+
+
+def _checked(
+    warehouse: Warehouse,
+    source: Source,
+    job: Job,
+    roles: Roles,
+    allowed: Sequence[Column],
+    seen: Mapping[Column, Seen] | None = None,
+) -> Roles:
+    """Return roles with what was seen of the released columns; refuse direct identifiers that were not allowed."""
+    from sqlmicro.identifiers import scan
+
+    if seen is None:
+        seen = scan.seen(warehouse, source, roles.released, job.options["region"])
+    roles = replace(roles, allowed=tuple(allowed), seen=tuple((column, seen[column]) for column in roles.released))
+    treated = _treated(source, job)
+    found = [
+        (column, of.finding)
+        for column, of in roles.seen
+        if of.finding and of.finding.direct and column not in (*allowed, *treated)
+    ]
+    if found:
+        raise InputError(
+            "columns",
+            "a direct identifier is neither released as it is nor grouped",
+            ", ".join(f"{column.name} ({finding.reason})" for column, finding in found),
+            "Use --drop, or pseudonymise it; if it names nobody, say so with --identifier-ok COLUMN",
+        )
+    return roles
+
+
+def _treated(source: Source, job: Job) -> list[Column]:
+    """Return the columns that a method for identifiers takes before any other step does."""
+    first: dict[Column, str] = {}
+    for step in job.method_steps:
+        names = (*(step.settings.get("columns") or ()), *(step.settings.get("by") or ()))
+        for column in pick(source.columns, dict.fromkeys(names), step.where):
+            first.setdefault(column, step.do)
+    return [column for column, method in first.items() if method in FOR_IDENTIFIERS]
 
 
 def _weights(source: Source, job: Job) -> list[Column]:

@@ -44,6 +44,8 @@ class Logged:
 class Warehouse:
     """An open database, the staging database beside it, and the list of the statements that were run."""
 
+    reads_json = True
+
     def __init__(self, connection: duckdb.DuckDBPyConnection, db: str, progress: Progress) -> None:
         self._connection = connection
         self.reading = ""

@@ -15,7 +15,7 @@ from sqlmicro.progress import Progress
 if TYPE_CHECKING:
     from sqlmicro.columns import ColumnProfile
 
-INIT_OPTIONS = (*options.SOURCE, *options.MACHINE, *options.READER)
+INIT_OPTIONS = (*options.SOURCE, *options.REGION, *options.MACHINE, *options.READER)
 K = 3
 _WIDTH = 100
 
@@ -23,7 +23,8 @@ _WIDTH = 100
 def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
     from sqlmicro import attach
-    from sqlmicro.source import find_source, profile_columns
+    from sqlmicro.identifiers import scan
+    from sqlmicro.source import find_source
     from sqlmicro.warehouse import Warehouse
 
     with Warehouse.open(
@@ -32,7 +33,7 @@ def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         attach.attach(warehouse, values["attach"])
         source = find_source(warehouse, values["table"], options.reader_options(values))
         warehouse.seal()
-        profiles = profile_columns(warehouse, source)
+        profiles = scan.profiles(warehouse, source, values["region"])
     if all(p in left_out(profiles) for p in profiles):
         raise InputError("init", "there must be a column to anonymize", "none but direct identifiers")
     return {"table": values["table"], "toml": draft(values, profiles)}
@@ -49,7 +50,7 @@ def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
     quasi = [p for p in used if p.role[0] == "quasi"] or used
     missing = any(p.nulls for p in used)
     rows = f"{profiles[0].rows:,} records" if profiles else "no records"
-    given = {name: values[name] for name in ("db", "attach", "table", *options.names(options.READER)) if values[name]}
+    given = {name: values[name] for name in ("db", "attach", "table", "region", *options.names(options.READER)) if values[name]}
     lines = [
         *_comment(
             f"Drafted from the profile of {in_toml(values['table'])}, {rows}. It runs as it is; read the lines marked "

@@ -138,6 +138,7 @@ def _roles(job: Job, known: Known) -> list[str]:
     """Say which columns are left out and which are released as they are."""
     given = job.options
     weights = [step.settings["weights"] for step in job.method_steps if step.settings.get("weights")]
+    ok = list(given["identifier_ok"])
     keep, drop = list(dict.fromkeys([*given["keep"], *weights])), list(given["drop"])
     named = {
         name.lower() for step in job.method_steps for key in ("columns", "by") for name in step.settings.get(key) or ()
@@ -163,6 +164,8 @@ def _roles(job: Job, known: Known) -> list[str]:
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
         *([_accepted(given["accept_unique"])] if keep else ()),
         *([rest] if rest else ()),
+        *([f"As no direct identifiers, whatever they look like, it takes {_join(ok)}."] if ok else ()),
+        "It stops if what it releases or groups looks like direct identifiers otherwise.",
     ]
 
 

@@ -51,6 +51,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Sort each column on its own and replace the values of every k neighbours by their mean or median."""
@@ -63,6 +65,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew."""
@@ -81,6 +85,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more."""
@@ -106,6 +112,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Search the first centres of kanonymeans by evolution, and keep the grouping of least loss."""
@@ -118,6 +126,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the two that are farthest apart, again and again."""
@@ -130,6 +140,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average, and around the one farthest from that one."""
@@ -142,6 +154,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, which is computed once."""
@@ -154,6 +168,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
@@ -167,6 +183,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
@@ -179,6 +197,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss."""
@@ -194,6 +214,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records with less loss than any single heuristic: start groups, local search, annealing."""
@@ -209,6 +231,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Divide the records into parts of equal size while their variances say so, and group every part by k-Ward."""
@@ -224,6 +248,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Group records by k-Ward, or another method, and move a mean that is too close to most values of its group."""
@@ -239,6 +265,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Order the records along one axis and replace every k neighbours by their mean or median in all columns."""
@@ -254,6 +282,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace every group of neighbours by two values that keep its mean and its variance."""
@@ -267,6 +297,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records around the one farthest from the average of all, and add those that are close to the group."""
@@ -297,6 +329,8 @@ class Verbs:
         columns: Names = ...,
         by: Names = ...,
         nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Make every record occur at least k times while the cross tables stay as close to the original as can be."""
@@ -313,6 +347,8 @@ class Verbs:
         label: str | None = ...,
         columns: Names = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace the largest values of every column by the threshold, the mean or median of the tail, or a label."""
@@ -329,12 +365,21 @@ class Verbs:
         label: str | None = ...,
         columns: Names = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace the smallest values of every column by the threshold, the mean or median of the tail, or a label."""
 
     def constant(
-        self, table: Records, *, value: str | None = ..., columns: Names = ..., **shared: Unpack[Shared]
+        self,
+        table: Records,
+        *,
+        value: str | None = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
     ) -> Release:
         """Give every record the same value: the column stays where programs expect it, what was in it is gone."""
 
@@ -354,6 +399,8 @@ class Verbs:
         suppress: float = ...,
         columns: Names = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace values by the class they are in: bins, months, prefixes, or the levels of a hierarchy."""
@@ -366,6 +413,8 @@ class Verbs:
         relaxed: bool = ...,
         columns: Names = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding)."""
@@ -380,6 +429,8 @@ class Verbs:
         lower: float | None = ...,
         upper: float | None = ...,
         columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Add random noise to numbers, dates and timestamps."""
@@ -392,6 +443,8 @@ class Verbs:
         keep_last: int = ...,
         character: str = ...,
         columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Show the first and last characters of every value and hide those between: the last 4 digits of a card."""
@@ -404,12 +457,21 @@ class Verbs:
         matrix: str | None = ...,
         invariant: bool = ...,
         columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Change the values of nominal columns at random by a transition matrix (post-randomisation)."""
 
     def pseudonymise(
-        self, table: Records, *, key_file: str | None = ..., columns: Names = ..., **shared: Unpack[Shared]
+        self,
+        table: Records,
+        *,
+        key_file: str | None = ...,
+        columns: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
     ) -> Release:
         """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table."""
 
@@ -421,12 +483,22 @@ class Verbs:
         size: int | None = ...,
         weight_column: str | None = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Release a random sample of the records, of exactly the size asked for; with --by every stratum in proportion."""
 
     def shuffle(
-        self, table: Records, *, together: bool = ..., columns: Names = ..., by: Names = ..., **shared: Unpack[Shared]
+        self,
+        table: Records,
+        *,
+        together: bool = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
     ) -> Release:
         """Permute the values of every column among the records, each column on its own or all together."""
 
@@ -440,6 +512,8 @@ class Verbs:
         nulls_match: Literal["own-value", "wildcard"] = ...,
         columns: Names = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Set as few values as possible to NULL until every combination of the columns occurs k times."""
@@ -453,6 +527,8 @@ class Verbs:
         rate: float | None = ...,
         columns: Names = ...,
         by: Names = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
         """Swap values between records: of near rank, or of records that agree in the columns of --by."""
@@ -461,6 +537,7 @@ class Verbs:
         self,
         table: Records,
         *,
+        region: str | None = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
         null_string: str | None = ...,
@@ -593,6 +670,8 @@ class Verbs:
         sample: int | None = ...,
         to: str | None = ...,
         overwrite: bool = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
         seed: str | None = ...,
         seed_file: str | None = ...,
         delimiter: str | None = ...,

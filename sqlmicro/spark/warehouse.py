@@ -41,6 +41,8 @@ _TYPES = {
 class SparkWarehouse:
     """A Spark session, and the relations a run stages in it."""
 
+    reads_json = False
+
     def __init__(self, session: SparkSession, progress: Progress) -> None:
         self.session, self.progress = session, progress
         self.log: list[Logged] = []

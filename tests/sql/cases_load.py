@@ -260,6 +260,83 @@ CASES = [
         expect=[("name", 3, 0, 2, None)],
     ),
     Case(
+        "load/distinct_estimates.sql",
+        given={"persons": values('name, "net ""income"""', "('a', 1)", "('b', 1)", "(NULL, 1)")},
+        params={"relation": rel("persons"), "columns": [col("name", "VARCHAR"), INCOME]},
+        returns=["distinct_1", "distinct_2"],
+        expect=[(2, 1)],
+    ),
+    # Each value once, without blanks around it; 5.0 reads as a whole number; NULL is no value.
+    Case(
+        "load/sampled_values.sql",
+        given={
+            "persons": values(
+                'name, "net ""income""", tags',
+                "(' a@b.de ', 5.0::DOUBLE, [1, 2])",
+                "('a@b.de', 5.5, NULL)",
+                "(NULL, 5.5, [1, 2])",
+            )
+        },
+        params={
+            "relation": rel("persons"), "plain": [(col("name", "VARCHAR"), 1, 1)],
+            "floats": [(col('net "income"'), 2, 1)], "nested": [(col("tags", "INTEGER[]"), 3, 1)], "most": 10,
+            "blanks": " \t",
+        },
+        returns=["place", "path", "value"],
+        expect=[(1, "", "a@b.de"), (2, "", "5"), (2, "", "5.5"), (3, "", "[1,2]")],
+    ),
+    # No more than asked for, here of three one.
+    Case(
+        "load/sampled_values.sql",
+        given={"persons": values("name", "('a')", "('b')", "('c')")},
+        params={
+            "relation": rel("persons"), "plain": [(col("name", "VARCHAR"), 1, 1)], "floats": [], "nested": [],
+            "most": 1, "blanks": " ",
+        },
+        returns=["place", "path", "value"],
+        show="count(*)",
+        expect=[(1,)],
+    ),
+    # JSON falls into its values, those of a list under one path; its keys are values too; other text stays.
+    Case(
+        "load/leaves.sql",
+        given={
+            "sampled": values(
+                "place, path, value",
+                """(1, '', '{"mail":"a@b.de","tags":["x","y"]}')""",
+                "(1, '', '{no JSON')",
+                "(2, '', 'plain')",
+            )
+        },
+        params={"sampled": rel("sampled")},
+        returns=["place", "path", "value"],
+        expect=[
+            (1, "$.mail", "a@b.de"), (1, "$.tags", "x"), (1, "$.tags", "y"), (1, "keys", "mail"), (1, "keys", "tags"),
+            (1, "", "{no JSON"), (2, "", "plain"),
+        ],
+    ),
+    Case(
+        "load/value_matches.sql",
+        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '$.x', '12')")},
+        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")]},
+        returns=["place", "path", "pattern", "matched"],
+        expect=[(1, "", "", 2), (2, "$.x", "", 1), (1, "", "at", 1), (2, "$.x", "digits", 1)],
+    ),
+    Case(
+        "load/matching_values.sql",
+        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '', '12')")},
+        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")], "most": 5},
+        returns=["place", "path", "pattern", "value"],
+        expect=[(1, "", "at", "a@b"), (2, "", "digits", "12")],
+    ),
+    Case(
+        "load/records.sql",
+        given={"persons": values("id, name", "(1, 'a')", "(1, 'a')")},
+        params={"relation": rel("persons")},
+        returns=["id", "name"],
+        expect=[(1, "a"), (1, "a")],
+    ),
+    Case(
         "load/complete_rows.sql",
         given={
             "typed": values(

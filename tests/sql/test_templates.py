@@ -60,7 +60,7 @@ FIRST_CASE = {case.template: case for case in reversed(CASES)}
 NAMED_AS_IN_THE_SOURCE = {
     "audit/class_sizes.sql", "audit/value_counts.sql", "audit/records.sql", "audit/ambiguous_floats.sql",
     "audit/values.sql", "load/row_key_faults.sql", "load/typed.sql", "load/column_profile.sql", "attack/staged.sql",
-    "publish/content.sql", "audit/missing_rates.sql",
+    "publish/content.sql", "audit/missing_rates.sql", "load/distinct_estimates.sql", "load/sampled_values.sql",
 }  # fmt: skip
 """Templates that read a relation of the user's, where columns have their own names."""
 

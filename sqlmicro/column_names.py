@@ -1,0 +1,204 @@
+"""What the name of a column says of its content, in the languages that tables are written in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Literal
+
+Says = Literal[
+    "email", "phone", "person", "name", "address", "number", "short number", "person id", "login", "bank", "card",
+    "device", "network", "plate", "position", "profile", "record id",
+]  # fmt: skip
+
+_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+_PERSON = (
+    "patient(?:en|in)?|pat|customer|cust|client|kunde(?:n|in)?|user|member|mitglieds?|person(?:en|al)?|pers|people"
+    "|employee|emp|empl|mitarbeiter(?:in)?|arbeitnehmer|student(?:en|in)?|schueler|pupil|citizen|buerger|subscriber"
+    "|abonnent|insured|insuree|versicherte[nr]?|versicherungsnehmer|(?:policy)?holder|cardholder|beneficiary|donor"
+    "|participant|proband(?:en|in)?|teilnehmer|respondent|passenger|guest|gast|voter|worker|staff|debtor|tenant|mieter"
+    "|buyer|kaeufer|resident|bewohner|visitor|borrower|taxpayer|individual|applicant|candidate|teacher|lehrer|doctor"
+    "|physician|arzt|nurse|driver|fahrer|cliente|usuario|paciente|empleado|alumno|persona|klienta?|pacjenta?|osoba|osoby"
+    "|pracownik|utilisateur|adherent|assure|salarie|patiente?|personne|deelnemer|klant(?:en)?|werknemer|gebruiker"
+    "|persoon|funcionario|aluno|pessoa|inquilino|huurder|mother|father|mutter|vater|spouse|partner|child|kind|parent"
+    "|guardian|owner|inhaber|contact|kontakt|recipient|empfaenger|sender|absender|signatory|author|autor|witness|zeuge"
+)
+_NUMBER = "id|uid|uuid|guid|nr|no|num|number|nummer|numero|code|kennung|kennziffer|schluessel|key|hash|ref"
+_NAME = "name|namen|naam|nom|nombre|nome|navn|namn|nimi|imie|jmeno"
+_NATIONAL = (
+    "ssn|social_?security(?:_?(?:no|num|number))?|soc_?sec|sozialversicherungs?_?(?:nr|nummer)|sv_?(?:nr|nummer)"
+    "|(?:rentenversicherungs|rv)_?(?:nr|nummer)|versicherungs?_?(?:nr|nummer)|versicherten_?(?:nr|nummer|id)"
+    "|insurance_?(?:no|num|number|id)|(?:krankenversicherten|kv)_?(?:nr|nummer)|policy_?(?:no|num|number)|ahv(?:_?nr)?"
+    "|steuer_?id(?:entifikationsnummer|nr)?|steuer_?(?:nr|nummer)|tax_?(?:payer_?)?(?:id|no|num|number|code)|itin"
+    "|nino|national_?insurance(?:_?(?:no|num|number))?|ni_?(?:no|number)|nhs(?:_?(?:no|num|number))?"
+    "|bsn(?:_?(?:nr|nummer))?|burgerservicenummer|sofi_?nummer|rijksregister(?:_?nummer|nr)?|insz|niss"
+    "|insee|num(?:ero)?_?(?:de_)?secu(?:rite)?(?:_sociale)?|securite_sociale|dni|dni_?nie|nif|documento(?:_identidad)?"
+    "|curp|cpf|pesel|(?:codice|cod)_?fiscale|codfisc|aadh?aar\\w*|adhaar\\w*|pan_?(?:no|num|number|card)|voter_?id"
+    "|personnummer|personnr|person_?nummer|fodselsnummer|cpr|cpr_?(?:nr|nummer)|hetu|henkilotunnus|rodne_?cislo|cnp"
+    "|egn|oib|jmbg|emso|amka|tckn|tc_?(?:kimlik|no)(?:_?no)?|kimlik_?no|cedula|cuil|cuit|nik|cnic|nric|my_?number"
+    "|national_?(?:id|no|num|number|identity)(?:_?(?:no|num|number))?|identity_?(?:no|num|number|card)"
+    "|id_?(?:card|number|doc\\w*|ausweis)(?:_?(?:no|num|number|nr))?|\\w*ausweis(?:_?(?:nr|nummer|id))?|passport\\w*"
+    "|(?:reise)?pass_?(?:nr|nummer|no|number)|reisepass\\w*|pasaporte|passeport|passaporte|paszport|paspoort"
+    "|driv(?:er|ers|ing)_?(?:s_?)?licen[cs]e\\w*|licen[cs]e_?(?:no|num|number)|fuehrerschein\\w*|rijbewijs\\w*"
+    "|personal_?(?:id|code|number|ident\\w*)|citizen_?(?:id|no|number)|medicare(?:_?(?:no|num|number|id))?|mrn"
+    "|medical_?record(?:_?(?:no|num|number))?|personalnummer|matrikel(?:_?(?:nr|nummer))"
+)
+_HEALTH = "diagnos[ei]s?|diagnoses|disease|illness|icd(?:_?\\d+)?|hiv|krankheit(?:en)?|erkrankung|maladie|enfermedad"
+
+_WORDS: tuple[tuple[Says, str], ...] = (
+    ("email", "e_?mails?|\\w*e_?mail_?(?:addresse?|adresse?|id)?|mail|\\w*mail_?(?:address|adresse)|courriel|correo"
+              "|correo_electronico|mailadres|emailadres|poczta|mailto"),
+    ("network", "(?:\\w+_)?ip_?(?:v?[46])?(?:_?(?:addr|address|adresse))?|(?:client|remote|source|src|host)_?ip"
+                "|ipaddr|x_?forwarded_?for"),
+    ("device", "(?:\\w+_)?mac(?:_?(?:addr|address|adresse))|mac|imei|imsi|iccid|udid|idfa|gaid|aaid|android_?id|device_?id"
+               "|geraete_?id|serial_?of_?device|advertising_?id|fingerprint_?id|cookie_?id|vin|fahrgestellnummer|fin"),
+    ("phone", "\\w*telefon\\w*|\\w*telephone\\w*|telefoon\\w*|tel|tel_?(?:no|nr|num|number|nummer)|\\w*_tel"
+              "|(?:\\w*_)?phone(?:_?(?:no|nr|num|number|\\d))?|(?:home|work|cell|mobile)phone|phone(?:no|nr|number)"
+              "|mobil|mobile|mobile_?(?:no|num|number)|mobil_?(?:nr|nummer|telefon)|\\w*handy(?:_?(?:nr|nummer))?"
+              "|fax|\\w*fax_?(?:no|nr|num|number|nummer)?|cell|cell_?(?:no|number)|celular|movil|portable|telefono|telemovel"
+              "|komorka|telefonu?|msisdn|whatsapp(?:_?(?:no|number))?|rufnummer|festnetz(?:nummer)?|contact_?(?:no|number)"),
+    ("login", "user_?name|username|login(?:_?(?:name|id))?|logon|nick_?name|nick|screen_?name|(?:user_)?handle"
+              "|benutzer_?(?:name|kennung)|twitter(?:_?(?:handle|name))?|instagram|skype(?:_?id)?|account_?name"),
+    ("profile", "(?:\\w*_)?(?:linkedin|facebook|github|xing)(?:_?(?:url|profile|link))?|profile_?(?:url|link)|home_?page"
+                "|personal_?(?:url|website|site)"),
+    ("bank", "(?:\\w*_)?iban|konto|konto_?(?:nr|nummer)|(?:bank_?)?account_?(?:no|nr|num|number)|bank_?account"
+             "|compte_?bancaire|cuenta_?bancaria|rekening_?(?:nr|nummer)|numero_de_cuenta|conta_?bancaria|numer_konta|cbu|clabe"),
+    ("card", "(?:credit|debit|payment|bank)_?cards?(?:_?(?:no|num|number))?|card_?(?:no|num|number)|cc_?(?:no|num|number)"
+             "|kreditkarten?_?(?:nr|nummer)?|kartennummer|carte_?bancaire|tarjeta(?:_?credito)?|pan"),
+    ("person", f"(?:{_PERSON})_?(?:full_?|first_?|last_?|real_?)?(?:{_NAME})|vor_?namen?|nach_?namen?|familien_?namen?"
+               "|geburts_?namen?|maedchen_?name|madchen_?name|ruf_?name|zu_?name|f_?name|l_?name|m_?name"
+               "|(?:first|last|given|family|middle|maiden|full|birth|sur|fore|legal|nick)_?names?|initials"
+               "|prenoms?|nom_?(?:de_)?(?:famille|usage|naissance|complet)|patronyme|(?:primer_|segundo_)?apellidos?"
+               "|nombres|nombre_completo|nombre_y_apellidos?|voor_?naam|achter_?naam|familie_?naam|roep_?naam|meisjes_?naam"
+               "|imie|imiona|imie_i_nazwisko|nazwisko(?:_\\w+)?|sobre_?nome|nome_completo|primeiro_nome|cognome|etternavn"
+               "|for_?navn|efter_?namn|for_?namn|suku_?nimi|etu_?nimi|jmeno|prijmeni|ansprechpartner|kontoinhaber"
+               "|karten_?inhaber|soyad[i]?|vezeteknev|keresztnev|personal_?name|name_of_\\w+"),
+    ("address", "(?:\\w*_)?(?:address|adresse|adress|addr)(?:_?(?:line)?_?\\d)?|address_?line|anschrift|wohn_?anschrift"
+                "|direccion|domicilio|endereco|indirizzo|adres|adresa|adr|(?:\\w*_)?(?:street|strasse|str|straat)"
+                "|\\w+strasse|\\w+straat|street_?(?:name|address|no|number|\\d)|strasse_?(?:nr|hausnr|und_\\w+)"
+                "|strassen_?name|rue|calle|ulica|rua|logradouro|numero_et_rue|house_?(?:no|number)_\\w+"),
+    ("person", "kundin|ansprechpartnerin"),
+    ("number", _NATIONAL),
+    ("plate", "kennzeichen|kfz(?:_?kennzeichen)?|autokennzeichen|(?:licen[cs]e|number|registration|reg)_?plates?(?:_?(?:no|number))?"
+              "|plates?|plate_?(?:no|number)|vehicle_?reg\\w*|matricula|immatriculation|placa|targa|kenteken"
+              "|nr_?rejestracyjny|numer_rejestracyjny|tablica_\\w+"),
+    ("position", "(?:\\w*_)?(?:lat|latitude|latitud|breite|breitengrad|geo_?lat|gps_?lat|lon|lng|long|longitude|longitud|laenge"
+                 "|laengengrad|geo_?(?:lon|lng)|gps_?(?:lon|lng)|coords?|coordinates?|koordinaten?|geo|gps|geo_?point"
+                 "|location|position|standort|latlng|lat_?(?:lon|long))"),
+    ("person id", f"(?:{_PERSON})_?(?:{_NUMBER})|(?:{_PERSON})s?(?:nr|nummer|id)|(?:matricule|matrikelnummer)"),
+    ("short number", "nie|rut|sin|nir|nid|rg|tin|idnr|svnr|tax|afm|nip|rfc|tfn|ird|rc|ric|ik|ni|nn|ppsn?|isikukood"
+                     "|asmens_?kodas|kennitala|tz|teudat_?zehut|fnr|vnr|bic_?no|identif\\w*|personid|ident"),
+    ("name", f"(?:\\w+_)?(?:{_NAME})|nazwa|nev|isim|ad_?soyad|{_PERSON}"),
+    ("record id", "(?:.*_)?(?:id|uid|uuid|guid|key|account|hash|kennung)(?:_?(?:no|nr|number|hash))?"),
+)  # fmt: skip
+_COMPILED = tuple((says, re.compile(pattern)) for says, pattern in _WORDS)
+
+_THINGS = (
+    "product|produkt|produit|producto|item|article|artikel|brand|marke|company|firma|firmen|unternehmen|business|vendor"
+    "|supplier|lieferant|manufacturer|hersteller|organi[sz]ation|org|employer|arbeitgeber|school|schule|university|uni"
+    "|hospital|krankenhaus|clinic|klinik|department|dept|abteilung|team|project|projekt|campaign|event|station|store|shop"
+    "|filiale|branch|plan|category|kategorie|class|group|gruppe|type|typ|city|town|stadt|ort|gemeinde|municipality"
+    "|county|country|land|region|state|province|district|kreis|bezirk|place|venue|site|file|datei|table|tabelle|column"
+    "|field|feature|model|module|package|library|service|server|host|domain|database|db|schema|job|task|process|queue"
+    "|drug|medication|medikament|wirkstoff|species|colou?r|farbe|currency|title|titel|status|month|monat|day|weekday"
+    "|order|invoice|rechnung|bestellung|auftrag|parcel|shipment|batch|lot|charge|sku|ean|gtin|isbn|issn|upc|siren|siret"
+    "|vat|ust|sensor|machine|maschine|asset|part|teil|version|device_?type|language|sprache|rule|metric|unit|einheit"
+    "|building|room|raum|course|kurs|subject|fach|book|movie|film|song|album|game|app|bank|insurer|profession|beruf"
+)
+_OF_A_THING = re.compile(rf"(?:.*_)?(?:{_THINGS})(?:s|en|n)?(?:_(?:name|namen|naam|nom|nombre|nome|{_NUMBER}))?")
+_QUALITY = re.compile(
+    r".*_(?:type|typ|status|state|count|anzahl|cnt|flag|opt_?in|optin|verified|valid|confirmed|length|len|consent|domain"
+    r"|provider|format|quality|score|model|brand|os|plan|category|kategorie|year|jahr|date|datum|at|on|age|minutes|usage"
+    r"|cost|kosten|bill|charges|total|sum|avg|mean|rate|share|pct|percent|country|city|region|group|gruppe|class|level)"
+    r"|(?:has|is|hat|ist|n|num|nb|anzahl|count|prefers?|days|months|years)_.*"
+)
+_WEIGHING = re.compile(r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$")
+_SENSITIVE = re.compile(
+    rf"(^|_)({_HEALTH}|choroba|ziekte|malattia|doenca|salary|gehalt|lohn|salaire|salario|salaris|wynagrodzenie|stipendio"
+    r"|religion|religione?|religiao|confession|konfession|denomination|ethnicity|ethnic_?group|ethnie|etnia|hautfarbe"
+    r"|sexual_?orientation|sexuelle_?orientierung|sex_?life|political_?(?:party|opinion|affiliation)|partei|parteizugehoerigkeit"
+    r"|trade_?union|union_?membership|gewerkschaft|syndicat|disability|behinderung|handicap|discapacidad|pregnan(?:t|cy)"
+    r"|schwanger(?:schaft)?|genotype|mutation|biometric|conviction|criminal_?record|offen[cs]e|vorstrafen?|straftat"
+    r"|medication|medikament|prescription|therapy|therapie|addiction|sucht|psychiatric|abortion)(_|$)"
+)
+_DIGIT_GROUP = re.compile(
+    r"(?:.*_)?(?:plz|postleitzahl(?:en)?|zip|zip_?code|zip_?\d|zcta|post_?code|postal|postal_?code|postal_?cd|code_?postal"
+    r"|codigo_?postal|cod_?postal|cp|cep|cap|kod_?pocztowy|postnummer|postnr|postinumero|psc|pin_?code|ags|gkz|ars"
+    r"|gemeinde_?(?:schluessel|kennziffer|code|nr)|kreis_?(?:schluessel|kennziffer|code)|regionalschluessel|insee_?com"
+    r"|code_?(?:insee|commune|departement)|fips|fips_?code|county_?fips|state_?fips|county_?code|state_?code|area_?code"
+    r"|vorwahl|dialling_?code|dialing_?code|calling_?code|nuts|nuts_?code|census_?tract|tract|block_?group|teryt"
+    r"|municipality_?code|region_?code|country_?code|sic|sic_?code|naics|naics_?code|nace|isco|isco_?\d*)(?:_?\d)?"
+)
+
+
+def words(name: str) -> str:
+    """Return the name of a column as lower-case words with one underscore between them, without accents.
+
+    >>> words("KundenTelefonNr"), words("E-Mail"), words("Straße 2"), words("customerIDs")
+    ('kunden_telefon_nr', 'e_mail', 'strasse_2', 'customer_ids')
+    """
+    parted = re.sub(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-Z])(?=[A-Z][a-z]{2})", "_", name)
+    umlauts = parted.lower().replace("ä", "ae").replace("ö", "oe").replace("ü", "ue").translate(_LETTERS)
+    plain = "".join(char for char in unicodedata.normalize("NFKD", umlauts) if not unicodedata.combining(char))
+    return re.sub(r"[\W_]+", "_", plain).strip("_")
+
+
+def says(name: str) -> Says | None:
+    """Return what the name of a column says is in it, or None; words before or after it do not hide it.
+
+    >>> says("customer_email"), says("kundenTelefon"), says("svnr"), says("phone_type"), says("product_name")
+    ('email', 'phone', 'number', None, None)
+    >>> says("patientId"), says("order_id"), says("Vorname"), says("name")
+    ('person id', 'record id', 'person', 'name')
+    """
+    text = words(name)
+    if _QUALITY.fullmatch(text):
+        return None
+    tails = [text, *(text[i + 1 :] for i, char in enumerate(text) if char == "_")]
+    heads = [text[:i] for i, char in enumerate(text) if char == "_"]
+    for kind, pattern in _COMPILED:
+        if kind in ("name", "short number", "record id", "person id") and _OF_A_THING.fullmatch(text):
+            return "record id" if _COMPILED[-1][1].fullmatch(text) else None
+        ends = kind not in ("name", "short number")
+        if any(pattern.fullmatch(part) for part in (tails if ends else tails[:1])):
+            return kind
+        if kind in ("email", "phone", "bank", "number", "person") and any(pattern.fullmatch(part) for part in heads):
+            return kind
+    return None
+
+
+def of_a_thing(name: str) -> bool:
+    """Tell whether the name of a column speaks of products, places or the like, not of persons.
+
+    >>> of_a_thing("city"), of_a_thing("productNo"), of_a_thing("customer")
+    (True, True, False)
+    """
+    return _OF_A_THING.fullmatch(words(name)) is not None
+
+
+def is_weight(name: str) -> bool:
+    """Tell whether the name is that of sampling weights.
+
+    >>> is_weight("sampling_weight"), is_weight("weighted")
+    (True, False)
+    """
+    return _WEIGHING.search(words(name)) is not None
+
+
+def is_sensitive(name: str) -> bool:
+    """Tell whether the name is that of something a release must not tell of a person.
+
+    >>> is_sensitive("Hauptdiagnose"), is_sensitive("icd10"), is_sensitive("monthlySalary"), is_sensitive("age")
+    (True, True, True, False)
+    """
+    text = words(name)
+    return _SENSITIVE.search(text) is not None or text.endswith(("diagnose", "krankheit", "gehalt"))
+
+
+def is_digit_group(name: str) -> bool:
+    """Tell whether the name is that of a group of digits nobody computes with, such as a postcode or an area code.
+
+    >>> is_digit_group("PLZ"), is_digit_group("zipCode"), is_digit_group("kreisschluessel"), is_digit_group("income")
+    (True, True, True, False)
+    """
+    return _DIGIT_GROUP.fullmatch(words(name)) is not None

@@ -1,0 +1,1 @@
+"""Direct identifiers, found by what columns hold and what they are called; imports source, columns and what is below."""

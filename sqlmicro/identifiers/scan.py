@@ -1,0 +1,118 @@
+"""The scan: a bounded sample of every column's values, matched in SQL, checked in Python, and never shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlmicro.columns import Column, ColumnProfile, Finding, Seen
+from sqlmicro.errors import ParameterError, nearest
+from sqlmicro.identifiers import phones
+from sqlmicro.identifiers.judge import Sample, judge
+from sqlmicro.identifiers.patterns import LISTED, PATTERNS
+from sqlmicro.source import Source, profile_columns, read_once
+from sqlmicro.templates import Name
+from sqlmicro.warehouse import Warehouse
+
+MOST_VALUES = 1000
+"""How many distinct values of a column are looked at."""
+_MOST_CHECKED = 200
+_BLANKS = " \t\r\n\u00a0\u200b\ufeff"
+_NO_VALUES = ("BOOLEAN", "DATE", "TIME", "INTERVAL", "BIT")
+_NESTED = ("STRUCT", "MAP", "JSON", "UNION", "VARIANT")
+
+
+def profiles(warehouse: Warehouse, source: Source, region: str | None = None) -> list[ColumnProfile]:
+    """Return the profile of every column, with what a sample of its values shows."""
+    with read_once(warehouse, source) as staged:
+        found = seen(warehouse, staged, source.columns, region)
+        return [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, staged)]
+
+
+def seen(
+    warehouse: Warehouse, source: Source, columns: Sequence[Column], region: str | None = None
+) -> dict[Column, Seen]:
+    """Return what a sample of the values of each column shows.
+
+    Raises
+    ------
+    ParameterError
+        When there is no country of that name.
+    """
+    if region is not None and region not in phones.regions():
+        raise ParameterError(
+            "--region", "must be the two letters of a country", repr(region), nearest(region.upper(), phones.regions())
+        )
+    scanned = [column for column in columns if _has_values(column)]
+    if not scanned:
+        return {column: Seen() for column in columns}
+    with read_once(warehouse, source) as staged:
+        samples = _samples(warehouse, _leaves(warehouse, staged, scanned), scanned)
+    return {column: _seen(column, samples.get(column, []), region) for column in columns}
+
+
+def _has_values(column: Column) -> bool:
+    return column.family not in ("boolean", "date", "timestamp", "timestamptz") and not (
+        column.type.upper().startswith(_NO_VALUES) and "[" not in column.type
+    )
+
+
+def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> Name:
+    """Stage the sample of the values, those inside of JSON each on its own."""
+    (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
+    kinds: dict[str, list[tuple[Column, int, int]]] = {"plain": [], "floats": [], "nested": []}
+    for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), 1):
+        kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // MOST_VALUES)))
+    sampled = warehouse.run(
+        "load/sampled_values.sql", "sampled_values", relation=source.relation, most=MOST_VALUES, blanks=_BLANKS, **kinds
+    )
+    return warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled) if warehouse.reads_json else sampled
+
+
+def _kind(column: Column, warehouse: Warehouse) -> str:
+    if column.family == "float":
+        return "floats"
+    nested = "[" in column.type or column.type.upper().startswith(_NESTED)
+    return "nested" if nested and warehouse.reads_json else "plain"
+
+
+def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> dict[Column, list[Sample]]:
+    """Return what was seen of each column: one sample, and one more for every key of the JSON in it."""
+    matched: dict[tuple[int, str], dict[str, int]] = {}
+    rows = warehouse.rows("load/value_matches.sql", leaves=leaves, patterns=list(PATTERNS.items()))
+    for place, path, pattern, count in rows:
+        matched.setdefault((place, path), {})[pattern] = count
+    listed: dict[tuple[int, str], dict[str, list[str]]] = {}
+    wanted = [(name, PATTERNS[name]) for name in LISTED]
+    for place, path, pattern, value in warehouse.rows(
+        "load/matching_values.sql", leaves=leaves, patterns=wanted, most=_MOST_CHECKED
+    ):
+        listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
+    found: dict[Column, list[Sample]] = {}
+    for (place, path), counts in sorted(matched.items()):
+        column = columns[place - 1]
+        name = path.rpartition(".")[2].strip('"$') or column.name
+        family: Any = "text" if path else column.family
+        found.setdefault(column, []).append(
+            Sample(name, family, counts.pop(""), counts, listed.get((place, path), {}))
+        )
+    return found
+
+
+def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen:
+    """Return what the samples of a column show together; the first finding stands for all."""
+    samples = list(samples)
+    findings = [found for found in (judge(sample, region) for sample in samples) if found is not None]
+    findings.sort(key=lambda found: not found.direct)
+    if not findings and column.type == "UUID":
+        findings = [Finding("UUIDs", 1.0)]
+    whole = next((sample for sample in samples if sample.name == column.name), None)
+    comma = (
+        column.family == "text"
+        and whole is not None
+        and whole.share("decimal comma") >= 0.3
+        and whole.share("decimal comma") + whole.share("whole") >= 0.9
+    )
+    group = whole is not None and whole.share("leading zero") > 0 and whole.share("digit group") >= 0.95
+    return Seen(findings[0] if findings else None, decimal_comma=comma, digit_group=group)

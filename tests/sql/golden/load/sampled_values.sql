@@ -1,0 +1,42 @@
+-- title: A sample of the distinct values of every column, as text
+-- source: sqlmicro
+-- reads: relation
+-- returns: place (of the column, from 1), path (empty), value (without blanks around it); about as many of each column
+--   as were asked for, chosen by their hash: the same ones whatever the order of the table
+-- params: relation, plain (columns with their place, and every how many values one is taken), floats (the same; whole
+--   numbers are written without a decimal point), nested (the same; written as JSON), most (values of a column), blanks
+SELECT 0 AS place, '' AS path, '' AS value
+WHERE false
+UNION ALL
+(SELECT DISTINCT 1 AS place, '' AS path, trim(CAST(value AS VARCHAR), ' 	') AS value
+FROM (
+  SELECT DISTINCT "name" AS value
+  FROM "staging"."persons"
+  WHERE hash("name") % 1 = 0)
+WHERE value IS NOT NULL
+ORDER BY hash(value), value
+LIMIT 10)
+UNION ALL
+(SELECT
+  2 AS place,
+  '' AS path,
+  CASE
+    WHEN abs(value) < 1e18 AND floor(value) = value THEN CAST(CAST(value AS BIGINT) AS VARCHAR)
+    ELSE CAST(value AS VARCHAR)
+  END AS value
+FROM (
+  SELECT DISTINCT "net ""income""" AS value
+  FROM "staging"."persons"
+  WHERE hash("net ""income""") % 1 = 0)
+WHERE value IS NOT NULL
+ORDER BY hash(value), value
+LIMIT 10)
+UNION ALL
+(SELECT DISTINCT 3 AS place, '' AS path, CAST(to_json(value) AS VARCHAR) AS value
+FROM (
+  SELECT DISTINCT "tags" AS value
+  FROM "staging"."persons"
+  WHERE hash("tags") % 1 = 0)
+WHERE value IS NOT NULL
+ORDER BY hash(value), value
+LIMIT 10)
