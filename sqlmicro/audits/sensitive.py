@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro import column_names
 from sqlmicro.audits import gate, inputs
+from sqlmicro.audits.subject import is_ambiguous
 from sqlmicro.columns import Column
 from sqlmicro.params import settle
 
@@ -53,7 +54,7 @@ def measured(run: Run, worked_on: Sequence[Column]) -> list[dict[str, Any]]:
         return []
     others = [
         column for column in run.roles.released
-        if column not in sensitive and not inputs.is_ambiguous(column) and not column_names.is_weight(column.name)
+        if column not in sensitive and not is_ambiguous(column) and not column_names.is_weight(column.name)
     ]  # fmt: skip
     found = [_of(run, column, others) for column in sensitive]
     run.notes.append(

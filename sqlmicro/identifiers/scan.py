@@ -61,7 +61,7 @@ def _has_values(column: Column) -> bool:
 def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> Name:
     """Stage the sample of the values, those inside of JSON each on its own."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
-    kinds: dict[str, list[tuple[Column, int, int]]] = {"plain": [], "floats": [], "nested": []}
+    kinds: dict[str, Any] = {"plain": [], "floats": [], "nested": []}
     for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), 1):
         kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // MOST_VALUES)))
     sampled = warehouse.run(
