@@ -47,7 +47,7 @@ def before(run: Run) -> dict[str, Any]:
         "input_hash": hmac.new(run.key.value.encode(), content, sha256).hexdigest(),
         "output_hash": None,
         "file_hash": None,
-        "sql_hash": sha256(run.warehouse.script().encode()).hexdigest(),
+        "sql_hash": sha256(run.warehouse.steps().encode()).hexdigest(),
     }
 
 
