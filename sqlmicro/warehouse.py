@@ -145,6 +145,7 @@ class Warehouse:
             warehouse = cls(cursor, str(held), progress)
             warehouse.sealable, warehouse.attached = False, list(held.attached)
             try:
+                built_ins.settle(cursor)
                 built_ins.refuse_other_forms(cursor, _fresh)
                 yield warehouse
             finally:

@@ -316,6 +316,28 @@ def test_a_borrowed_connection_lends_none_of_its_macros(tmp_path: Path) -> None:
         assert connection.execute("SELECT encode('a'), current_schema()").fetchall() == [(b"x", "other")]
 
 
+def test_a_borrowed_connection_lends_none_of_its_settings(tmp_path: Path) -> None:
+    """Those that change what a statement returns: whole numbers divided to whole ones made every risk 0."""
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute(PERSONS)
+
+        def found() -> Any:
+            with sqlmicro.open(connection) as session:
+                audit = session.audit("persons", quasi=["age", "city"], sensitive=["income"], max_prosecutor=0.1)
+                made = session.individual_ranking("persons", columns=["age", "born"], rest="drop", seed="s")
+                return audit.report, made.arrow().to_pylist()
+
+        expected = found()
+        for setting in ("integer_division = true", "default_order = 'desc'", "default_collation = 'nocase'",
+                        "default_null_order = 'nulls_first'"):  # fmt: skip
+            connection.execute(f"SET GLOBAL {setting}")
+        assert found() == expected
+        assert connection.execute("SELECT 1 / 2").fetchall() == [(0,)], "the connection keeps its own"
+        connection.execute("SET lock_configuration = true")
+        with pytest.raises(InputError, match="integer_division set otherwise"):
+            found()
+
+
 def test_a_python_function_that_overloads_a_built_in_one_is_refused(tmp_path: Path) -> None:
     """It goes into the same schema as DuckDB's own; hash(VARCHAR) would be preferred to hash(ANY)."""
     with duckdb.connect() as connection:
