@@ -371,27 +371,7 @@ def test_statements_that_stay_are_refused_where_macros_would_stand_for_functions
         sqlmicro.macros(db=str(warehouse))
 
 
-# Names
-
-
-@pytest.mark.parametrize(
-    "file", ["sqlmicro", "main", "staging", "system", "temp", "memory", 'a "b, c', "pg_catalog", "w'; --"]
-)
-def test_a_database_file_may_be_called_anything(tmp_path: Path, file: str) -> None:
-    """`sqlmicro.duckdb` had the name of our schema: Ambiguous reference. The path of schemas is quoted."""
-    db = tmp_path / f"{file}.duckdb"
-    with duckdb.connect(str(db)) as connection:
-        connection.execute(PERSONS)
-        connection.execute('CREATE SCHEMA "o, ""x"".y"')
-        connection.execute("CREATE SCHEMA staging")
-        connection.execute("CREATE MACRO encode(x) AS 'x'::BLOB")
-    for _ in range(2):
-        report = sqlmicro.mdav("persons", db=str(db), columns=["age"], rest="drop", into="out", overwrite=True)
-    assert (report["target"], report["release"]) == ("out", 2)
-    audit = sqlmicro.audit("out", db=str(db), quasi=["age"], min_k=3)
-    assert audit["passed"]
-    assert audit["recorded"]
-    assert sqlmicro.report(release="2", db=str(db), to=str(tmp_path / "r.html"))
+# Scripts
 
 
 def test_a_printed_script_sets_the_path_and_takes_it_back(warehouse: Path, tmp_path: Path) -> None:
