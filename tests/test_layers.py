@@ -11,7 +11,15 @@ PACKAGE = Path(sqlmicro.__file__).parent
 LAYERS = [
     {"errors", "printable"},
     {
-        "keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held",
+        "keys",
+        "templates",
+        "params",
+        "progress",
+        "standardise",
+        "private",
+        "interrupts",
+        "database_errors",
+        "held",
         "built_ins",
     },
     {"registry", "warehouse", "options"},
