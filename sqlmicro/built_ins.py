@@ -37,6 +37,13 @@ WHERE database_name = $1 AND lower(function_name) IN (
   SELECT lower(function_name) FROM duckdb_functions() WHERE database_name = 'system')
 ORDER BY ALL"""
 _SHOWN = 6
+_MEANING = {
+    "default_collation": "",
+    "integer_division": False,
+    "default_null_order": "NULLS_LAST",
+    "default_order": "ASC",
+}
+"""Settings that a connection may have for all its cursors, and that change what a statement returns."""
 
 Form = tuple[str, str, str]
 """A function that takes certain types: its name, the types, and that of any further arguments."""
@@ -63,6 +70,40 @@ def come_first(connection: duckdb.DuckDBPyConnection) -> Place:
     path = statement(_SET, path=",".join([_OURS, *(ident(Name("", catalog, name)) for name in schemas)]))
     connection.execute(path)
     return Place(catalog, schema, path)
+
+
+def settle(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give a cursor the settings our statements are written for; those of the connection stay.
+
+    Raises
+    ------
+    InputError
+        With the settings, where they are locked.
+    """
+    names = sorted(_MEANING)
+    asked = statement("SELECT {% for n in names %}current_setting({{ n | lit }}), {% endfor %}", names=names)
+    found = dict(zip(names, connection.execute(asked).fetchall()[0], strict=True))
+    other = [name for name in names if not _same(found[name], _MEANING[name])]
+    try:
+        for name in other:
+            connection.execute(
+                statement("SET SESSION {{ name | ident }} = {{ value | lit }}", name=name, value=_MEANING[name])
+            )
+    except Exception:
+        locked = True
+    else:
+        locked = False
+    if locked:
+        raise InputError(
+            "db",
+            "the connection must sort, divide and compare as DuckDB does by default",
+            f"{', '.join(other)} set otherwise, and the configuration locked",
+            "RESET them before it is locked",
+        )
+
+
+def _same(found: object, meant: object) -> bool:
+    return str(found).upper().startswith(str(meant).upper()) if meant != "" else found == ""
 
 
 def refuse_other_forms(connection: duckdb.DuckDBPyConnection, connect: Connect) -> None:

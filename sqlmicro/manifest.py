@@ -43,7 +43,7 @@ def before(run: Run) -> dict[str, Any]:
         "input_hash": run.key.of_input(run.content),
         "output_hash": None,
         "file_hash": None,
-        "sql_hash": sha256(run.warehouse.script().encode()).hexdigest(),
+        "sql_hash": sha256(run.warehouse.steps().encode()).hexdigest(),
     }
 
 

@@ -19,7 +19,7 @@ from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.held import Held, close
 from sqlmicro.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.progress import Progress
-from sqlmicro.templates import Name, Sql, render, statement
+from sqlmicro.templates import Name, Sql, ident, render, statement
 
 if TYPE_CHECKING:
     import duckdb
@@ -162,6 +162,7 @@ class Warehouse:
             warehouse = cls(cursor, str(held), progress)
             warehouse.sealable, warehouse.attached = False, list(held.attached)
             try:
+                built_ins.settle(cursor)
                 built_ins.refuse_other_forms(cursor, _fresh)
                 unfinished.tell(warehouse, settles=not held.read_only)
                 yield warehouse
@@ -435,6 +436,11 @@ class Warehouse:
         """Return every statement that was run, as one script for a DuckDB shell with a database file of that name."""
         back = statement("USE {{ schema | ident }};", schema=Name("", self.catalog, self._place.schema))
         return "\n\n".join((*(entry.sql for entry in self.log), back)) + "\n"
+
+    def steps(self) -> str:
+        """Return the statements that were run, whatever the database file is called and whichever schemas it has."""
+        run = "\n\n".join(entry.sql for entry in self.log if entry.sql != self._place.path + ";")
+        return run.replace(ident(self.catalog) + ".", "")
 
     @property
     def version(self) -> str:

@@ -33,16 +33,16 @@ def test_what_mysql_would_commit_is_taken_back_or_refused() -> None:
         mysql.check([replace(other, database="postgres") for other in wrong])
     with Warehouse.open(None) as warehouse:
         with pytest.raises(KeyboardInterrupt), mysql.taken_back(warehouse, [target]):
-            warehouse.query("t", "CREATE TABLE t AS SELECT 1 AS x")
+            warehouse.query("t", "CREATE TABLE memory.main.t AS SELECT 1 AS x")
             raise KeyboardInterrupt
         with pytest.raises(sqlmicro.AuditFailed), mysql.taken_back(warehouse, [target]):
             raise sqlmicro.AuditFailed("t", "must pass", "a failure", "")
         with pytest.raises(sqlmicro.InputError, match="Drop it by hand"), mysql.taken_back(warehouse, [target]):
-            warehouse.query("t", "CREATE VIEW t AS SELECT 1 AS x")  # what DROP TABLE fails on
+            warehouse.query("t", "CREATE VIEW memory.main.t AS SELECT 1 AS x")  # what DROP TABLE fails on
             raise ValueError
         warehouse.query("t", "DROP VIEW t")
         with mysql.taken_back(warehouse, [target]):
-            warehouse.query("t", "CREATE TABLE t AS SELECT 1 AS x")
+            warehouse.query("t", "CREATE TABLE memory.main.t AS SELECT 1 AS x")
         with pytest.raises(sqlmicro.InputError, match="not exist yet"), mysql.taken_back(warehouse, [target]):
             pass
         assert warehouse.query("t", "SELECT x FROM t") == [(1,)]

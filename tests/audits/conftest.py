@@ -30,7 +30,7 @@ def audit(warehouse: Warehouse) -> Audit:
     def run(tables: dict[str, tuple[dict[str, str], Rows]], measure: Sequence[str], **given: Any) -> dict[str, Any]:
         for name, (types, rows) in tables.items():
             defined = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
-            warehouse.query("test", f"CREATE OR REPLACE TABLE {name} ({defined})")
+            warehouse.query("test", f"CREATE OR REPLACE TABLE memory.main.{name} ({defined})")
             if rows:
                 marks = count(1)
                 records = ", ".join("(" + ", ".join(f"${next(marks)}" for _ in row) + ")" for row in rows)

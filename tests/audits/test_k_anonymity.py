@@ -94,7 +94,7 @@ def test_a_release_is_measured_by_the_same_classes(warehouse: Warehouse) -> None
     table = _random_table(np.random.default_rng(2), list(KINDS), 25)
     table["nested"] = ("DOUBLE[]", [[0.0], [-0.0], [1.5], None, []] * 5)
     defined = ", ".join(f'"{name}" {kind}' for name, (kind, _) in table.items())
-    warehouse.query("test", f"CREATE OR REPLACE TABLE told_apart ({defined})")
+    warehouse.query("test", f"CREATE OR REPLACE TABLE memory.main.told_apart ({defined})")
     row = f"({', '.join('?' * len(table))})"
     records = [value for record in zip(*(values for _, values in table.values()), strict=True) for value in record]
     warehouse.insert("test", f"INSERT INTO told_apart VALUES {', '.join([row] * 25)}", records)

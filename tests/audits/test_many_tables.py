@@ -113,7 +113,7 @@ def load(warehouse: Warehouse, batch: Batch) -> None:
     columns = [*((f"q{i}", *KINDS[kind]) for i, kind in enumerate(batch.kinds)),
                *((name, *found) for name, found in SENSITIVE.items())]  # fmt: skip
     defined = ", ".join(f"{name} {kind}" for name, kind, _ in columns)
-    warehouse.query("test", f"CREATE OR REPLACE TABLE stacked (t INTEGER, {defined}, w DOUBLE)")
+    warehouse.query("test", f"CREATE OR REPLACE TABLE memory.main.stacked (t INTEGER, {defined}, w DOUBLE)")
     names = ["t", *(name for name, _, _ in columns), "w"]
     arrays = [pa.array(list(values)) for values in zip(*batch.rows, strict=True)]
     arrays = [a.cast(pa.int32()) if pa.types.is_null(a.type) else a for a in arrays]

@@ -47,7 +47,7 @@ def on_testdata(reading):
     theirs = json.loads((SHARED / "reference" / "kanon_testdata.json").read_text())
     with Warehouse.open(None) as warehouse:
         file = SHARED / "data" / "testdata.csv"
-        warehouse.query("bench", f"CREATE TABLE people AS SELECT * FROM read_csv('{file}')")
+        warehouse.query("bench", f"CREATE TABLE memory.main.people AS SELECT * FROM read_csv('{file}')")
         for k in (2, 3, 5):
             values, notes, measured = suppress(warehouse, "people", KEYS, k=k, nulls_match=reading)
             emit(
@@ -61,7 +61,7 @@ def on_random(reading, rows, values, k):
     table = pa.table({f"key_{j}": X[:, j] for j in range(5)})
     with Warehouse.open(None) as warehouse:
         name = warehouse.load(table, "people", "random keys")
-        warehouse.query("bench", "CREATE TABLE people AS SELECT * FROM {{ name | ident }}", name=name)
+        warehouse.query("bench", "CREATE TABLE memory.main.people AS SELECT * FROM {{ name | ident }}", name=name)
         lost, notes, measured = suppress(warehouse, "people", table.column_names, k=k, nulls_match=reading)
         emit(
             bench="suppression", data="random", rows=rows, values=values, keys=5, nulls_match=reading, k=k,

@@ -259,7 +259,9 @@ def test_a_dry_run_shows_how_candidates_would_be_kept(db: str, workbench: Any) -
     assert workbench.relations(db) == before
     assert {candidate["kept"] for candidate in report["candidates"]} == {None}
     made = [line for line in report["sql"].splitlines() if line.startswith("CREATE TABLE")]
-    assert made == [f'CREATE TABLE "t{behind}" AS' for behind in ("_candidate_1", "_candidate_2", "_candidate_3", "")]
+    catalog = Path(db).stem
+    kept = ("_candidate_1", "_candidate_2", "_candidate_3", "")
+    assert made == [f'CREATE TABLE "{catalog}"."main"."t{behind}" AS' for behind in kept]
     assert report["sql"].count("nothing is published') END\nFROM (") == 4
 
 

@@ -66,7 +66,8 @@ def test_a_macro_does_not_make_an_audit_pass(warehouse: Path) -> None:
     """CREATE MACRO encode(x) AS 'x'::blob: all records looked alike."""
     with duckdb.connect(str(warehouse)) as connection:
         connection.execute("CREATE MACRO encode(x) AS 'x'::BLOB")
-    report = sqlmicro.audit("persons", db=str(warehouse), quasi=["age", "income"], min_k=2)
+        connection.execute("CREATE TABLE names AS SELECT 'person ' || i AS name FROM range(60) t(i)")
+    report = sqlmicro.audit("names", db=str(warehouse), quasi=["name"], min_k=2)
     assert not report["passed"]
     assert next(row for row in report["audits"] if row["check"] == "k-anonymity")["value"] == 1
 
@@ -315,6 +316,28 @@ def test_a_borrowed_connection_lends_none_of_its_macros(tmp_path: Path) -> None:
         assert connection.execute("SELECT encode('a'), current_schema()").fetchall() == [(b"x", "other")]
 
 
+def test_a_borrowed_connection_lends_none_of_its_settings(tmp_path: Path) -> None:
+    """Those that change what a statement returns: whole numbers divided to whole ones made every risk 0."""
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute(PERSONS)
+
+        def found() -> Any:
+            with sqlmicro.open(connection) as session:
+                audit = session.audit("persons", quasi=["age", "city"], sensitive=["income"], max_prosecutor=0.1)
+                made = session.individual_ranking("persons", columns=["age", "born"], rest="drop", seed="s")
+                return audit.report, made.arrow().to_pylist()
+
+        expected = found()
+        for setting in ("integer_division = true", "default_order = 'desc'", "default_collation = 'nocase'",
+                        "default_null_order = 'nulls_first'"):  # fmt: skip
+            connection.execute(f"SET GLOBAL {setting}")
+        assert found() == expected
+        assert connection.execute("SELECT 1 / 2").fetchall() == [(0,)], "the connection keeps its own"
+        connection.execute("SET lock_configuration = true")
+        with pytest.raises(InputError, match="integer_division set otherwise"):
+            found()
+
+
 def test_a_python_function_that_overloads_a_built_in_one_is_refused(tmp_path: Path) -> None:
     """It goes into the same schema as DuckDB's own; hash(VARCHAR) would be preferred to hash(ANY)."""
     with duckdb.connect() as connection:
@@ -348,27 +371,7 @@ def test_statements_that_stay_are_refused_where_macros_would_stand_for_functions
         sqlmicro.macros(db=str(warehouse))
 
 
-# Names
-
-
-@pytest.mark.parametrize(
-    "file", ["sqlmicro", "main", "staging", "system", "temp", "memory", 'a "b, c', "pg_catalog", "w'; --"]
-)
-def test_a_database_file_may_be_called_anything(tmp_path: Path, file: str) -> None:
-    """`sqlmicro.duckdb` had the name of our schema: Ambiguous reference. The path of schemas is quoted."""
-    db = tmp_path / f"{file}.duckdb"
-    with duckdb.connect(str(db)) as connection:
-        connection.execute(PERSONS)
-        connection.execute('CREATE SCHEMA "o, ""x"".y"')
-        connection.execute("CREATE SCHEMA staging")
-        connection.execute("CREATE MACRO encode(x) AS 'x'::BLOB")
-    for _ in range(2):
-        report = sqlmicro.mdav("persons", db=str(db), columns=["age"], rest="drop", into="out", overwrite=True)
-    assert (report["target"], report["release"]) == ("out", 2)
-    audit = sqlmicro.audit("out", db=str(db), quasi=["age"], min_k=3)
-    assert audit["passed"]
-    assert audit["recorded"]
-    assert sqlmicro.report(release="2", db=str(db), to=str(tmp_path / "r.html"))
+# Scripts
 
 
 def test_a_printed_script_sets_the_path_and_takes_it_back(warehouse: Path, tmp_path: Path) -> None:

@@ -169,6 +169,29 @@ def test_columns_with_outer_blanks_are_named_in_quotes(tmp_path: Path) -> None:
         assert [name for name, *_ in connection.execute("DESCRIBE o").fetchall()] == [" a ", "b ", "c"]
 
 
+# Names of database files
+
+
+@pytest.mark.parametrize(
+    "file", ["sqlmicro", "main", "staging", "system", "temp", "memory", 'a "b, c', "pg_catalog", "w'; --"]
+)
+def test_a_database_file_may_be_called_anything(tmp_path: Path, file: str) -> None:
+    """`sqlmicro.duckdb` had the name of our schema: Ambiguous reference. The path of schemas is quoted."""
+    db = tmp_path / f"{file}.duckdb"
+    with duckdb.connect(str(db)) as connection:
+        connection.execute("CREATE TABLE persons AS SELECT range % 9 AS age, range AS id FROM range(60)")
+        connection.execute('CREATE SCHEMA "o, ""x"".y"')
+        connection.execute("CREATE SCHEMA staging")
+        connection.execute("CREATE MACRO encode(x) AS 'x'::BLOB")
+    for _ in range(2):
+        report = sqlmicro.mdav("persons", db=str(db), columns=["age"], rest="drop", into="out", overwrite=True)
+    assert (report["target"], report["release"]) == ("out", 2)
+    audit = sqlmicro.audit("out", db=str(db), quasi=["age"], min_k=3)
+    assert audit["passed"]
+    assert audit["recorded"]
+    assert sqlmicro.report(release="2", db=str(db), to=str(tmp_path / "r.html"))
+
+
 # Job files
 
 
