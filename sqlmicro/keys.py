@@ -31,7 +31,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -73,12 +73,14 @@ class Key:
     def ties(self, plan: Plan, content: bytes) -> str:
         """Return the key of the order in which a method sees the records, from the plan and the content of the input.
 
+        The name of the source has no part in it: the same records make the same groups, whatever their table is called.
+
         >>> plan = Plan("main.persons", ("name",), (), (Task("mdav", ("age",), (), "error", {"k": 5}),))
         >>> key = from_text("s")
         >>> key.ties(plan, b"1") == key.ties(plan, b"1"), key.ties(plan, b"1") == key.ties(plan, b"2")
         (True, False)
         """
-        return self._derived("ties", asdict(plan), content.hex())
+        return self._derived("ties", asdict(replace(plan, source="")), content.hex())
 
     def order(self, plan: Plan, content: bytes, released: bytes) -> str:
         """Return the key of the order of a release, from its plan, the content of its input and its own content."""

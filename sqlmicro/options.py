@@ -67,8 +67,8 @@ def _columns(
     row_key: Annotated[
         tuple[str, ...],
         Param(
-            "Columns that identify a record: ties and random numbers follow their order instead of that of the table. "
-            "Left out unless they are kept.",
+            "Columns that identify a record: with a secret seed it draws the same random numbers again, whatever else "
+            "changes. Default: its content. Left out unless they are kept.",
             metavar="A,B",
         ),
     ] = (),

@@ -37,14 +37,17 @@ class Source:
     columns: tuple[Column, ...]
     is_table: bool
     is_file: bool = False
+    is_frame: bool = False
 
     @property
     def identity(self) -> str:
         """What the source is called in the keys of draws: schema and name; a file's name without folder and digits.
 
         So the exports of two days are one source, `persons-2026-11-01.csv` and `persons-2026-11-02.csv`. The database's
-        own name is no part of it: it is that of the file, or was given when it was attached.
+        own name is no part of it: it is that of the file, or was given when it was attached. Frames have no name.
         """
+        if self.is_frame:
+            return ""
         if self.is_file:
             return re.sub(r"\d+", "", Path(self.label).name)
         return ".".join(ident(part) for part in (self.relation.schema, self.relation.table) if part).lower()

@@ -45,7 +45,7 @@ def individual_ranking(
     """Sort each column on its own and replace the values of every k neighbours by their mean or median.
 
     Groups have k records but for one, which takes the remainder and has k to 2k-1. NULL stays NULL. Equal values may
-    fall into different groups; ties go by row_id.
+    fall into different groups; ties go by a keyed order.
 
     Parameters
     ----------

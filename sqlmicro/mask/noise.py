@@ -95,8 +95,8 @@ def noise(
 
     correlated: y = x + e, covariance of e = a² S. Means and correlations are kept, variances grow by 1 + a².
 
-    linear (Kim 1986): y = c (x + e) + (1 - c) mean(x), covariance of e = a² S, c = 1 / sqrt(1 + a²). In expectation the
-    sample mean and the sample covariance are those of the original.
+    linear (Kim 1986): y = c (x + e) + (1 - c) mean(x), covariance of e = a² S, c = 1 / sqrt(1 + a²) but for rounding.
+    In expectation sample mean and variances are those of the original, and correlations nearly.
 
     nonlinear (Sullivan 1989): x becomes its normal score, correlated noise is added to the scores, and the record with
     the r-th smallest sum gets the r-th smallest value. Every column has exactly the values it had; works for columns
@@ -111,6 +111,14 @@ def noise(
     pipeline. That a value is missing is not hidden, columns that are kept are not protected, releases add up, the
     deviates are pseudo-random, made of 59 bits, and the logarithm is the machine's and not correctly rounded as
     Mironov's proof wants it. Released values may lie beyond the bounds.
+
+    What repeats: under one secret seed the same value of the same person gets the same noise in every release with
+    these settings, as long as its size is the same; other settings, columns or sources get noise that has nothing to do
+    with it. With kinds that keep correlations a record counts as a whole: one changed value draws all of it anew. So
+    that a few changed records do not change the size, standard deviations are rounded to powers of 2^(1/8), by at most
+    4.4 %, and correlations to tenths. Linear noise corrects the factor, so that variances are exact. Correlations are
+    off by at most 0.05 a² / (1 + a²), and by more only where columns nearly determine each other. A larger change draws
+    all noise anew: then the mean of two releases has less noise than one.
 
     The amount is a ratio of standard deviations in every kind, so that kinds compare; where others give the noise as a
     share of the covariance, d = a². sdcMicro's noise = 50 is a = 0.5 for its additive and a² = 0.5 for its correlated

@@ -81,6 +81,9 @@ def pram(
     -----
     Without `invariant` the expected frequencies are t P, from which t can be estimated if P is published: P is no
     secret. NULL stays NULL. One hash and one join per record; L² cells, L³ with `invariant`.
+
+    What repeats: under one secret seed the same value of the same person becomes the same value again, as long as the
+    probabilities are the same; other probabilities, columns or sources share nothing with it.
     """
     if (keep_probability is None) == (matrix is None):
         got = "none of them" if matrix is None else "both"

@@ -66,6 +66,9 @@ def pseudonymise(
     part of a statement nor recorded. Whoever has it can find the person behind a pseudonym by trying all identifiers:
     the release is pseudonymous, not anonymous. A pseudonym tells nobody without the key who it is, so that the column
     is no quasi-identifier; but all records of one person stay recognisable as such. Two SHA-256 per value.
+
+    What repeats is meant to: one key gives the same value the same pseudonym in every column, table and release. The
+    seed of the run decides the order of the records only.
     """
     wrong = [f"{c.name} ({c.type})" for c in work.columns if c.family in ("float", "timestamp", "timestamptz")]
     if wrong:

@@ -63,6 +63,10 @@ def sample(
     Without replacement: the records with the smallest keyed hashes. Strata get n N_h/N records, rounded by largest
     remainder so that the total is exact. The weight is the inverse of the inclusion probability n_h/N_h, so that
     weighted totals of the sample estimate those of the table. O(n log n).
+
+    What repeats: under one secret seed the same persons are drawn again, so that nightly releases do not add up to the
+    whole table; give a row key, or a changed record is another one. Any other setting, a larger fraction too, draws a
+    sample that has nothing to do with the first: the small one is no part of the large one.
     """
     if (fraction is None) == (size is None):
         got = "none of them" if size is None else "both"

@@ -69,12 +69,17 @@ def swap(
     -----
     rank: the sorted values are cut into blocks whose places depend on the key, and in each of them pairs are drawn that
     swap their values. Every value is used exactly once; one or two values of a block may stay where they are. Equal
-    values have ranks of their own, by row_id. The distance is a percentage, as in Moore's paper, where sdcMicro's `P`
-    is a fraction. Ours: partners are drawn from a block of so many ranks instead of from the ranks above, so that all
-    pairs can be drawn at once.
+    values have ranks of their own, in a keyed order. The distance is a percentage, as in Moore's paper, where
+    sdcMicro's `P` is a fraction. Ours: partners are drawn from a block of so many ranks instead of from the ranks
+    above, so that all pairs can be drawn at once.
 
     data: records that agree in all --by columns pass the columns on to each other, together. The joint distribution of
     the columns with those of --by is kept exactly, that with all others is not.
+
+    What repeats: under one secret seed the same value of the same person takes part again, at the same place of the
+    random order, so that releasing each night does not show who takes part; other settings and columns share nothing.
+    When a record comes or goes, its neighbours in that order have another value: who knows that just this record went
+    can read from data swapping which value was its own. Release once, or seldom and after many changes.
 
     NULL stays where it is. O(n log n), two sorts.
     """

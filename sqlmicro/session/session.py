@@ -241,7 +241,7 @@ class Session(Verbs):
             source = find_source(warehouse, values["table"], options.reader_options(values))
             if not isinstance(given["table"], str):
                 label = kind(given["table"])
-                source = replace(source, label=label, is_table=False)
+                source = replace(source, label=label, is_table=False, is_frame=True)
                 job = replace(job, options={**job.options, "table": label})
             release = Release(self, job, warehouse, source, stack)
         except BaseException:

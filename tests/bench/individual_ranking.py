@@ -40,10 +40,10 @@ def peers(warehouse, k):
         connection.unregister("arrow_table")
 
     def order_by():
-        connection.execute("CREATE OR REPLACE TABLE result AS SELECT row_id, x FROM staging.typed ORDER BY x")
+        connection.execute("CREATE OR REPLACE TABLE result AS SELECT row_id, x FROM staging.numbered ORDER BY x")
 
     def numpy():
-        arrays = connection.execute("SELECT row_id, x FROM staging.typed").fetchnumpy()
+        arrays = connection.execute("SELECT row_id, x FROM staging.numbered").fetchnumpy()
         row_id, x = np.asarray(arrays["row_id"]), np.asarray(arrays["x"])
         order = np.argsort(x, kind="stable")
         means = np.empty(len(x))
@@ -51,7 +51,7 @@ def peers(warehouse, k):
         write(pa.table({"row_id": row_id, "value": means}))
 
     def pandas():
-        frame = connection.sql("SELECT row_id, x FROM staging.typed").df()
+        frame = connection.sql("SELECT row_id, x FROM staging.numbered").df()
         frame = frame.sort_values(["x", "row_id"])
         frame["label"] = np.searchsorted(bounds(len(frame), k), np.arange(len(frame)), side="right")
         frame["value"] = frame.groupby("label")["x"].transform("mean")
@@ -60,7 +60,7 @@ def peers(warehouse, k):
     def polars():
         import polars as pl
 
-        frame = pl.from_arrow(connection.sql("SELECT row_id, x FROM staging.typed").to_arrow_table())
+        frame = pl.from_arrow(connection.sql("SELECT row_id, x FROM staging.numbered").to_arrow_table())
         frame = frame.sort("x", "row_id")
         starts = pl.Series(bounds(len(frame), k))
         label = starts.search_sorted(pl.int_range(len(frame), eager=True), side="right")
@@ -88,9 +88,9 @@ def main():
                     n=rows,
                 )
                 source = find_source(warehouse, "people", {})
-                roles = Roles(tuple(source.columns), (), ())
+                roles, plan = Roles(tuple(source.columns), (), ()), keys.Plan("main.people", (), (), ())
                 with Measure() as loading:
-                    run = pipeline.load(warehouse, source, roles, keys.from_text("bench"))
+                    run = pipeline.load(warehouse, source, roles, keys.from_text("bench"), plan)
                 method = find("individual-ranking")
 
                 def ours(run=run, method=method, k=k):
@@ -102,7 +102,8 @@ def main():
                         [],
                         where=method.name,
                         prefix="bench",
-                        key=run.key.value,
+                        key=run.key,
+                        task=keys.Task(method.name, ("x",), (), "keep", {"k": k}),
                         rows=run.rows_in,
                     )
                     method.function(work, k=k)

@@ -34,8 +34,8 @@ SELECT
   'town ' || hash(i) % 20 AS town,
   'P' || hash(i) % 100000000 AS person
 FROM range({{ n }}) AS t(i)"""
-HASHED = "SELECT {} AS value, sha256(concat(getvariable('sqlmicro_key'), ' ', row_id)) AS h FROM staging.typed"
-SORTED = "SELECT row_id, x FROM staging.typed ORDER BY x"
+HASHED = "SELECT {} AS value, sha256(concat(getvariable('sqlmicro_ties'), ' ', row_id)) AS h FROM staging.numbered"
+SORTED = "SELECT row_id, x FROM staging.numbered ORDER BY x"
 
 
 def create(warehouse, select):
@@ -50,7 +50,8 @@ def mask(run, name, column, settings):
     def ours():
         work = Work(
             run.warehouse, run.source, run.original, columns, [],
-            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key.value, rows=run.rows_in,
+            where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.rows_in,
+            task=keys.Task(name, (column,), (), "keep", values),
         )  # fmt: skip
         method.function(work, **values)
 
@@ -69,7 +70,8 @@ def main():
         with Warehouse.open(None, memory_limit=given.memory_limit) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
             source = find_source(warehouse, "people", {})
-            run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), keys.from_text("bench"))
+            roles, plan = Roles(tuple(source.columns), (), ()), keys.Plan("main.people", (), (), ())
+            run = pipeline.load(warehouse, source, roles, keys.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]
                 base = create(warehouse, SORTED if name == "swap" else HASHED.format(column))

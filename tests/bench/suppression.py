@@ -31,11 +31,12 @@ def suppress(warehouse, table, columns, **settings):
     """Return what was noted, and the measure of the method alone: loading the table into staging is not in it."""
     source = find_source(warehouse, table, {})
     chosen = [column for column in source.columns if column.name in columns]
-    run = pipeline.load(warehouse, source, Roles(tuple(source.columns), (), ()), keys.from_text("bench"))
+    roles, plan = Roles(tuple(source.columns), (), ()), keys.Plan(source.identity, (), (), ())
+    run = pipeline.load(warehouse, source, roles, keys.from_text("bench"), plan)
     method = find("suppress")
     work = Work(
-        warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key.value,
-        rows=run.rows_in,
+        warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key,
+        task=keys.Task("suppress", tuple(columns), (), "keep", settings), rows=run.rows_in,
     )  # fmt: skip
     with Measure() as measured:
         outcome = method.function(work, **settle(method.settings, settings, "suppress"))

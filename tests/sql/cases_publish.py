@@ -106,6 +106,13 @@ CASES = [
             )
         ],
     ),
+    Case(
+        "publish/own_types.sql",
+        given={"released": values("row_id, day, x", "(0, 0.5e0, 1)", "(1, 1.5e0, NULL)", "(2, NULL, 3)")},
+        params={"released": rel("released"), **KINDS, "plain": [X], "dates": [col("day", "DATE")]},
+        returns=["row_id", "x", "day"],
+        expect=[(0, 1, date(1970, 1, 1)), (1, None, date(1970, 1, 3)), (2, 3, None)],
+    ),
     # Text becomes the type it was; the columns stand by kind.
     Case(
         "publish/own_types.sql",
