@@ -425,3 +425,32 @@ def _number(text: str) -> object:
 def columns() -> list[Labelled]:
     """Return all labelled columns."""
     return [*_names(), *_contacts(), *_codes(), *_things(), *_real()]
+
+
+def found(labelled: list[Labelled]) -> list:
+    """Return what the scan finds in each column; those of different names share a table."""
+    import pyarrow as pa
+
+    from sqlmicro.identifiers import scan
+    from sqlmicro.source import find_source
+    from sqlmicro.warehouse import Warehouse
+
+    tables: list[dict[str, int]] = []
+    for number, column in enumerate(labelled):
+        table = next((t for t in tables if column.name.lower() not in t and len(t) < 40), None)
+        if table is None:
+            tables.append(table := {})
+        table[column.name.lower()] = number
+    results = [None] * len(labelled)
+    with Warehouse.open(None) as warehouse:
+        for table in tables:
+            most = max(len(labelled[number].values) for number in table.values())
+            filled = {
+                labelled[n].name: [*labelled[n].values, *[None] * (most - len(labelled[n].values))]
+                for n in table.values()
+            }
+            name = warehouse.load(pa.table(filled), "records", "")
+            source = find_source(warehouse, f'"{name.catalog}"."main"."records"', {})
+            for column, seen in scan.seen(warehouse, source, source.columns).items():
+                results[table[column.name.lower()]] = seen.finding
+    return results

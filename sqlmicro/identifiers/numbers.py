@@ -74,13 +74,20 @@ def _iban(text: str) -> bool:
     return bool(iban.is_valid(text, check_country=False))
 
 
+def _card(text: str) -> bool:
+    """Tell whether the check digit of a payment card is right."""
+    from stdnum import luhn
+
+    return bool(luhn.is_valid(text.replace(" ", "").replace("-", "")))
+
+
 def _health_insurance(text: str) -> bool:
     """Tell whether the check digit of a German number of an insured person (KVNR) is right: Luhn from the left."""
     digits = [int(char) for char in f"{ord(text[0].upper()) - 64:02}{text[1:]}"]
     return sum(sum(divmod(d * (1 + i % 2), 10)) for i, d in enumerate(digits[:-1])) % 10 == digits[-1]
 
 
-_OWN: dict[str, Callable[[str], bool]] = {"iban": _iban, "kvnr": _health_insurance}
+_OWN: dict[str, Callable[[str], bool]] = {"iban": _iban, "card": _card, "kvnr": _health_insurance}
 """Checks that python-stdnum does not have, or has stricter than they are kept."""
 
 
@@ -94,7 +101,7 @@ _CARD = "(?:4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-
 
 NUMBERS: tuple[Number, ...] = (
     Number("bank accounts (IBAN)", "[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}", "iban", SURE),
-    Number("credit cards", f"(?:{_CARD}|[3456][0-9]{{3}}[ -][0-9]{{4}}[ -][0-9]{{4}}[ -][0-9]{{1,7}}|3[47][0-9]{{2}}[ -][0-9]{{6}}[ -][0-9]{{5}})", "luhn"),
+    Number("credit cards", f"(?:{_CARD}|[3456][0-9]{{3}}[ -][0-9]{{4}}[ -][0-9]{{4}}[ -][0-9]{{1,7}}|3[47][0-9]{{2}}[ -][0-9]{{6}}[ -][0-9]{{5}})", "card"),
     Number("devices (IMEI)", "(?:01|35|86|99|45|52|91)[0-9]{13}|[0-9]{2}-[0-9]{6}-[0-9]{6}-[0-9]", "imei"),
     _national("US", "(?!000|666|9)[0-9]{3}[- ](?!00)[0-9]{2}[- ](?!0000)[0-9]{4}", "", SURE),
     _national("US", "9[0-9]{2}-[0-9]{2}-[0-9]{4}|[0-9]{3}-[0-9]{2}-[0-9]{4}", "", SURE),

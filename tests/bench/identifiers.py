@@ -14,24 +14,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
 from _measure import emit
-from labelled_columns import Labelled, columns
-
-from sqlmicro.identifiers import scan
-from sqlmicro.source import find_source
-from sqlmicro.warehouse import Warehouse
-
-
-def found(labelled):
-    """Return what is found in each column; each is a table of its own."""
-    import pyarrow as pa
-
-    results = []
-    with Warehouse.open(None) as warehouse:
-        for column in labelled:
-            name = warehouse.load(pa.table({column.name: list(column.values)}), "records", "")
-            source = find_source(warehouse, f'"{name.catalog}"."main"."records"', {})
-            results.append(next(iter(scan.seen(warehouse, source, source.columns).values())).finding)
-    return results
+from labelled_columns import Labelled, columns, found
 
 
 def measure(what, labelled, show):

@@ -273,10 +273,10 @@ CASES = [
                 "(2, '', 'plain')",
             )
         },
-        params={"sampled": rel("sampled")},
+        params={"sampled": rel("sampled"), "most": 9},
         returns=["place", "path", "value"],
         expect=[
-            (1, "$.mail", "a@b.de"), (1, "$.tags", "x"), (1, "$.tags", "y"), (1, "keys", "mail"), (1, "keys", "tags"),
+            (1, "mail", "a@b.de"), (1, "tags", "x"), (1, "tags", "y"), (1, "keys", "mail"), (1, "keys", "tags"),
             (1, "", "{no JSON"), (2, "", "plain"),
         ],
     ),
