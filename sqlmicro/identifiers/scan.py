@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlmicro.columns import Column, ColumnProfile, Finding, Seen
 from sqlmicro.errors import ParameterError, nearest
@@ -62,7 +63,7 @@ def _has_values(column: Column) -> bool:
 def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> Name:
     """Stage the sample of the values, those inside of JSON each on its own."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
-    kinds: dict[str, list[tuple[Column, int, int]]] = {"plain": [], "floats": [], "nested": []}
+    kinds: dict[str, Any] = {"plain": [], "floats": [], "nested": []}
     for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), 1):
         kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // MOST_VALUES)))
     sampled = warehouse.run(
@@ -95,8 +96,8 @@ def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> d
     found: dict[Column, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
-        name, family = (path.strip('"$') or column.name, "text") if path else (column.name, column.family)
-        sample = Sample(name, family, counts[""], counts, listed.get((place, path), {}))
+        name = (path and path.strip('"$')) or column.name
+        sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
         if len(found.setdefault(column, [])) < _MOST_KEYS:
             found[column].append(sample)
     return found

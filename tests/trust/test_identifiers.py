@@ -1,4 +1,4 @@
-"""A direct identifier is found by its values or its name, however often it repeats, and is not released by oversight."""
+"""A direct identifier is found by its values or its name, however often it repeats; none is released by oversight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 from pathlib import Path
 
 import duckdb
-import labelled_columns
+import labelled
 import pytest
 from typer.testing import CliRunner
 
@@ -18,7 +18,8 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.identifiers.judge import by_chance
 
 VISITS = """CREATE TABLE visits AS SELECT
-  printf('p%02d.mayer@example.com', i % 60) AS contact, printf('%03d-%02d-%04d', 100 + i % 60, 10 + i % 60, 1000 + i % 60) AS nr,
+  printf('p%02d.mayer@example.com', i % 60) AS contact,
+  printf('%03d-%02d-%04d', 100 + i % 60, 10 + i % 60, 1000 + i % 60) AS nr,
   ['flu', 'asthma', 'cold'][(i % 60) % 3 + 1] AS diagnosis, 20 + (i % 60) % 7 AS age, i % 4 AS ward
   FROM range(600) AS r(i)"""
 
@@ -71,7 +72,8 @@ def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path) -> N
         with pytest.raises(InputError, match=r"direct identifier.*--identifier-ok"):
             sqlmicro.mdav("visits", db=db, columns=["age"], k=3, into="out", **options)
     (tmp_path / "job.toml").write_text(
-        'db = "w.duckdb"\ntable = "visits"\nrest = "drop"\nkeep = ["contact"]\n[[step]]\ndo = "mdav"\ncolumns = ["age"]\n'
+        'db = "w.duckdb"\ntable = "visits"\nrest = "drop"\nkeep = ["contact"]\n'
+        '[[step]]\ndo = "mdav"\ncolumns = ["age"]\n'
         '[[step]]\ndo = "publish"\n'
     )
     done = CliRunner().invoke(app, ["run", str(tmp_path / "job.toml")])
@@ -94,7 +96,7 @@ def test_who_says_so_may_release_one(db: str) -> None:
 
 
 def test_methods_made_for_them_take_them(db: str) -> None:
-    for method, options in (("pseudonymise", {}), ("partial", {"first": 1}), ("constant", {"value": "x"})):
+    for method, options in (("pseudonymise", {}), ("partial", {"keep_first": 1}), ("constant", {"value": "x"})):
         getattr(sqlmicro, method)("visits", db=db, columns=["contact"], rest="drop", into=method, **options)
     # What an earlier step has replaced, a later one may take.
     with pytest.raises(InputError, match="direct identifier"):
@@ -133,14 +135,17 @@ def test_whatever_the_type_and_wherever_inside(db: str) -> None:
 
 
 def test_one_in_a_hundred_values_is_enough_for_an_address(db: str) -> None:
-    table(db, "CREATE TABLE notes AS SELECT CASE WHEN i % 50 = 0 THEN 'ask a' || i || '@b.de' ELSE 'text ' || i END AS t "
-              "FROM (SELECT i % 500 AS i FROM range(3000) AS r(i))")  # fmt: skip
+    text = "CASE WHEN i % 50 = 0 THEN 'ask a' || i || '@b.de' ELSE 'text ' || i END"
+    table(db, f"CREATE TABLE notes AS SELECT {text} AS t FROM (SELECT i % 500 AS i FROM range(3000) AS r(i))")
     assert kinds(db, "notes") == {"t": "e-mail addresses"}
 
 
 def test_numbers_without_a_country_need_a_name_or_a_region(db: str) -> None:
-    table(db, "CREATE TABLE calls AS SELECT printf('030 %07d', 1234567 + 7919 * i) AS a, printf('030 %07d', i) AS telefon, "
-              "10000000 + 7919 * i AS b FROM range(100) AS r(i)")  # fmt: skip
+    table(
+        db,
+        """CREATE TABLE calls AS SELECT printf('030 %07d', 1234567 + 7919 * i) AS a, printf('030 %07d', i) AS telefon,
+        10000000 + 7919 * i AS b FROM range(100) AS r(i)""",
+    )
     assert kinds(db, "calls") == {"a": None, "telefon": "telephone numbers", "b": None}
     assert kinds(db, "calls", region="DE")["a"] == "telephone numbers"
     assert kinds(db, "calls", region="DE")["b"] is None
@@ -170,12 +175,12 @@ def test_documents_without_end_are_looked_at_in_part(db: str) -> None:
 
 def test_precision_and_recall_on_labelled_columns() -> None:
     """A third of the columns of tests/bench/identifiers.py, which prints the figures of all of them."""
-    labelled = labelled_columns.columns()[::3]
-    found = labelled_columns.found(labelled)
-    alarms = [column for column, finding in zip(labelled, found, strict=True) if finding and not column.positive]
-    missed = [column for column, finding in zip(labelled, found, strict=True) if not finding and column.positive]
-    hits = sum(column.positive for column in labelled) - len(missed)
-    assert len(labelled) > 120
+    chosen = labelled.columns()[::3]
+    found = labelled.found(chosen)
+    alarms = [column for column, finding in zip(chosen, found, strict=True) if finding and not column.positive]
+    missed = [column for column, finding in zip(chosen, found, strict=True) if not finding and column.positive]
+    hits = sum(column.positive for column in chosen) - len(missed)
+    assert len(chosen) > 120
     assert hits / (hits + len(alarms)) >= 0.95, [column.title for column in alarms]
     assert hits / (hits + len(missed)) >= 0.98, [column.title for column in missed]
 

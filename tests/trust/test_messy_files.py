@@ -37,10 +37,15 @@ def test_a_decimal_comma_is_noticed(tmp_path: Path) -> None:
 def test_postcodes_are_nominal(tmp_path: Path) -> None:
     db = str(tmp_path / "w.duckdb")
     with duckdb.connect(db) as connection:
-        connection.execute("CREATE TABLE p AS SELECT 10000 + 7 * i AS plz, 10000 + 7 * i AS \"zipCode\", 1000 + i AS income, "
-                           "printf('%05d', 900 + 7 * i) AS place, CAST(8000000 + i AS BIGINT) AS ags FROM range(100) AS r(i)")  # fmt: skip
+        connection.execute(
+            """CREATE TABLE p AS SELECT 10000 + 7 * i AS plz, 10000 + 7 * i AS "zipCode", 1000 + i AS income,
+            printf('%05d', 900 + 7 * i) AS place, CAST(8000000 + i AS BIGINT) AS ags FROM range(100) AS r(i)"""
+        )
     report = sqlmicro.profile("p", db=db)
-    assert [scale(report, name)[0] for name in ("plz", "zipCode", "ags", "place", "income")] == [*["nominal"] * 4, "numeric"]
+    assert [scale(report, name)[0] for name in ("plz", "zipCode", "ags", "place", "income")] == [
+        *["nominal"] * 4,
+        "numeric",
+    ]
     assert "start with 0" in scale(report, "place")[1]
     release = sqlmicro.mdav("p", db=db, columns=["plz", "income"], rest="drop", k=3, into="out")
     assert any(note.startswith("groups of digits") and note.endswith("plz") for note in release["notes"])
