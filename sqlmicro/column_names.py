@@ -18,7 +18,8 @@ _PERSON = (
     "|abonnent|insured|insuree|versicherte[nr]?|versicherungsnehmer|(?:policy)?holder|cardholder|beneficiary|donor"
     "|participant|proband(?:en|in)?|teilnehmer|respondent|passenger|guest|gast|voter|worker|staff|debtor|tenant|mieter"
     "|buyer|kaeufer|resident|bewohner|visitor|borrower|taxpayer|individual|applicant|candidate|teacher|lehrer|doctor"
-    "|physician|arzt|nurse|driver|fahrer|cliente|usuario|paciente|empleado|alumno|persona|klienta?|pacjenta?|osoba|osoby"
+    "|physician|arzt|nurse|driver|fahrer|cliente|usuario|paciente|empleado|alumno|persona|klienta?|pacjenta?|osoba"
+    "|osoby"
     "|pracownik|utilisateur|adherent|assure|salarie|patiente?|personne|deelnemer|klant(?:en)?|werknemer|gebruiker"
     "|persoon|funcionario|aluno|pessoa|inquilino|huurder|mother|father|mutter|vater|spouse|partner|child|kind|parent"
     "|guardian|owner|inhaber|contact|kontakt|recipient|empfaenger|sender|absender|signatory|author|autor|witness|zeuge"
@@ -50,27 +51,35 @@ _WORDS: tuple[tuple[Says, str], ...] = (
               "|correo_electronico|mailadres|emailadres|poczta|mailto"),
     ("network", "(?:\\w+_)?ip_?(?:v?[46])?(?:_?(?:addr|address|adresse))?|(?:client|remote|source|src|host)_?ip"
                 "|ipaddr|x_?forwarded_?for"),
-    ("device", "(?:\\w+_)?mac(?:_?(?:addr|address|adresse))|mac|imei|imsi|iccid|udid|idfa|gaid|aaid|android_?id|device_?id"
+    ("device", "(?:\\w+_)?mac(?:_?(?:addr|address|adresse))|mac|imei|imsi|iccid|udid|idfa|gaid|aaid|android_?id"
+    "|device_?id"
                "|geraete_?id|serial_?of_?device|advertising_?id|fingerprint_?id|cookie_?id|vin|fahrgestellnummer|fin"),
     ("phone", "\\w*telefon\\w*|\\w*telephone\\w*|telefoon\\w*|tel|tel_?(?:no|nr|num|number|nummer)|\\w*_tel"
               "|(?:\\w*_)?phone(?:_?(?:no|nr|num|number|\\d))?|(?:home|work|cell|mobile)phone|phone(?:no|nr|number)"
               "|mobil|mobile|mobile_?(?:no|num|number)|mobil_?(?:nr|nummer|telefon)|\\w*handy(?:_?(?:nr|nummer))?"
-              "|fax|\\w*fax_?(?:no|nr|num|number|nummer)?|cell|cell_?(?:no|number)|celular|movil|portable|telefono|telemovel"
-              "|komorka|telefonu?|msisdn|whatsapp(?:_?(?:no|number))?|rufnummer|festnetz(?:nummer)?|contact_?(?:no|number)"),
+              "|fax|\\w*fax_?(?:no|nr|num|number|nummer)?|cell|cell_?(?:no|number)|celular|movil|portable|telefono"
+              "|telemovel"
+              "|komorka|telefonu?|msisdn|whatsapp(?:_?(?:no|number))?|rufnummer|festnetz(?:nummer)?|contact_?(?:no"
+              "|number)"),
     ("login", "user_?name|username|login(?:_?(?:name|id))?|logon|nick_?name|nick|screen_?name|(?:user_)?handle"
               "|benutzer_?(?:name|kennung)|twitter(?:_?(?:handle|name))?|instagram|skype(?:_?id)?|account_?name"),
-    ("profile", "(?:\\w*_)?(?:linkedin|facebook|github|xing)(?:_?(?:url|profile|link))?|profile_?(?:url|link)|home_?page"
+    ("profile", "(?:\\w*_)?(?:linkedin|facebook|github|xing)(?:_?(?:url|profile|link))?|profile_?(?:url|link)"
+    "|home_?page"
                 "|personal_?(?:url|website|site)"),
     ("bank", "(?:\\w*_)?iban|konto|konto_?(?:nr|nummer)|(?:bank_?)?account_?(?:no|nr|num|number)|bank_?account"
-             "|compte_?bancaire|cuenta_?bancaria|rekening_?(?:nr|nummer)|numero_de_cuenta|conta_?bancaria|numer_konta|cbu|clabe"),
-    ("card", "(?:credit|debit|payment|bank)_?cards?(?:_?(?:no|num|number))?|card_?(?:no|num|number)|cc_?(?:no|num|number)"
+             "|compte_?bancaire|cuenta_?bancaria|rekening_?(?:nr|nummer)|numero_de_cuenta|conta_?bancaria|numer_konta"
+             "|cbu|clabe"),
+    ("card", "(?:credit|debit|payment|bank)_?cards?(?:_?(?:no|num|number))?|card_?(?:no|num|number)|cc_?(?:no|num"
+    "|number)"
              "|kreditkarten?_?(?:nr|nummer)?|kartennummer|carte_?bancaire|tarjeta(?:_?credito)?|pan"),
     ("person", f"(?:{_PERSON})_?(?:full_?|first_?|last_?|real_?)?(?:{_NAME})|vor_?namen?|nach_?namen?|familien_?namen?"
                "|geburts_?namen?|maedchen_?name|madchen_?name|ruf_?name|zu_?name|f_?name|l_?name|m_?name"
                "|(?:first|last|given|family|middle|maiden|full|birth|sur|fore|legal|nick)_?names?|initials"
                "|prenoms?|nom_?(?:de_)?(?:famille|usage|naissance|complet)|patronyme|(?:primer_|segundo_)?apellidos?"
-               "|nombres|nombre_completo|nombre_y_apellidos?|voor_?naam|achter_?naam|familie_?naam|roep_?naam|meisjes_?naam"
-               "|imie|imiona|imie_i_nazwisko|nazwisko(?:_\\w+)?|sobre_?nome|nome_completo|primeiro_nome|cognome|etternavn"
+               "|nombres|nombre_completo|nombre_y_apellidos?|voor_?naam|achter_?naam|familie_?naam|roep_?naam"
+               "|meisjes_?naam"
+               "|imie|imiona|imie_i_nazwisko|nazwisko(?:_\\w+)?|sobre_?nome|nome_completo|primeiro_nome|cognome"
+               "|etternavn"
                "|for_?navn|efter_?namn|for_?namn|suku_?nimi|etu_?nimi|jmeno|prijmeni|ansprechpartner|kontoinhaber"
                "|karten_?inhaber|soyad[i]?|vezeteknev|keresztnev|personal_?name|name_of_\\w+"),
     ("address", "(?:\\w*_)?(?:address|adresse|adress|addr)(?:_?(?:line)?_?\\d)?|address_?line|anschrift|wohn_?anschrift"
@@ -79,10 +88,12 @@ _WORDS: tuple[tuple[Says, str], ...] = (
                 "|strassen_?name|rue|calle|ulica|rua|logradouro|numero_et_rue|house_?(?:no|number)_\\w+"),
     ("person", "kundin|ansprechpartnerin"),
     ("number", _NATIONAL),
-    ("plate", "kennzeichen|kfz(?:_?kennzeichen)?|autokennzeichen|(?:licen[cs]e|number|registration|reg)_?plates?(?:_?(?:no|number))?"
+    ("plate", "kennzeichen|kfz(?:_?kennzeichen)?|autokennzeichen|(?:licen[cs]e|number|registration"
+    "|reg)_?plates?(?:_?(?:no|number))?"
               "|plates?|plate_?(?:no|number)|vehicle_?reg\\w*|matricula|immatriculation|placa|targa|kenteken"
               "|nr_?rejestracyjny|numer_rejestracyjny|tablica_\\w+"),
-    ("position", "(?:\\w*_)?(?:lat|latitude|latitud|breite|breitengrad|geo_?lat|gps_?lat|lon|lng|long|longitude|longitud|laenge"
+    ("position", "(?:\\w*_)?(?:lat|latitude|latitud|breite|breitengrad|geo_?lat|gps_?lat|lon|lng|long|longitude"
+    "|longitud|laenge"
                  "|laengengrad|geo_?(?:lon|lng)|gps_?(?:lon|lng)|coords?|coordinates?|koordinaten?|geo|gps|geo_?point"
                  "|location|position|standort|latlng|lat_?(?:lon|long))"),
     ("person id", f"(?:{_PERSON})_?(?:{_NUMBER})|(?:{_PERSON})s?(?:nr|nummer|id)|(?:matricule|matrikelnummer)"),
@@ -96,7 +107,8 @@ _COMPILED = tuple((says, re.compile(pattern)) for says, pattern in _WORDS)
 _THINGS = (
     "product|produkt|produit|producto|item|article|artikel|brand|marke|company|firma|firmen|unternehmen|business|vendor"
     "|supplier|lieferant|manufacturer|hersteller|organi[sz]ation|org|employer|arbeitgeber|school|schule|university|uni"
-    "|hospital|krankenhaus|clinic|klinik|department|dept|abteilung|team|project|projekt|campaign|event|station|store|shop"
+    "|hospital|krankenhaus|clinic|klinik|department|dept|abteilung|team|project|projekt|campaign|event|station|store"
+    "|shop"
     "|filiale|branch|plan|category|kategorie|class|group|gruppe|type|typ|city|town|stadt|ort|gemeinde|municipality"
     "|county|country|land|region|state|province|district|kreis|bezirk|place|venue|site|file|datei|table|tabelle|column"
     "|field|feature|model|module|package|library|service|server|host|domain|database|db|schema|job|task|process|queue"
@@ -116,13 +128,15 @@ _WEIGHING = re.compile(r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$")
 _SENSITIVE = re.compile(
     rf"(^|_)({_HEALTH}|choroba|ziekte|malattia|doenca|salary|gehalt|lohn|salaire|salario|salaris|wynagrodzenie|stipendio"
     r"|religion|religione?|religiao|confession|konfession|denomination|ethnicity|ethnic_?group|ethnie|etnia|hautfarbe"
-    r"|sexual_?orientation|sexuelle_?orientierung|sex_?life|political_?(?:party|opinion|affiliation)|partei|parteizugehoerigkeit"
+    r"|sexual_?orientation|sexuelle_?orientierung|sex_?life|political_?(?:party|opinion|affiliation)|partei"
+    r"|parteizugehoerigkeit"
     r"|trade_?union|union_?membership|gewerkschaft|syndicat|disability|behinderung|handicap|discapacidad|pregnan(?:t|cy)"
     r"|schwanger(?:schaft)?|genotype|mutation|biometric|conviction|criminal_?record|offen[cs]e|vorstrafen?|straftat"
     r"|medication|medikament|prescription|therapy|therapie|addiction|sucht|psychiatric|abortion)(_|$)"
 )
 _DIGIT_GROUP = re.compile(
-    r"(?:.*_)?(?:plz|postleitzahl(?:en)?|zip|zip_?code|zip_?\d|zcta|post_?code|postal|postal_?code|postal_?cd|code_?postal"
+    r"(?:.*_)?(?:plz|postleitzahl(?:en)?|zip|zip_?code|zip_?\d|zcta|post_?code|postal|postal_?code|postal_?cd"
+    r"|code_?postal"
     r"|codigo_?postal|cod_?postal|cp|cep|cap|kod_?pocztowy|postnummer|postnr|postinumero|psc|pin_?code|ags|gkz|ars"
     r"|gemeinde_?(?:schluessel|kennziffer|code|nr)|kreis_?(?:schluessel|kennziffer|code)|regionalschluessel|insee_?com"
     r"|code_?(?:insee|commune|departement)|fips|fips_?code|county_?fips|state_?fips|county_?code|state_?code|area_?code"

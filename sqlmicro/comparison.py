@@ -73,7 +73,9 @@ def _compare(
 ) -> None: ...
 
 
-COMPARE_OPTIONS = (*options.SOURCE, *parameters(_compare), *options.IDENTIFIERS, *options.SEED, *options.MACHINE, *options.READER)
+COMPARE_OPTIONS = (
+    *options.SOURCE, *parameters(_compare), *options.IDENTIFIERS, *options.SEED, *options.MACHINE, *options.READER,
+)  # fmt: skip
 _SHARED = (*options.names(options.SOURCE), *options.names(options.READER), *options.names(options.MACHINE))
 
 
@@ -249,7 +251,8 @@ def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
 
 def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Job:
     """Return the job of the candidate's own command, everything else dropped."""
-    shared = {name: values[name] for name in (*_SHARED, *options.names(options.SEED), *options.names(options.IDENTIFIERS))}
+    names = (*_SHARED, *options.names(options.SEED), *options.names(options.IDENTIFIERS))
+    shared = {name: values[name] for name in names}
     given = {parameter.name: parameter.default for parameter in JOB_OPTIONS} | {"rest": "drop"} | shared
     method = find(candidate.method)
     settings = {**candidate.settings, **_told(method, candidate.settings, scales)}

@@ -1,1 +1,1 @@
-"""Direct identifiers, found by what columns hold and what they are called; imports source, columns and what is below."""
+"""Direct identifiers, by the values and the name of a column; imports source, columns and what is below."""

@@ -61,7 +61,8 @@ def _by_form(sample: Sample) -> Iterable[tuple[str, float]]:
     """Yield what is known by its form alone."""
     for kind, pattern, least in (
         ("e-mail addresses", "email", 0.01), ("UUIDs", "uuid", 0.3), ("devices (MAC address)", "mac", 0.1),
-        ("URLs of persons", "url of a person", 0.3), ("user names", "handle", 0.5), ("exact positions", "position", 0.3),
+        ("URLs of persons", "url of a person", 0.3), ("user names", "handle", 0.5),
+        ("exact positions", "position", 0.3),
     ):  # fmt: skip
         if sample.share(pattern) >= least:
             yield kind, sample.share(pattern)
@@ -108,7 +109,8 @@ def _by_kind() -> dict[str, list[Number]]:
 
 def _share_of(values: Sequence[str], numbers: Sequence[Number], least: float, hinted: bool) -> float:
     """Return the share of values that pass one of several checks, or 0 where that may be chance."""
-    if sum(any(number.fits(value) for number in numbers) for value in values[:_FIRST]) < 0.5 * least * len(values[:_FIRST]):
+    first = values[:_FIRST]
+    if sum(any(number.fits(value) for number in numbers) for value in first) < 0.5 * least * len(first):
         return 0.0
     fitting = [value for value in values if any(number.fits(value) for number in numbers)]
     if len(fitting) < least * len(values) or not fitting:

@@ -9,18 +9,30 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-_STATES = "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
+_STATES = (
+    "AN|AP|AR|AS|BR|CG|CH|DD|DL|DN|GA|GJ|HP|HR|JH|JK|KA|KL|LA|LD|MH|ML|MN|MP|MZ|NL|OD|OR|PB|PY|RJ|SK|TN|TR|TS|UK|UP|WB"
+)
 _GERMAN = (
-    "A|AA|AB|AC|AE|AK|AN|AM|AS|AW|AZ|B|BA|BB|BC|BI|BIR|BIT|BL|BM|BN|BO|BOR|BOT|BRB|BS|BT|BZ|C|CB|CE|CHA|CLP|COC|COE|CO|CUX"
-    "|CW|D|DA|DAH|DAN|DAU|DB|DD|DE|DEG|DEL|DGF|DH|DI|DL|DLG|DM|DN|DO|DON|DU|DW|E|EA|EB|ED|EE|EF|EI|EL|EM|EMD|EN|ER|ERB|ERH"
-    "|ES|ESW|EU|F|FB|FD|FDS|FF|FFB|FG|FL|FN|FO|FR|FRG|FRI|FS|FT|FU|FW|G|GAP|GE|GER|GF|GG|GI|GL|GM|GOE|GÖ|GP|GR|GS|GT|GTH|GZ"
-    "|H|HA|HAL|HAM|HAS|HB|HBN|HD|HDH|HE|HEF|HEI|HEL|HER|HF|HG|HGW|HH|HI|HK|HL|HM|HN|HO|HOL|HOM|HP|HR|HRO|HS|HSK|HST|HU|HVL"
-    "|HX|HZ|IGB|IK|IL|IN|IZ|J|JL|K|KA|KB|KC|KE|KEH|KF|KG|KH|KI|KIB|KL|KLE|KN|KO|KR|KS|KT|KU|KÜN|KUS|KYF|L|LA|LAU|LB|LD|LDK"
-    "|LDS|LER|LEV|LG|LI|LIF|LIP|LL|LM|LÖ|LOS|LRO|LSA|LU|LUP|LWL|M|MA|MB|MD|ME|MEI|MG|MH|MI|MIL|MK|MKK|MM|MN|MO|MOL|MOS|MR"
-    "|MS|MSE|MSH|MSP|MST|MTK|MÜ|MÜR|MYK|MZ|MZG|N|NB|ND|NDH|NE|NEA|NES|NEW|NF|NH|NI|NK|NM|NMS|NOH|NOM|NR|NT|NU|NVP|NW|NWM|OA"
-    "|OAL|OB|OD|OE|OF|OG|OH|OHA|OHV|OHZ|OL|OPR|OS|OSL|P|PA|PAF|PAN|PB|PCH|PE|PF|PI|PIR|PLÖ|PM|PR|PS|R|RA|RD|RE|REG|RH|RO|ROW"
-    "|RP|RS|RT|RÜD|RÜG|RV|RW|RZ|S|SAD|SAW|SB|SC|SDL|SE|SG|SHA|SHG|SHK|SHL|SI|SIG|SIM|SK|SL|SLF|SLK|SLS|SM|SN|SO|SOK|SÖM|SON"
-    "|SP|SPN|SR|ST|STA|STD|SU|SÜW|SW|SZ|TBB|TF|TIR|TO|TÖL|TR|TS|TÜ|TUT|UE|UH|UL|UM|UN|V|VB|VEC|VER|VG|VIE|VK|VR|VS|W|WAF|WAK"
+    "A|AA|AB|AC|AE|AK|AN|AM|AS|AW|AZ|B|BA|BB|BC|BI|BIR|BIT|BL|BM|BN|BO|BOR|BOT|BRB|BS|BT|BZ|C|CB|CE|CHA|CLP|COC|COE|CO"
+    "|CUX"
+    "|CW|D|DA|DAH|DAN|DAU|DB|DD|DE|DEG|DEL|DGF|DH|DI|DL|DLG|DM|DN|DO|DON|DU|DW|E|EA|EB|ED|EE|EF|EI|EL|EM|EMD|EN|ER|ERB"
+    "|ERH"
+    "|ES|ESW|EU|F|FB|FD|FDS|FF|FFB|FG|FL|FN|FO|FR|FRG|FRI|FS|FT|FU|FW|G|GAP|GE|GER|GF|GG|GI|GL|GM|GOE|GÖ|GP|GR|GS|GT"
+    "|GTH|GZ"
+    "|H|HA|HAL|HAM|HAS|HB|HBN|HD|HDH|HE|HEF|HEI|HEL|HER|HF|HG|HGW|HH|HI|HK|HL|HM|HN|HO|HOL|HOM|HP|HR|HRO|HS|HSK|HST|HU"
+    "|HVL"
+    "|HX|HZ|IGB|IK|IL|IN|IZ|J|JL|K|KA|KB|KC|KE|KEH|KF|KG|KH|KI|KIB|KL|KLE|KN|KO|KR|KS|KT|KU|KÜN|KUS|KYF|L|LA|LAU|LB|LD"
+    "|LDK"
+    "|LDS|LER|LEV|LG|LI|LIF|LIP|LL|LM|LÖ|LOS|LRO|LSA|LU|LUP|LWL|M|MA|MB|MD|ME|MEI|MG|MH|MI|MIL|MK|MKK|MM|MN|MO|MOL|MOS"
+    "|MR"
+    "|MS|MSE|MSH|MSP|MST|MTK|MÜ|MÜR|MYK|MZ|MZG|N|NB|ND|NDH|NE|NEA|NES|NEW|NF|NH|NI|NK|NM|NMS|NOH|NOM|NR|NT|NU|NVP|NW"
+    "|NWM|OA"
+    "|OAL|OB|OD|OE|OF|OG|OH|OHA|OHV|OHZ|OL|OPR|OS|OSL|P|PA|PAF|PAN|PB|PCH|PE|PF|PI|PIR|PLÖ|PM|PR|PS|R|RA|RD|RE|REG|RH"
+    "|RO|ROW"
+    "|RP|RS|RT|RÜD|RÜG|RV|RW|RZ|S|SAD|SAW|SB|SC|SDL|SE|SG|SHA|SHG|SHK|SHL|SI|SIG|SIM|SK|SL|SLF|SLK|SLS|SM|SN|SO|SOK|SÖM"
+    "|SON"
+    "|SP|SPN|SR|ST|STA|STD|SU|SÜW|SW|SZ|TBB|TF|TIR|TO|TÖL|TR|TS|TÜ|TUT|UE|UH|UL|UM|UN|V|VB|VEC|VER|VG|VIE|VK|VR|VS|W"
+    "|WAF|WAK"
     "|WB|WE|WEN|WES|WF|WHV|WI|WIL|WL|WM|WN|WND|WO|WOB|WST|WT|WTM|WÜ|WUG|WUN|WW|Z|ZW"
 )
 
@@ -74,13 +86,20 @@ def _iban(text: str) -> bool:
     return bool(iban.is_valid(text, check_country=False))
 
 
+def _card(text: str) -> bool:
+    """Tell whether the check digit of a payment card is right."""
+    from stdnum import luhn
+
+    return bool(luhn.is_valid(text.replace(" ", "").replace("-", "")))
+
+
 def _health_insurance(text: str) -> bool:
     """Tell whether the check digit of a German number of an insured person (KVNR) is right: Luhn from the left."""
     digits = [int(char) for char in f"{ord(text[0].upper()) - 64:02}{text[1:]}"]
     return sum(sum(divmod(d * (1 + i % 2), 10)) for i, d in enumerate(digits[:-1])) % 10 == digits[-1]
 
 
-_OWN: dict[str, Callable[[str], bool]] = {"iban": _iban, "kvnr": _health_insurance}
+_OWN: dict[str, Callable[[str], bool]] = {"iban": _iban, "card": _card, "kvnr": _health_insurance}
 """Checks that python-stdnum does not have, or has stricter than they are kept."""
 
 
@@ -90,11 +109,15 @@ def _national(country: str, form: str, module: str = "", chance: float = 0.1, le
 
 SURE = 1e-4
 """The chance of a form that other codes do not have."""
-_CARD = "(?:4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}|(?:50|5[6-8]|6[0-9])[0-9]{10,17})"
+_CARD = (
+    "(?:4[0-9]{12}(?:[0-9]{3}){0,2}|5[1-5][0-9]{14}|2[2-7][0-9]{14}|3[47][0-9]{13}|3(?:0[0-5]|[68][0-9])[0-9]{11}"
+    "|6(?:011|5[0-9]{2}|4[4-9][0-9])[0-9]{12}|35[0-9]{14}|62[0-9]{14,17}|(?:50|5[6-8]|6[0-9])[0-9]{10,17})"
+)
 
 NUMBERS: tuple[Number, ...] = (
     Number("bank accounts (IBAN)", "[A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]){11,30}", "iban", SURE),
-    Number("credit cards", f"(?:{_CARD}|[3456][0-9]{{3}}[ -][0-9]{{4}}[ -][0-9]{{4}}[ -][0-9]{{1,7}}|3[47][0-9]{{2}}[ -][0-9]{{6}}[ -][0-9]{{5}})", "luhn"),
+    Number("credit cards", f"(?:{_CARD}|[3456][0-9]{{3}}[ -][0-9]{{4}}[ -][0-9]{{4}}[ -][0-9]{{1,7}}|3[47][0-9]{{2}}[ "
+    f"-][0-9]{{6}}[ -][0-9]{{5}})", "card"),
     Number("devices (IMEI)", "(?:01|35|86|99|45|52|91)[0-9]{13}|[0-9]{2}-[0-9]{6}-[0-9]{6}-[0-9]", "imei"),
     _national("US", "(?!000|666|9)[0-9]{3}[- ](?!00)[0-9]{2}[- ](?!0000)[0-9]{4}", "", SURE),
     _national("US", "9[0-9]{2}-[0-9]{2}-[0-9]{4}|[0-9]{3}-[0-9]{2}-[0-9]{4}", "", SURE),
@@ -114,7 +137,8 @@ NUMBERS: tuple[Number, ...] = (
     _national("ES", "[XYZ][ -]?[0-9]{7}[ -]?[A-Z]", "es.nie", 0.05),
     _national("PT", "[0-9]{8} ?[0-9] ?[A-Z0-9]{2}[0-9]", "pt.cc", 0.1),
     _national("PT", "[123][0-9]{8}|[123][0-9]{2} [0-9]{3} [0-9]{3}", "pt.nif", 0.1),
-    _national("IT", "[A-Z]{6}[0-9LMNPQRSTUV]{2}[ABCDEHLMPRST][0-9LMNPQRSTUV]{2}[A-Z][0-9LMNPQRSTUV]{3}[A-Z]", "it.codicefiscale", SURE),
+    _national("IT", "[A-Z]{6}[0-9LMNPQRSTUV]{2}[ABCDEHLMPRST][0-9LMNPQRSTUV]{2}[A-Z][0-9LMNPQRSTUV]{3}[A-Z]",
+              "it.codicefiscale", SURE),
     _national("PL", "[0-9]{11}", "pl.pesel", 0.02, 11),
     _national("CZ", "[0-9]{6}/[0-9]{3,4}", "", SURE),
     _national("CZ", "[0-9]{10}", "cz.rc", 0.02, 10),
@@ -164,9 +188,14 @@ NUMBERS: tuple[Number, ...] = (
     Number("licence plates", f"(?:{_STATES})[ -]?[0-9]{{1,2}}[ -]?[A-HJ-NP-Z]{{1,3}}[ -]?[0-9]{{4}}", "", 0.1),
     Number("licence plates", "[A-HJ-NPR-TV-Z]{2} ?[0-9]{3} ?[A-HJ-NPR-TV-Z]{2}", "", 0.6),
     Number("licence plates", "[A-Z]{3}[0-9][A-Z][0-9]{2}", "", 0.3),
-    Number("licence plates", "(?:[BDFGHJKLMNPRSTVWXYZ]{2}-){2}[0-9]{2}|[BDFGHJKLMNPRSTVWXYZ]{2}-[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{2}|[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{2}-[BDFGHJKLMNPRSTVWXYZ]{2}|[A-Z]-[0-9]{3}-[BDFGHJKLMNPRSTVWXYZ]{2}|[0-9]-[BDFGHJKLMNPRSTVWXYZ]{3}-[0-9]{2}|[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{3}-[0-9]|[BDFGHJKLMNPRSTVWXYZ]{2}-[0-9]{3}-[A-Z]|[BDFGHJKLMNPRSTVWXYZ]-[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{3}|[BDFGHJKLMNPRSTVWXYZ]{3}-[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]", "", 0.6),
+    Number("licence plates", "(?:[BDFGHJKLMNPRSTVWXYZ]{2}-){2}[0-9]{2}"
+    "|[BDFGHJKLMNPRSTVWXYZ]{2}-[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{2}"
+    "|[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{2}-[BDFGHJKLMNPRSTVWXYZ]{2}|[A-Z]-[0-9]{3}-[BDFGHJKLMNPRSTVWXYZ]{2}"
+    "|[0-9]-[BDFGHJKLMNPRSTVWXYZ]{3}-[0-9]{2}|[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{3}-[0-9]"
+    "|[BDFGHJKLMNPRSTVWXYZ]{2}-[0-9]{3}-[A-Z]|[BDFGHJKLMNPRSTVWXYZ]-[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]{3}"
+    "|[BDFGHJKLMNPRSTVWXYZ]{3}-[0-9]{2}-[BDFGHJKLMNPRSTVWXYZ]", "", 0.6),
 )  # fmt: skip
-"""What is looked for without a hint of the column's name. Sources: python-stdnum, and the issuing authorities' forms."""
+"""What is looked for whatever the column is called. Sources: python-stdnum, and the forms of those who issue them."""
 
 THINGS: tuple[Number, ...] = (
     Number("products (EAN)", "[0-9]{13}|[0-9]{12}|[0-9]{8}|[0-9]{14}", "ean", 0.1),

@@ -10,43 +10,60 @@ _WORDS = "[\\p{L}0-9.'’ -]{2,60}"
 
 _STREETS = (
     # Hauptstraße 5a, Am Alten Markt 12, Keizersgracht 123-II, Storgatan 4, Mannerheimintie 12 B 7
-    "[\\p{L}0-9.'’ -]*(?:str|str[.]|straße|strasse|weg|platz|allee|gasse|ring|damm|ufer|graben|steig|chaussee|hof|markt|stieg"
-    "|straat|laan|plein|gracht|kade|dijk|singel|pad|dreef|steeg|baan|lei|markt|hof|plantsoen|boulevard|park|wal|erf|burg"
-    "|gatan|gata|vägen|väg|gränd|stigen|torget|backen|gade|vej|gate|veien|vegen|vei|allé|plass|bakken|stræde|svingen|haugen|tunet|løkka|åsen|jordet|stubben|faret|lia|stien"
+    "[\\p{L}0-9.'’ -]*(?:str|str[.]|straße|strasse|weg|platz|allee|gasse|ring|damm|ufer|graben|steig|chaussee|hof|markt"
+    "|stieg"
+    "|straat|laan|plein|gracht|kade|dijk|singel|pad|dreef|steeg|baan|lei|markt|hof|plantsoen|boulevard|park|wal|erf"
+    "|burg"
+    "|gatan|gata|vägen|väg|gränd|stigen|torget|backen|gade|vej|gate|veien|vegen|vei|allé|plass|bakken|stræde|svingen"
+    "|haugen|tunet|løkka|åsen|jordet|stubben|faret|lia|stien"
     "|katu|tie|kuja|polku|raitti|utca|út|útja|tér|körút|köz|sor|sokak|sok[.]|sokağı|caddesi|cad[.]|cd[.]|sk[.]|bulvarı)"
     f",?{_NO}(?:[,/ ].*)?",
     # Am Markt 3, Im Winkel 7, An der Mühle 12, Unter den Linden 77
     "(?:Am|Im|An|In|Auf|Zum|Zur|Unter|Beim|Alter?|Alte)[ ](?:[\\p{L}.-]+[ ]){0,3}[\\p{L}.-]+[ ][0-9]+[ ]?[A-Za-z]?",
     # 221B Baker Street, 1600 Pennsylvania Ave NW, Apt 4, 12/3 Nehru Marg
-    "(?:Flat|Apt|Unit|Studio|Suite|No|H[.]?[ ]?No|Plot|House|Door|#)?[.:#]?[ ]?[0-9]+[A-Za-z]?(?:[-/][0-9A-Za-z]+)*,?[ ]"
+    "(?:Flat|Apt|Unit|Studio|Suite|No|H[.]?[ ]?No|Plot|House|Door|#)?[.:#]?[ ]?[0-9]+[A-Za-z]?(?:[-/][0-9A-Za-z]+)*,?[ "
+    "]"
     f"{_WORDS}[ ](?:street|st|avenue|ave|av|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|way|place|pl|terrace|ter"
-    "|circle|cir|highway|hwy|parkway|pkwy|square|sq|trail|trl|close|crescent|cres|gardens|grove|mews|hill|row|walk|walks|rise"
+    "|circle|cir|highway|hwy|parkway|pkwy|square|sq|trail|trl|close|crescent|cres|gardens|grove|mews|hill|row|walk"
+    "|walks|rise"
     "|alley|loop|plaza|pike|run|ridge|view|park|path|pass|point|quay|wharf|avenues|roads|streets|green|lodge|manor|mall"
-    "|mount|mountain|mill|mills|meadow|meadows|harbors?|heights|hollow|island|islands|isle|junctions?|keys?|knolls?|lakes?"
+    "|mount|mountain|mill|mills|meadow|meadows|harbors?|heights|hollow|island|islands|isle|junctions?|keys?|knolls?"
+    "|lakes?"
     "|landing|light|lights|mission|motorway|neck|orchard|oval|overpass|parks|passage|pine|pines|plain|plains|port|ports"
-    "|prairie|radial|ramp|ranch|rapids?|rest|ridges|river|route|rue|shoals?|shores?|skyway|spring|springs|spurs?|squares"
+    "|prairie|radial|ramp|ranch|rapids?|rest|ridges|river|route|rue|shoals?|shores?|skyway|spring|springs|spurs?"
+    "|squares"
     "|station|stravenue|stream|summit|throughway|trace|track|trafficway|tunnel|turnpike|underpass|unions?|valleys?|via"
-    "|viaduct|views|villages?|ville|vista|wall|wells?|bridge|brook|brooks|burgs?|bypass|camp|canyon|cape|causeway|centers?"
-    "|cliffs?|club|common|corners?|course|cove|coves|creek|crest|crossing|crossroad|curve|dale|dam|divide|drives|estates?"
-    "|expressway|extensions?|fall|falls|ferry|fields?|flats?|fords?|forest|forges?|forks?|fort|freeway|garden|gateway|glens?"
-    "|greens|groves|haven|inlet|nagar|marg|colony|sector|bagh|ganj|chowk|salai|layout|enclave|vihar|puram|peth|gali|society|phase)"
+    "|viaduct|views|villages?|ville|vista|wall|wells?|bridge|brook|brooks|burgs?|bypass|camp|canyon|cape|causeway"
+    "|centers?"
+    "|cliffs?|club|common|corners?|course|cove|coves|creek|crest|crossing|crossroad|curve|dale|dam|divide|drives"
+    "|estates?"
+    "|expressway|extensions?|fall|falls|ferry|fields?|flats?|fords?|forest|forges?|forks?|fort|freeway|garden|gateway"
+    "|glens?"
+    "|greens|groves|haven|inlet|nagar|marg|colony|sector|bagh|ganj|chowk|salai|layout|enclave|vihar|puram|peth|gali"
+    "|society|phase)"
     "[.]?(?:[ ](?:n|s|e|w|ne|nw|se|sw|north|south|east|west)[.]?)?(?:[, \n].*)?",
     # 12 bis, rue de la Paix
-    "[0-9]+[ ]?(?:bis|ter|quater)?,?[ ](?:rue|avenue|av[.]?|boulevard|bd[.]?|place|chemin|impasse|allée|allee|quai|route|cours"
+    "[0-9]+[ ]?(?:bis|ter|quater)?,?[ ](?:rue|avenue|av[.]?|boulevard|bd[.]?|place|chemin|impasse|allée|allee|quai"
+    "|route|cours"
     "|square|passage|sentier|faubourg|voie|villa|résidence|ruelle)[ ].{2,}",
     "(?:rue|avenue|boulevard|chemin|impasse|quai)[ ].{2,40}[ ,]+[0-9]+.*",
     # Calle Mayor 5, C/ Alcalá, 12, Via Roma 3, Rua Augusta, 100, ul. Długa 7/3
-    "(?:calle|c/|cl[.]?|avda?[.]?|avenida|av[.]|plaza|pza[.]?|plza[.]?|paseo|p[.]º|camino|carrera|cra[.]?|ronda|travesía|travesia"
-    "|cuesta|glorieta|callejón|calz[.]?|calzada|cañada|pasaje|pasadizo|alameda|rambla|vial|urbanización|privada|prolongación"
+    "(?:calle|c/|cl[.]?|avda?[.]?|avenida|av[.]|plaza|pza[.]?|plza[.]?|paseo|p[.]º|camino|carrera|cra[.]?|ronda"
+    "|travesía|travesia"
+    "|cuesta|glorieta|callejón|calz[.]?|calzada|cañada|pasaje|pasadizo|alameda|rambla|vial|urbanización|privada"
+    "|prolongación"
     "|circuito|cerrada|diagonal|corredor|andador|eje|viaducto|boulevard|periférico|retorno|"
     "via|viale|piazza|corso|largo|vicolo|strada|contrada|piazzale|borgo|rotonda|stretto|canale|incrocio|"
     "rua|travessa|praça|praca|estrada|rodovia|r[.]|beco|ladeira|quadra|parque|passarela|"
-    "trecho|trevo|vale|via|vila|viela|viaduto|vereda|setor|sítio|residencial|recanto|pátio|núcleo|morro|loteamento|lagoa|jardim"
+    "trecho|trevo|vale|via|vila|viela|viaduto|vereda|setor|sítio|residencial|recanto|pátio|núcleo|morro|loteamento"
+    "|lagoa|jardim"
     "|fazenda|favela|esplanada|estação|distrito|conjunto|condomínio|colônia|chácara|campo|aeroporto|área|lago|feira|"
-    "ul[.]|ulica|al[.]|aleja|aleje|pl[.]|plac|os[.]|osiedle|ulice|náměstí|nám[.]|strada|str[.]|bulevardul|bd[.]|calea|aleea"
+    "ul[.]|ulica|al[.]|aleja|aleje|pl[.]|plac|os[.]|osiedle|ulice|náměstí|nám[.]|strada|str[.]|bulevardul|bd[.]|calea"
+    "|aleea"
     "|ulitsa|улица|ул[.]|вул[.]|вулиця)[ ]?.{2,60}[ ,]+(?:n[.º°]?[ ]?|nr[.]?[ ]?|no[.]?[ ]?|km[ ]?)?[0-9]+.*",
     # Strada Lungă nr. 5 bl. 2, Dlouhá 12/7
-    "(?:aleea|bulevardul|bd[.]?|calea|intrarea|piața|splaiul|șoseaua|sos[.]|strada|str[.])[ ].{2,40}[ ,]+(?:nr[.]?[ ]?)?[0-9]+.*",
+    "(?:aleea|bulevardul|bd[.]?|calea|intrarea|piața|splaiul|șoseaua|sos[.]|strada|str[.])[ ].{2,40}[ ,]+(?:nr[.]?[ "
+    "]?)?[0-9]+.*",
     "(?:[\\p{L}.]+[ ]){0,2}[\\p{L}]+(?:ova|ská|cká|ní|ého|ých|á|ů)[ ][0-9]+(?:/[0-9]+[a-z]?)?",
     # 東京都新宿区西新宿2丁目8番1号, 建国路100号
     ".*(?:[0-9]+丁目|[0-9]+番地?|[0-9]+号|[路街道].{0,3}[0-9a-zA-Z]+[座号栋弄]?).*",
@@ -59,7 +76,8 @@ EMAIL = (
 PATTERNS: dict[str, str] = {
     "email": EMAIL,
     "uuid": "^[{]?[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}[}]?$",
-    "mac": "^(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$|^(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}$|^(?:[0-9A-Fa-f]{4}[.]){2}[0-9A-Fa-f]{4}$",
+    "mac": "^(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$|^(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}$"
+    "|^(?:[0-9A-Fa-f]{4}[.]){2}[0-9A-Fa-f]{4}$",
     "ip4": f"^(?:{_OCTET}[.]){{3}}{_OCTET}{_PORT}$",
     # One part of 100 or more: versions of software, such as 2.10.1.0, have none.
     "ip4 large": f"^(?:{_OCTET}[.]){{0,3}}{_LARGE}(?:[.]{_OCTET}){{0,3}}{_PORT}$",
@@ -68,11 +86,14 @@ PATTERNS: dict[str, str] = {
     # Of a person: user@, a profile on a network, a user in the path or the query.
     "url of a person": (
         "^[A-Za-z][A-Za-z0-9+.-]*://[^/@ ]+@[^ ]+$"
-        "|^(?:https?://)?(?:[a-z]+[.])?(?:facebook|twitter|x|instagram|github|gitlab|tiktok|xing|threads|bsky|vk|t)[.][a-z]{2,3}"
+        "|^(?:https?://)?(?:[a-z]+[.])?(?:facebook|twitter|x|instagram|github|gitlab|tiktok|xing|threads|bsky|vk"
+        "|t)[.][a-z]{2,3}"
         "/@?[^/ ?#]+/?$"
         "|^(?:https?://)?(?:[a-z]+[.])?linkedin[.]com/in/[^ ]+$"
-        "|^(?:https?://|www[.])[^ ]*/(?:~|@|users?/|u/|people/|profiles?/|members?/|accounts?/|patients?/|customers?/|author/|orcid[.]org/)[^/ ]+.*$"
-        "|^(?:https?://|www[.])[^ ]*[?&](?:user|uid|user_?id|user_?name|login|e?mail|customer_?id|patient_?id|member_?id|account)=[^ ]+$"
+        "|^(?:https?://|www[.])[^ ]*/(?:~|@|users?/|u/|people/|profiles?/|members?/|accounts?/|patients?/|customers?/"
+        "|author/|orcid[.]org/)[^/ ]+.*$"
+        "|^(?:https?://|www[.])[^ ]*[?&](?:user|uid|user_?id|user_?name|login|e?mail|customer_?id|patient_?id"
+        "|member_?id|account)=[^ ]+$"
     ),
     "handle": "^@[A-Za-z0-9_.]{2,30}$",
     "phone": "^(?:[+]|00)[ ]?[(]?[0-9][0-9 ()./-]{6,22}[0-9]$",
@@ -88,8 +109,10 @@ PATTERNS: dict[str, str] = {
     "name": "^[\\p{L}][\\p{L}.'’´`-]*(?:,?[ ]+[\\p{L}(][\\p{L}.'’´`)-]*){0,5}$",
     "address": "(?i)^(?:" + "|".join(_STREETS) + ")$",
     "position": (
-        "^[\\[(]?[ ]?[-+]?[0-9]{1,2}[.][0-9]{5,}[°]?[ ]?[NSns]?[ ]?[,;/ ][ ]?[-+]?[0-9]{1,3}[.][0-9]{5,}[°]?[ ]?[EWOewo]?[ ]?[\\])]?$"
-        "|(?i)^(?:srid=[0-9]+;)?point[ ]?[zm]*[ ]?[(][ ]?[-+]?[0-9]{1,3}[.][0-9]{4,}[ ][-+]?[0-9]{1,3}[.][0-9]{4,}.*[)]$"
+        "^[\\[(]?[ ]?[-+]?[0-9]{1,2}[.][0-9]{5,}[°]?[ ]?[NSns]?[ ]?[,;/ ][ ]?[-+]?[0-9]{1,3}[.][0-9]{5,}[°]?[ "
+        "]?[EWOewo]?[ ]?[\\])]?$"
+        "|(?i)^(?:srid=[0-9]+;)?point[ ]?[zm]*[ ]?[(][ ]?[-+]?[0-9]{1,3}[.][0-9]{4,}[ "
+        "][-+]?[0-9]{1,3}[.][0-9]{4,}.*[)]$"
         "|^[0-9]{1,3}[°º][ ]?[0-9]{1,2}['′’][ ]?[0-9]{1,2}(?:[.,][0-9]+)?[\"″”][ ]?[NSEWO].*$"
     ),
     "five decimals": "^[-+]?[0-9]{1,3}[.,][0-9]{5,}$",

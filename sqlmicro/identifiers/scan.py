@@ -18,6 +18,8 @@ from sqlmicro.warehouse import Warehouse
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""
 _MOST_CHECKED = 200
+_MOST_LEAVES, _MOST_KEYS = 5000, 50
+"""Of a column of JSON: values inside of it, and keys they are told apart by."""
 _BLANKS = " \t\r\n\u00a0\u200b\ufeff"
 _NO_VALUES = ("BOOLEAN", "DATE", "TIME", "INTERVAL", "BIT")
 _NESTED = ("STRUCT", "MAP", "JSON", "UNION", "VARIANT")
@@ -67,7 +69,9 @@ def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> 
     sampled = warehouse.run(
         "load/sampled_values.sql", "sampled_values", relation=source.relation, most=MOST_VALUES, blanks=_BLANKS, **kinds
     )
-    return warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled) if warehouse.reads_json else sampled
+    if not warehouse.reads_json:
+        return sampled
+    return warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:
@@ -90,13 +94,12 @@ def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> d
     ):
         listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
     found: dict[Column, list[Sample]] = {}
-    for (place, path), counts in sorted(matched.items()):
+    for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
-        name = path.rpartition(".")[2].strip('"$') or column.name
-        family: Any = "text" if path else column.family
-        found.setdefault(column, []).append(
-            Sample(name, family, counts.pop(""), counts, listed.get((place, path), {}))
-        )
+        name = (path and path.strip('"$')) or column.name
+        sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
+        if len(found.setdefault(column, [])) < _MOST_KEYS:
+            found[column].append(sample)
     return found
 
 
@@ -107,7 +110,7 @@ def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen
     findings.sort(key=lambda found: not found.direct)
     if not findings and column.type == "UUID":
         findings = [Finding("UUIDs", 1.0)]
-    whole = next((sample for sample in samples if sample.name == column.name), None)
+    whole = next((sample for sample in samples if sample.name == column.name and len(samples) == 1), None)
     comma = (
         column.family == "text"
         and whole is not None

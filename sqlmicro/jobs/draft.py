@@ -50,7 +50,11 @@ def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
     quasi = [p for p in used if p.role[0] == "quasi"] or used
     missing = any(p.nulls for p in used)
     rows = f"{profiles[0].rows:,} records" if profiles else "no records"
-    given = {name: values[name] for name in ("db", "attach", "table", "region", *options.names(options.READER)) if values[name]}
+    given = {
+        name: values[name]
+        for name in ("db", "attach", "table", "region", *options.names(options.READER))
+        if values[name]
+    }
     lines = [
         *_comment(
             f"Drafted from the profile of {in_toml(values['table'])}, {rows}. It runs as it is; read the lines marked "

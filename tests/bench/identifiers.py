@@ -13,25 +13,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1])]
 
-from _measure import emit
-from labelled_columns import Labelled, columns
-
-from sqlmicro.identifiers import scan
-from sqlmicro.source import find_source
-from sqlmicro.warehouse import Warehouse
-
-
-def found(labelled):
-    """Return what is found in each column; each is a table of its own."""
-    import pyarrow as pa
-
-    results = []
-    with Warehouse.open(None) as warehouse:
-        for column in labelled:
-            name = warehouse.load(pa.table({column.name: list(column.values)}), "records", "")
-            source = find_source(warehouse, f'"{name.catalog}"."main"."records"', {})
-            results.append(next(iter(scan.seen(warehouse, source, source.columns).values())).finding)
-    return results
+from _measure import emit  # noqa: E402
+from labelled import Labelled, columns, found  # noqa: E402
 
 
 def measure(what, labelled, show):
@@ -50,20 +33,24 @@ def measure(what, labelled, show):
             emit(missed=column.title) if column.positive else emit(false_alarm=column.title, as_=result.reason)
 
 
+_LOCALES = "de_DE en_US fr_FR nl_NL es_ES pl_PL en_IN pt_BR it_IT sv_SE en_GB "
+_LOCALES += "de_AT cs_CZ fi_FI da_DK ro_RO tr_TR hu_HU no_NO ja_JP zh_CN"
+
+
 def faker_columns():
     """Return columns of Faker's generators, which are nobody's of ours."""
     import faker
 
     made = []
-    for locale in ("de_DE", "en_US", "fr_FR", "nl_NL", "es_ES", "pl_PL", "en_IN", "pt_BR", "it_IT", "sv_SE", "en_GB",
-                   "de_AT", "cs_CZ", "fi_FI", "da_DK", "ro_RO", "tr_TR", "hu_HU", "no_NO", "ja_JP", "zh_CN"):  # fmt: skip
+    for locale in _LOCALES.split():
         fake = faker.Faker(locale)
         fake.seed_instance(1)
         for kind, positive in (
             ("name", True), ("last_name", True), ("first_name", True), ("email", True), ("street_address", True),
             ("ssn", True), ("ipv4", True), ("user_name", True), ("phone_number", True),
             ("city", False), ("company", False), ("job", False), ("postcode", False), ("color_name", False),
-            ("word", False), ("bs", False), ("country", False), ("date", False), ("ean13", False), ("currency_name", False),
+            ("word", False), ("bs", False), ("country", False), ("date", False), ("ean13", False),
+            ("currency_name", False),
         ):  # fmt: skip
             draw = getattr(fake, kind, None)
             if draw is None:

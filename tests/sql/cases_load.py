@@ -278,8 +278,11 @@ CASES = [
             )
         },
         params={
-            "relation": rel("persons"), "plain": [(col("name", "VARCHAR"), 1, 1)],
-            "floats": [(col('net "income"'), 2, 1)], "nested": [(col("tags", "INTEGER[]"), 3, 1)], "most": 10,
+            "relation": rel("persons"),
+            "plain": [(col("name", "VARCHAR"), 1, 1)],
+            "floats": [(col('net "income"'), 2, 1)],
+            "nested": [(col("tags", "INTEGER[]"), 3, 1)],
+            "most": 10,
             "blanks": " \t",
         },
         returns=["place", "path", "value"],
@@ -290,8 +293,12 @@ CASES = [
         "load/sampled_values.sql",
         given={"persons": values("name", "('a')", "('b')", "('c')")},
         params={
-            "relation": rel("persons"), "plain": [(col("name", "VARCHAR"), 1, 1)], "floats": [], "nested": [],
-            "most": 1, "blanks": " ",
+            "relation": rel("persons"),
+            "plain": [(col("name", "VARCHAR"), 1, 1)],
+            "floats": [],
+            "nested": [],
+            "most": 1,
+            "blanks": " ",
         },
         returns=["place", "path", "value"],
         show="count(*)",
@@ -308,11 +315,16 @@ CASES = [
                 "(2, '', 'plain')",
             )
         },
-        params={"sampled": rel("sampled")},
+        params={"sampled": rel("sampled"), "most": 9},
         returns=["place", "path", "value"],
         expect=[
-            (1, "$.mail", "a@b.de"), (1, "$.tags", "x"), (1, "$.tags", "y"), (1, "keys", "mail"), (1, "keys", "tags"),
-            (1, "", "{no JSON"), (2, "", "plain"),
+            (1, "mail", "a@b.de"),
+            (1, "tags", "x"),
+            (1, "tags", "y"),
+            (1, "keys", "mail"),
+            (1, "keys", "tags"),
+            (1, "", "{no JSON"),
+            (2, "", "plain"),
         ],
     ),
     Case(
