@@ -23,7 +23,8 @@ def db(workbench: Any) -> str:
     age = rng.integers(18, 90, 120)
     path: str = workbench.make(
         {
-            "age": ("INTEGER", age.tolist()),
+            # No two are alike: which of equal ones is in which group depends on all that is released.
+            "age": ("DOUBLE", (age + np.arange(120) / 1000).tolist()),
             'net "income"': ("DOUBLE", (1000 + 20 * age + rng.normal(0, 300, 120)).tolist()),
             "town": ("VARCHAR", rng.choice(["a", "b"], 120).tolist()),
             "id": ("INTEGER", list(range(120))),
