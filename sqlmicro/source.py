@@ -5,9 +5,8 @@ from __future__ import annotations
 import glob
 import gzip
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -324,19 +323,6 @@ def _is_empty(path: str) -> bool:
     except (OSError, EOFError):  # the database says what is wrong with it
         return False
     return len(head) < _HEAD and not head.removeprefix(b"\xef\xbb\xbf").strip()
-
-
-@contextmanager
-def read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
-    """Stage the records of a text file for the length of the block: every column looked at would read it again."""
-    if not source.is_file or file_format(source.label) not in ("csv", "json"):
-        yield source
-        return
-    staged = warehouse.run("load/records.sql", "read_once", relation=source.relation)
-    try:
-        yield replace(source, relation=staged, is_file=False)
-    finally:
-        warehouse.execute("read once", "DROP TABLE {{ staged | ident }}", staged=staged)
 
 
 def describe(warehouse: Warehouse, relation: Name) -> tuple[Column, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.patterns import LISTED, PATTERNS
-from sqlmicro.source import Source, profile_columns, read_once
+from sqlmicro.source import Source, file_format, profile_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 
@@ -27,7 +28,7 @@ _NESTED = ("STRUCT", "MAP", "JSON", "UNION", "VARIANT")
 
 def profiles(warehouse: Warehouse, source: Source, region: str | None = None) -> list[ColumnProfile]:
     """Return the profile of every column, with what a sample of its values shows."""
-    with read_once(warehouse, source) as staged:
+    with _read_once(warehouse, source) as staged:
         found = seen(warehouse, staged, source.columns, region)
         return [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, staged)]
 
@@ -49,9 +50,22 @@ def seen(
     scanned = [column for column in columns if _has_values(column)]
     if not scanned:
         return {column: Seen() for column in columns}
-    with read_once(warehouse, source) as staged:
+    with _read_once(warehouse, source) as staged:
         samples = _samples(warehouse, _leaves(warehouse, staged, scanned), scanned)
     return {column: _seen(column, samples.get(column, []), region) for column in columns}
+
+
+@contextmanager
+def _read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
+    """Stage the records of a text file for the length of the block: every column looked at would read it again."""
+    if not source.is_file or file_format(source.label) not in ("csv", "json"):
+        yield source
+        return
+    staged = warehouse.run("load/records.sql", "read_once", relation=source.relation)
+    try:
+        yield replace(source, relation=staged, is_file=False)
+    finally:
+        warehouse.execute("read once", "DROP TABLE {{ staged | ident }}", staged=staged)
 
 
 def _has_values(column: Column) -> bool:
