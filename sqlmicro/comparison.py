@@ -69,8 +69,10 @@ def _compare(
 ) -> None: ...
 
 
-COMPARE_OPTIONS = (*options.SOURCE, *parameters(_compare), *options.SEED, *options.MACHINE, *options.READER)
-_SHARED = (*options.names(options.SOURCE), *options.names(options.READER), *options.names(options.MACHINE))
+COMPARE_OPTIONS = (
+    *options.SOURCE, *parameters(_compare), *options.ROW_KEY, *options.SEED, *options.MACHINE, *options.READER
+)  # fmt: skip
+_SHARED = options.names((*options.SOURCE, *options.ROW_KEY, *options.READER, *options.MACHINE))
 
 
 @dataclass(frozen=True)
@@ -320,6 +322,7 @@ def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> 
         words += [f"--{name}", _comma_list(chosen)]
     if values["nulls"] != "error" and method.takes("nulls"):
         words += ["--nulls", values["nulls"]]
+    words += ["--row-key", _comma_list(values["row_key"])] if values.get("row_key") else []
     for parameter in method.settings:
         value = candidate.settings.get(parameter.name)
         if value is True:

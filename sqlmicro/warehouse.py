@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from sqlmicro.keys import Secret
 
 T = TypeVar("T")
-ORDER, TIES = "sqlmicro_order", "sqlmicro_ties"
-"""The session variables with the key of the order of a release, and of that in which methods see the records."""
+ORDER = "sqlmicro_order"
+"""The session variable with the key of the order of a release."""
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,13 @@ def db(workbench: Any) -> str:
 
 
 def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> None:
-    """Risk and loss are those of the same release, published and attacked with its key."""
+    """Risk and loss are those of the same release, published and attacked with its key.
+
+    With a row key, because the command keeps another column: without one a record is known by what is released of it.
+    """
     before = workbench.relations(db)
     report = sqlmicro.compare(
-        "records", db=db, columns=COLUMNS, methods=["mdav,individual-ranking"], k=["3", "10"], seed="7"
+        "records", db=db, columns=COLUMNS, methods=["mdav,individual-ranking"], k=["3", "10"], row_key=["id"], seed="7"
     )
     assert workbench.relations(db) == before
     assert [row["label"] for row in report["candidates"]] == [
@@ -43,7 +46,15 @@ def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> N
     ]  # fmt: skip
     for row in report["candidates"]:
         release = workbench.release(
-            row["method"], db, columns=COLUMNS, keep=["id"], drop=["town"], k=row["k"], seed="7", overwrite=True
+            row["method"],
+            db,
+            columns=COLUMNS,
+            keep=["id"],
+            drop=["town"],
+            k=row["k"],
+            row_key=["id"],
+            seed="7",
+            overwrite=True,
         )
         target = release.report["target"]
         attacked = sqlmicro.attack(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-import duckdb
 import pytest
 
 from sqlmicro.columns import Column
@@ -57,11 +56,3 @@ def about(number):
 def by_hash(numbers, *names):
     """Order numbers by sha256(key, names if any, number), parted by blanks."""
     return sorted(numbers, key=lambda number: sha256(" ".join([KEY, *names, str(number)]).encode()).hexdigest())
-
-
-def by_ties(numbers):
-    """Order numbers by hash(key, number), which is DuckDB's own."""
-    listed = list(numbers)
-    with duckdb.connect() as connection:
-        hashes = [connection.execute(f"SELECT hash($1, CAST({n} AS BIGINT))", [KEY]).fetchone()[0] for n in listed]
-    return [number for _, number in sorted(zip(hashes, listed, strict=True))]
