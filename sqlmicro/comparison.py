@@ -74,9 +74,10 @@ def _compare(
 
 
 COMPARE_OPTIONS = (
-    *options.SOURCE, *parameters(_compare), *options.IDENTIFIERS, *options.SEED, *options.MACHINE, *options.READER,
+    *options.SOURCE, *parameters(_compare), *options.ROW_KEY, *options.IDENTIFIERS, *options.SEED, *options.MACHINE,
+    *options.READER,
 )  # fmt: skip
-_SHARED = (*options.names(options.SOURCE), *options.names(options.READER), *options.names(options.MACHINE))
+_SHARED = options.names((*options.SOURCE, *options.ROW_KEY, *options.READER, *options.MACHINE))
 
 
 @dataclass(frozen=True)
@@ -357,6 +358,7 @@ def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> 
         words += ["--identifier-ok", _comma_list(values["identifier_ok"])]
     if values["nulls"] and method.takes("nulls"):
         words += ["--nulls", values["nulls"]]
+    words += ["--row-key", _comma_list(values["row_key"])] if values.get("row_key") else []
     for parameter in method.settings:
         value = candidate.settings.get(parameter.name)
         if value is True:

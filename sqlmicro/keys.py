@@ -11,12 +11,15 @@ No statement gets the key of a run itself. It gets keys derived from it by HMAC-
   release. The same job on the same input gives the same bytes, in whatever order the table is stored. Another plan, a
   changed value of the input, or one of the release, as after a time limit, with another pseudonym key or in another
   candidate, gives an order that has nothing to do with the first.
-- `Key.ties`, the order in which a method sees the records and by which it breaks ties, from plan and input.
 - `Key.draws`, the random numbers of a method, from the source, the method, the columns, the settings, and what else
   decides how much the numbers change (`also`). The statement hashes that key with the record: its row key and the value
   that is changed; without a row key the released content of the record, records of the same content by number. The same
   value of the same person draws the same number, whatever other records and other steps there are: releasing again
   gives nothing to average. Two methods, two settings or two sources share nothing.
+
+No key decides in which order a method sees the records, and by which it breaks ties: that is the order of a hash of the
+row key or of the content, `load/shuffled.sql`. It says nothing of places in the table, and the same records give the
+same groups under every seed.
 
 A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
 one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
@@ -31,7 +34,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -70,20 +73,16 @@ class Key:
     source: str
     fingerprint: str | None
 
-    def ties(self, plan: Plan, content: bytes) -> str:
-        """Return the key of the order in which a method sees the records, from the plan and the content of the input.
-
-        The name of the source has no part in it: the same records make the same groups, whatever their table is called.
+    def order(self, plan: Plan, content: bytes, released: bytes) -> str:
+        """Return the key of the order of a release, from its plan, the content of its input and its own content.
 
         >>> plan = Plan("main.persons", ("name",), (), (Task("mdav", ("age",), (), "error", {"k": 5}),))
         >>> key = from_text("s")
-        >>> key.ties(plan, b"1") == key.ties(plan, b"1"), key.ties(plan, b"1") == key.ties(plan, b"2")
-        (True, False)
+        >>> key.order(plan, b"1", b"a") == key.order(plan, b"1", b"a")
+        True
+        >>> key.order(plan, b"1", b"a") == key.order(plan, b"2", b"a")
+        False
         """
-        return self._derived("ties", asdict(replace(plan, source="")), content.hex())
-
-    def order(self, plan: Plan, content: bytes, released: bytes) -> str:
-        """Return the key of the order of a release, from its plan, the content of its input and its own content."""
         return self._derived("order", asdict(plan), content.hex(), released.hex())
 
     def draws(self, source: str, task: Task, columns: Sequence[str], also: object = (), but: Sequence[str] = ()) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, NoReturn
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss, k_anonymity
@@ -24,7 +24,7 @@ from sqlmicro.registry import Method, find
 from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
 from sqlmicro.verdict import UNIQUE_AT_MOST
-from sqlmicro.warehouse import TIES, Warehouse
+from sqlmicro.warehouse import Warehouse
 from sqlmicro.work import Claim, Outcome, Work
 
 NULLS = ("error", "keep", "suppress", "pattern")
@@ -65,10 +65,8 @@ class Run:
         self.staging = self.warehouse.staging
 
     def resume(self) -> None:
-        """Go on with this run where another one of the same warehouse was before: its staging database and its key."""
-        if self.warehouse.staging != self.staging:
-            self.warehouse.staging = self.staging
-            self.warehouse.set_key(TIES, self.key.ties(self.plan, self.content))
+        """Go on with this run where another one of the same warehouse was before, in its staging database."""
+        self.warehouse.staging = self.staging
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -97,22 +95,23 @@ class Run:
 
 
 def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Plan, *, watched: bool = False) -> Run:
-    """Bring every released column into the form the methods work on, and number the records in a keyed order.
+    """Bring every released column into the form the methods work on, and number the records.
 
     Of a source that is `watched`, since it may be changed in place, it is kept what it held when it was read.
 
     Raises
     ------
     InputError
-        When the table has no rows, or --row-key does not identify them.
+        When the table has no rows, --row-key does not identify them, or nothing is left to be released.
     """
     start = time.perf_counter()
     columns = [column for column in source.columns if column in set(roles.released)]
+    if not columns:
+        _refuse_nothing(roles, source.label)
     with warehouse.aside() if watched else nullcontext():
         seen = content(warehouse, source.relation) if watched else None
         typed = type_columns(warehouse, source, columns, set(roles.used), row_key=roles.row_key)
     was_read = content_of_input(warehouse, typed, columns, roles.row_key)
-    warehouse.set_key(TIES, key.ties(plan, was_read))
     shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed)
     numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=columns)
     warehouse.forget(typed)
@@ -126,6 +125,12 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Pla
     run = Run(warehouse, source, roles, key, plan, was_read, numbered, numbered, rows, seen=seen)
     run.seconds["load"] = time.perf_counter() - start
     return run
+
+
+def _refuse_nothing(roles: Roles, where: str) -> NoReturn:
+    dropped = ", ".join(column.name for column in roles.identifiers)
+    got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
+    raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")
 
 
 def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
@@ -175,9 +180,7 @@ def step(
     """
     values = settle(method.settings, settings, where)
     if not columns and method.takes_columns:
-        dropped = ", ".join(column.name for column in run.roles.identifiers)
-        got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
-        raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")
+        _refuse_nothing(run.roles, where)
     unions = [column.name for column in columns if column.type.startswith("UNION")]
     if unions:
         raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")

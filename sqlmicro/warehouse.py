@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from sqlmicro.keys import Secret
 
 T = TypeVar("T")
-ORDER, TIES = "sqlmicro_order", "sqlmicro_ties"
-"""The session variables with the key of the order of a release, and of that in which methods see the records."""
+ORDER = "sqlmicro_order"
+"""The session variable with the key of the order of a release."""
 
 
 @dataclass(frozen=True)
@@ -442,7 +443,7 @@ class Warehouse:
         run = "\n\n".join(entry.sql for entry in self.log if entry.sql != self._place.path + ";")
         return run.replace(ident(self.catalog) + ".", "")
 
-    @property
+    @cached_property
     def version(self) -> str:
         """The version of DuckDB, such as v1.5.5."""
         return str(self.query("version", "SELECT version()")[0][0])

@@ -1,9 +1,9 @@
 -- title: The records in an order that says nothing; the physical order of the result is its meaning
--- source: sqlmicro: a keyed hash of what identifies a record. Ties in a method go by this order: that of the user's table,
+-- source: sqlmicro: record is a hash of what identifies it. Ties in a method go by this order: that of the user's table,
 --   which may say who came when, is forgotten here
 -- reads: relation
 -- returns: the columns of relation
 -- params: relation
 SELECT *
 FROM {{ relation | ident }}
-ORDER BY hash(getvariable('sqlmicro_ties'), record)
+ORDER BY record

@@ -19,7 +19,7 @@ WITH counted AS (
   {% for columns, k in classes %}
     AND size_{{ loop.index }} >= {{ k }}
   {% endfor %}
-  ORDER BY sha256(concat(getvariable('sqlmicro_ties'), ' preview ', row_id))
+  ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' preview ', row_id))
   LIMIT {{ most }}
 )
 SELECT

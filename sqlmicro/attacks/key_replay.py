@@ -15,7 +15,7 @@ from sqlmicro.content import content_of, content_of_input
 from sqlmicro.keys import Key, Plan, Task, from_text
 from sqlmicro.source import type_columns
 from sqlmicro.templates import Name
-from sqlmicro.warehouse import ORDER, TIES
+from sqlmicro.warehouse import ORDER
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,7 +134,6 @@ def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: Key, run: _Run) -
     """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(TIES, key.ties(run.plan, run.content))
     pair.warehouse.set_key(ORDER, key.order(run.plan, run.content, run.released))
     order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
     order = order[np.isin(order, rows)]

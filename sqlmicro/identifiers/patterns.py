@@ -117,6 +117,8 @@ PATTERNS: dict[str, str] = {
     ),
     "five decimals": "^[-+]?[0-9]{1,3}[.,][0-9]{5,}$",
     "letters": "\\p{L}{2}",
+    "letters and digits": "\\p{L}{2}.*[0-9]|[0-9].*\\p{L}{2}",
+    "at": "@|[(\\[](?:at|AT)[)\\]]",
     "digits": "[0-9].*[0-9].*[0-9].*[0-9].*[0-9]",
     "token": "^[0-9A-Za-z+/=_.-]{16,}$",
     "decimal comma": "^[-+]?(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]+),[0-9]+$",
@@ -125,5 +127,7 @@ PATTERNS: dict[str, str] = {
     "digit group": "^[0-9]{3,15}$",
 }
 """By name. Those that start with ^ match a whole value, the others anything in it."""
+AFTER = {"email": "at", "name": "letters", "address": "letters and digits"}
+"""Patterns that take long to be read, each with one that matches whatever it matches, and is looked for first."""
 LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group")
 """Of these the values themselves are needed, to be checked in Python."""

@@ -11,7 +11,7 @@ from sqlmicro.columns import Column, ColumnProfile, Finding, Seen
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
-from sqlmicro.identifiers.patterns import LISTED, PATTERNS
+from sqlmicro.identifiers.patterns import AFTER, LISTED, PATTERNS
 from sqlmicro.source import Source, file_format, profile_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
@@ -97,16 +97,15 @@ def _kind(column: Column, warehouse: Warehouse) -> str:
 
 def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> dict[Column, list[Sample]]:
     """Return what was seen of each column: one sample, and one more for every key of the JSON in it."""
-    matched: dict[tuple[int, str], dict[str, int]] = {}
-    rows = warehouse.rows("load/value_matches.sql", leaves=leaves, patterns=list(PATTERNS.items()))
-    for place, path, pattern, count in rows:
-        matched.setdefault((place, path), {})[pattern] = count
+    matched = _matched(warehouse, leaves)
     listed: dict[tuple[int, str], dict[str, list[str]]] = {}
-    wanted = [(name, PATTERNS[name]) for name in LISTED]
-    for place, path, pattern, value in warehouse.rows(
-        "load/matching_values.sql", leaves=leaves, patterns=wanted, most=_MOST_CHECKED
-    ):
-        listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
+    occurring = {pattern for counts in matched.values() for pattern in counts}
+    wanted = [(name, PATTERNS[name]) for name in LISTED if name in occurring]
+    if wanted:
+        for place, path, pattern, value in warehouse.rows(
+            "load/matching_values.sql", leaves=leaves, patterns=wanted, most=_MOST_CHECKED
+        ):
+            listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
     found: dict[Column, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
@@ -114,6 +113,23 @@ def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> d
         sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
         if len(found.setdefault(column, [])) < _MOST_KEYS:
             found[column].append(sample)
+    return found
+
+
+def _matched(warehouse: Warehouse, leaves: Name) -> dict[tuple[int, str], dict[str, int]]:
+    """Return how many values of each column match each pattern; those that take long only where another one did."""
+    found: dict[tuple[int, str], dict[str, int]] = {}
+    occurring = {""}
+    for patterns in (
+        {name: text for name, text in PATTERNS.items() if name not in AFTER},
+        {name: PATTERNS[name] for name in AFTER},
+    ):
+        wanted = [(name, text) for name, text in patterns.items() if AFTER.get(name, "") in occurring]
+        if not wanted:
+            continue
+        for place, path, pattern, count in warehouse.rows("load/value_matches.sql", leaves=leaves, patterns=wanted):
+            found.setdefault((place, path), {})[pattern] = count
+            occurring.add(pattern)
     return found
 
 

@@ -670,6 +670,7 @@ class Verbs:
         sample: int | None = ...,
         to: str | None = ...,
         overwrite: bool = ...,
+        row_key: Names = ...,
         identifier_ok: Names = ...,
         region: str | None = ...,
         seed: str | None = ...,

@@ -21,8 +21,6 @@ DUCKDB_ONLY: dict[str, str] = {
     "load/leaves.sql": "json_tree of DuckDB: on Spark lists, structs and JSON are looked at as text",
     "load/lake.sql": "DuckDB's extensions for Delta and Iceberg: on Spark the reader of the session opens them",
     "load/parquet.sql": "DuckDB's Parquet reader: on Spark the reader of the session opens files",
-    "attack/replayed_order.sql": "orders by DuckDB's own 64-bit hash; Spark has another order",
-    "load/shuffled.sql": "orders by DuckDB's own 64-bit hash; Spark has another order",
     "load/copies.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "publish/content.sql": "sums DuckDB's own 64-bit hash; Spark's gives other numbers",

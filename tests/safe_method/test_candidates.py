@@ -117,7 +117,12 @@ def test_the_weights_decide_which_candidate_is_nearest(db: str) -> None:
         best = min(report["candidates"], key=lambda c: (c["distance"], c["loss"], c["candidate"]))
         assert report["chosen"] == best["candidate"]
         assert report["safe_parts"]["weights"] == {"counts": count, "sums": total}
-    assert [c["counts"] for c in by_counts["candidates"]] == [c["counts"] for c in by_sums["candidates"]]
+    # Those of kmeans++ are drawn, and other settings draw other numbers.
+    one, other = (
+        [c["counts"] for c in report["candidates"] if not c["algorithm"].startswith("kmeans")]
+        for report in (by_counts, by_sums)
+    )
+    assert one == other != []
     assert "0 × counts" in text.release(by_sums)
     assert "+ 3 × sums" in text.release(by_sums)
     assert "= counts" in text.release(by_counts)

@@ -41,8 +41,7 @@ def connection():
     opened.execute("SET python_enable_replacements = false")
     opened.execute("ATTACH ':memory:' AS staging (READ_WRITE)")
     opened.execute("SET TimeZone = 'America/New_York'")
-    for name in ("order", "ties"):
-        opened.execute(f"SET VARIABLE sqlmicro_{name} = $1", [KEY])
+    opened.execute("SET VARIABLE sqlmicro_order = $1", [KEY])
     for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
         opened.execute(f"SET VARIABLE sqlmicro_{name}_pad = $1", [pad])
     with opened:
@@ -55,9 +54,8 @@ def session(spark):
     opened.conf.set("spark.sql.session.timeZone", "UTC")
     opened.conf.set("spark.sql.ansi.enabled", "true")
     opened.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
-    for name in ("order", "ties"):
-        opened.sql(f"DECLARE VARIABLE sqlmicro_{name} STRING")
-        opened.sql(f"SET VARIABLE sqlmicro_{name} = :key", args={"key": KEY})
+    opened.sql("DECLARE VARIABLE sqlmicro_order STRING")
+    opened.sql("SET VARIABLE sqlmicro_order = :key", args={"key": KEY})
     for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
         opened.sql(f"DECLARE VARIABLE sqlmicro_{name}_pad BINARY")
         opened.sql(f"SET VARIABLE sqlmicro_{name}_pad = :pad", args={"pad": bytearray(pad)})

@@ -59,14 +59,6 @@ def by_hash(numbers, *names):
     return sorted(numbers, key=lambda number: sha256(" ".join([KEY, *names, str(number)]).encode()).hexdigest())
 
 
-def by_ties(numbers):
-    """Order numbers by hash(key, number), which is DuckDB's own."""
-    listed = list(numbers)
-    with duckdb.connect() as connection:
-        hashes = [connection.execute(f"SELECT hash($1, CAST({n} AS BIGINT))", [KEY]).fetchone()[0] for n in listed]
-    return [number for _, number in sorted(zip(hashes, listed, strict=True))]
-
-
 def keyed(record, *values):
     """Return the hash of a record and values that stands in mask/draws.sql; hash() is DuckDB's own."""
     with duckdb.connect() as connection:

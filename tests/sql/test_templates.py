@@ -82,8 +82,7 @@ def connection():
     opened.execute("SET python_enable_replacements = false")
     opened.execute("ATTACH ':memory:' AS staging (READ_WRITE)")
     opened.execute("SET TimeZone = 'America/New_York'")  # nothing may depend on where it runs
-    for name in ("order", "ties"):
-        opened.execute(f"SET VARIABLE sqlmicro_{name} = $1", [KEY])
+    opened.execute("SET VARIABLE sqlmicro_order = $1", [KEY])
     for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
         opened.execute(f"SET VARIABLE sqlmicro_{name}_pad = $1", [pad])
     with opened:

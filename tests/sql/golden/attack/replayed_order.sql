@@ -1,4 +1,4 @@
--- title: The records in the order that a run with the keys of the session would have released them in
+-- title: The records in the order that a run with the key of the session would have released them in
 -- source: sqlmicro: the order of load/shuffled.sql, then that of publish/records.sql
 -- reads: relation (position, record)
 -- returns: position
@@ -6,7 +6,7 @@
 WITH numbered AS (
   SELECT
     position,
-    row_number() OVER (ORDER BY hash(getvariable('sqlmicro_ties'), record)) - 1 AS row_id
+    row_number() OVER (ORDER BY record) - 1 AS row_id
   FROM "staging"."replayed"
 )
 SELECT position

@@ -17,7 +17,7 @@ WITH counted AS (
   WHERE true
     AND size_1 >= 2
     AND size_2 >= 2
-  ORDER BY sha256(concat(getvariable('sqlmicro_ties'), ' preview ', row_id))
+  ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' preview ', row_id))
   LIMIT 10
 )
 SELECT
