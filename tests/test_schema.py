@@ -158,7 +158,7 @@ def test_what_only_the_reader_can_see(validator: Any, tmp_path: Path) -> None:
     assert not reads(tmp_path, swapped)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.toml")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.name)
 def test_every_example_is_valid(validator: Any, path: Path) -> None:
     assert [error.message for error in validator.iter_errors(tomllib.loads(path.read_text("utf-8")))] == []
 

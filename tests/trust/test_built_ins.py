@@ -95,7 +95,7 @@ def opened() -> Iterator[tuple[Warehouse, duckdb.DuckDBPyConnection]]:
     with Warehouse.open(None) as warehouse:
         ours = warehouse._connection
         ours.execute("SET TimeZone = 'America/New_York'")
-        ours.execute("SET VARIABLE sqlmicro_key = $1", [KEY])
+        ours.execute("SET VARIABLE sqlmicro_order = $1", [KEY])
         for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
             ours.execute(f"SET VARIABLE sqlmicro_{name}_pad = $1", [pad])
         owner = ours.cursor()
@@ -136,7 +136,7 @@ def test_every_template_returns_its_rows_whatever_name_is_shadowed(
     bite = set()
     with opened() as (warehouse, owner):
         owner.execute("SET TimeZone = 'America/New_York'")
-        for setting in ("key", "inner_pad", "outer_pad"):
+        for setting in ("order", "inner_pad", "outer_pad"):
             value = warehouse._connection.execute(f"SELECT getvariable('sqlmicro_{setting}')").fetchall()[0][0]
             owner.execute(f"SET VARIABLE sqlmicro_{setting} = $1", [value])
         for name in shadows.called():
