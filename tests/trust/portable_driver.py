@@ -78,7 +78,7 @@ def main() -> None:
     print(
         json.dumps({
             "imported": len(imported), "k": report["k"], "locked": answers.count(True), "refused": refused,
-            "in_place": kept["k"], "left": [*left, *(path.name for path in (folder / "tmp").iterdir())],
+            "in_place": kept["k_released"], "left": [*left, *(path.name for path in (folder / "tmp").iterdir())],
         })
     )  # fmt: skip
 

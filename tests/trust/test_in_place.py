@@ -21,7 +21,7 @@ import sqlmicro
 from sqlmicro import in_place, pipeline, publish
 
 ROWS = 60
-USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "rest": "drop", "k": 5}
+USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 5}
 KNOWS_TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2
 _SQLITE = importlib.util.find_spec("duckdb_extension_sqlite_scanner")
 REMEMBER = (

@@ -32,7 +32,7 @@ KINDS = {"top-code": {"value": 0.5}, "bottom-code": {"value": 0.5}, "noise": {"k
 TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise")
 RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
-OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare")
+OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up")
 counted = {"texts": 0, "runs": 0, "done": 0}
 
 

@@ -107,7 +107,9 @@ def test_what_is_printed_has_no_character_that_a_terminal_acts_on(unsafe: Path, 
 def test_pages_and_markdown_have_none_either(unsafe: Path, tmp_path: Path) -> None:
     """HTML with its charts, Markdown, and what a notebook shows."""
     table, a = "t" + UNSAFE, "a" + UNSAFE
-    sqlmicro.mdav(table, db=str(unsafe), columns=[a], keep=["b" + UNSAFE], into="o", seed="s")
+    sqlmicro.mdav(
+        table, db=str(unsafe), columns=[a], keep=["b" + UNSAFE], accept_unique=["b" + UNSAFE], into="o", seed="s"
+    )
     for ending in ("html", "md"):
         out = tmp_path / f"r.{ending}"
         sqlmicro.report(release="o", db=str(unsafe), to=str(out), original=table)
@@ -116,7 +118,7 @@ def test_pages_and_markdown_have_none_either(unsafe: Path, tmp_path: Path) -> No
         assert r"\x1b" in text
         assert r"\u202e" in text
     with sqlmicro.open(unsafe) as session:
-        made = session.mdav(table, columns=[a], keep=["b" + UNSAFE], seed="s")
+        made = session.mdav(table, columns=[a], keep=["b" + UNSAFE], accept_unique=["b" + UNSAFE], seed="s")
         for text in (
             repr(made),
             made._repr_html_(),
@@ -278,7 +280,7 @@ def test_a_csv_of_one_column_has_no_blank_lines(tmp_path: Path, kind: str) -> No
     out = tmp_path / "o.csv"
     method = sqlmicro.safe if kind == "VARCHAR" else sqlmicro.individual_ranking
     report = method("t", db=str(tmp_path / "w.duckdb"), columns=["a"], nulls="keep", k=5, to=str(out), seed="s")
-    assert report["k"] == 10
+    assert report["k_released"] == 10
     lines = out.read_text(encoding="utf-8").splitlines()
     assert lines.count('""') == 10
     assert lines.count("") == 0

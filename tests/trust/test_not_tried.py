@@ -34,6 +34,7 @@ def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
         "insider": "needs --match",
         "homogeneity": "needs --sensitive",
         "averaging": "needs --match and a second --release",
+        "same-order": "needs a second --release",
         "difference": "needs --match and a second --release",
     }
     # Every attack there is was tried or is listed.

@@ -12,7 +12,7 @@ import sqlmicro
 from sqlmicro import publish, templates
 
 ROWS = 200
-USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "k": 5}
+USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_unique": ["id"], "k": 5}
 
 
 @pytest.fixture
@@ -59,8 +59,8 @@ def test_what_is_written_wrongly_is_not_published(
         "table": {"into": "released"}, "in place": {"in_place": True, "no_purge": True},
         "folder": {"to": str(folder / "f"), "partition_by": ["id"]},
     }.get(to, {"to": str(folder / to)})  # fmt: skip
-    real = publish._select
-    monkeypatch.setattr(publish, "_select", lambda *given: templates.Sql(WRONG[what].format(real(*given))))
+    real = publish.select_of
+    monkeypatch.setattr(publish, "select_of", lambda *given: templates.Sql(WRONG[what].format(real(*given))))
     before = query(db, "FROM persons ORDER BY ALL")
     with pytest.raises(sqlmicro.AuditFailed, match="must keep what its methods promise") as caught:
         sqlmicro.mdav("persons", db=str(db), **USED, **target)

@@ -100,6 +100,7 @@ def test_a_gate_of_a_job_takes_the_names_of_the_table(tmp_path: Path, tables: tu
 table = "t"
 drop = ["word"]
 rest = "keep"
+accept_unique = ["EF20", 'net "income"']
 [[step]]
 do = "mdav"
 columns = ["EF44", "total"]

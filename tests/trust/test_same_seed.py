@@ -222,11 +222,12 @@ def test_the_same_job_on_the_same_input_gives_the_same_bytes(workbench: Any, tmp
     files = []
     for number, table in enumerate((night(0), night(0), {n: (k, v[::-1]) for n, (k, v) in persons().items()})):
         to = tmp_path / f"{number}.csv"
-        sqlmicro.noise("records", db=workbench.make(table), columns=[ODD], amount=1, seed=SEED, rest="keep", to=str(to))
+        sqlmicro.noise("records", db=workbench.make(table), columns=[ODD], amount=1, seed=SEED, rest="keep", to=str(to),
+                       accept_unique=["id", "age"])  # fmt: skip
         files.append(to.read_bytes())
     assert files[0] == files[1] == files[2]
     sqlmicro.noise("records", db=workbench.make(persons()), columns=[ODD], amount=1, seed="s", rest="keep", to=str(to),
-                   overwrite=True)  # fmt: skip
+                   overwrite=True, accept_unique=["id", "age"])  # fmt: skip
     assert to.read_bytes() != files[0]
 
 
@@ -234,7 +235,7 @@ def test_the_same_job_on_the_same_input_gives_the_same_bytes(workbench: Any, tmp
 def test_another_input_or_plan_gives_an_unrelated_order(workbench: Any, change: str) -> None:
     table, plan, name = (
         persons(),
-        {"columns": [ODD], "k": 3, "keep": ["id"], "drop": ["town"], "rest": "keep"},
+        {"columns": [ODD], "k": 3, "keep": ["id"], "drop": ["town"], "rest": "keep", "accept_unique": ["id"]},
         "records",
     )
     first = by_place(workbench, table, name, plan)
@@ -275,6 +276,7 @@ def test_candidates_that_are_kept_stand_in_orders_of_their_own(workbench: Any, t
     path = workbench.make(persons())
     sqlmicro.safe(
         "records", db=path, columns=[ODD, "age"], keep=["id"], drop=["town"], k=5, seed=SEED, keep_candidates=True,
+        accept_unique=["id"],
         algorithm=["mdav", "kmeans++(clusters=20)"], into="best",
     )  # fmt: skip
     with duckdb.connect(path, read_only=True) as connection:
@@ -296,7 +298,7 @@ def test_another_table_shares_nothing_and_another_day_does(workbench: Any, tmp_p
     for name in ("records", "people"):
         path = workbench.make(persons(), name)
         sqlmicro.noise(name, db=path, columns=[ODD], amount=1, row_key=["id"], keep=["id"], rest="drop", seed=SEED,
-                       into="released")  # fmt: skip
+                       accept_unique=["id"], into="released")  # fmt: skip
         made[name] = by_id(workbench.read(path, "released"), ODD)
     income = dict(zip(persons()["id"][1], persons()[ODD][1], strict=True))
     residuals = [[made[name][i] - income[i] for i in range(N)] for name in made]
@@ -306,7 +308,9 @@ def test_another_table_shares_nothing_and_another_day_does(workbench: Any, tmp_p
         with duckdb.connect(path, read_only=True) as connection:
             connection.execute(f"COPY people TO '{tmp_path / file}' (FORMAT parquet)")
         to = str(tmp_path / f"to-{file}.csv")
-        sqlmicro.noise(str(tmp_path / file), columns=[ODD], amount=1, rest="keep", seed=SEED, to=to)
+        sqlmicro.noise(
+            str(tmp_path / file), columns=[ODD], amount=1, rest="keep", accept_unique=["id"], seed=SEED, to=to
+        )
         files.append(Path(to).read_bytes())
     assert files[0] == files[1] != files[2]
 
@@ -319,6 +323,7 @@ def test_what_else_a_job_does_changes_no_draw(workbench: Any, tmp_path: Path) ->
     for steps in (alone, noise, noise + alone, alone + noise):
         path = workbench.make(persons())
         text = f'db = "{path}"\ntable = "records"\nkeep = ["id"]\nrow_key = ["id"]\nrest = "keep"\nseed = "{SEED}"\n'
+        text += 'accept_unique = ["id"]\n' if alone in steps else 'accept_unique = ["id", "net \\"income\\""]\n'
         job = tmp_path / "job.toml"
         job.write_text(text + steps + '[[step]]\ndo = "publish"\ninto = "released"\n')
         assert tomllib.loads(job.read_text())
@@ -335,7 +340,7 @@ def test_a_step_that_is_taken_twice_draws_twice(workbench: Any, tmp_path: Path) 
     step = '[[step]]\ndo = "pram"\ncolumns = ["town"]\nkeep_probability = 0.8\n'
     job = tmp_path / "job.toml"
     job.write_text(
-        f'db = "{path}"\ntable = "records"\nkeep = ["id"]\nseed = "{SEED}"\n{step}{step}'
+        f'db = "{path}"\ntable = "records"\nkeep = ["id"]\naccept_unique = ["id"]\nseed = "{SEED}"\n{step}{step}'
         '[[step]]\ndo = "publish"\ninto = "released"\n'
     )
     sqlmicro.run(str(job))

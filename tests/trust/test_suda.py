@@ -54,11 +54,11 @@ def load(warehouse: Warehouse, rows: Rows) -> list[str]:
     """Make the table `release` and return its columns; the last one numbers the records."""
     names = [f"c{i}" for i in range(len(rows[0]))]
     defined = ", ".join(f"{name} VARCHAR" for name in names)
-    warehouse.query("test", f"CREATE OR REPLACE TABLE release ({defined}, number INTEGER)")
+    warehouse.query("test", f"CREATE OR REPLACE TABLE memory.main.release ({defined}, number INTEGER)")
     marks = count(1)
     places = ", ".join("(" + ", ".join(f"${next(marks)}" for _ in row) + f", {n})" for n, row in enumerate(rows))
     texts = [None if value is None else str(value) for row in rows for value in row]
-    warehouse.insert("test", f"INSERT INTO release VALUES {places}", texts)
+    warehouse.insert("test", f"INSERT INTO memory.main.release VALUES {places}", texts)
     return names
 
 
@@ -71,7 +71,8 @@ def by_record(warehouse: Warehouse, rows: Rows, weigh: Weigh, size: int | None =
     subject = inputs.subject(warehouse, values)
     found = scores(subject, size or len(quasi), weigh)
     same = " AND ".join(f"u.{name} IS NOT DISTINCT FROM r.{name}" for name in quasi)
-    text = f"""SELECT r.number, max(coalesce(s.score, 0)) FROM release AS r JOIN {{{{ units | ident }}}} AS u ON {same}
+    text = f"""SELECT r.number, max(coalesce(s.score, 0)) FROM memory.main.release AS r
+      JOIN {{{{ units | ident }}}} AS u ON {same}
       LEFT JOIN {{{{ scores | ident }}}} AS s USING (cell) GROUP BY ALL ORDER BY ALL"""
     return [score for _, score in warehouse.query("test", text, units=units(subject), scores=found)]
 

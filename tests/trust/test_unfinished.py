@@ -19,7 +19,7 @@ from sqlmicro.warehouse import Warehouse
 from .test_crash import small_disk
 
 ROWS = 60
-USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "k": 5, "seed": "s"}
+USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_unique": ["id"], "k": 5, "seed": "s"}
 OLD = "the old release\n"
 
 
