@@ -15,8 +15,9 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.content import content_of
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.source import Source, content_of
+from sqlmicro.source import Source
 from sqlmicro.templates import Name
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from typing import Any, NoReturn
 from sqlmicro import records
 from sqlmicro.audits import information_loss
 from sqlmicro.columns import Column, Roles, names_of
+from sqlmicro.content import content_of_input
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.keys import Key, Plan, Task
 from sqlmicro.params import settle
 from sqlmicro.registry import Method, find
-from sqlmicro.source import Source, content_of_input, type_columns
+from sqlmicro.source import Source, type_columns
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import Warehouse
 from sqlmicro.work import Claim, Outcome, Work

@@ -18,12 +18,13 @@ from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.runner import described
 from sqlmicro.columns import Column, make_columns
+from sqlmicro.content import content_of
 from sqlmicro.errors import AuditFailed
 from sqlmicro.interrupts import uninterrupted
 from sqlmicro.pipeline import Run
 from sqlmicro.recording import record
 from sqlmicro.reports.text import some
-from sqlmicro.source import content_of, file_format, reading
+from sqlmicro.source import file_format, reading
 from sqlmicro.targets import Target, check_target, file_ending, refuse_other_types
 from sqlmicro.templates import Name
 from sqlmicro.warehouse import ORDER, Warehouse

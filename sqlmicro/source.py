@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -343,19 +342,6 @@ def type_columns(
         columns=columns,
         **kinds,
     )
-
-
-def content_of(warehouse: Warehouse, relation: Name, columns: Sequence[tuple[str, str]]) -> bytes:
-    """Return bytes that stand for the columns (name, type) and records of a relation, whatever their order. O(n)."""
-    names = [name for name, _ in columns]
-    ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, columns=names)
-    return json.dumps([columns, records, int(hashes or 0)]).encode()
-
-
-def content_of_input(warehouse: Warehouse, typed: Name, columns: Sequence[Column], row_key: Sequence[Column]) -> bytes:
-    """Return bytes that stand for the typed columns of an input and its row key, whatever the order of its rows."""
-    own = [(column.staged, column.type) for column in columns]
-    return content_of(warehouse, typed, [*([("record", "UBIGINT")] if row_key else []), *own])
 
 
 def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[Column]) -> None:

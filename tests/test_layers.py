@@ -13,7 +13,7 @@ LAYERS = [
     {"keys", "templates", "params", "progress", "standardise", "private", "interrupts", "database_errors", "held"},
     {"registry", "warehouse", "options"},
     {"columns"},
-    {"attach", "postgres"},
+    {"attach", "postgres", "content"},
     {"source", "erasure"},
     {"work", "reports"},
     {"records"},

@@ -589,6 +589,7 @@ class Verbs:
         sample: int | None = ...,
         to: str | None = ...,
         overwrite: bool = ...,
+        row_key: Names = ...,
         seed: str | None = ...,
         seed_file: str | None = ...,
         delimiter: str | None = ...,

@@ -231,7 +231,7 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
 
 def test_a_record_twice_is_not_none(workbench: Any) -> None:
     """Were the hashes of the records combined by XOR, a record that occurs twice would vanish."""
-    from sqlmicro.source import content_of
+    from sqlmicro.content import content_of
     from sqlmicro.templates import Name
 
     contents = set()
