@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import tie_order
 
 REMAINDERS = ("spread-from-both-ends", "last")
 PUBLISHED = {"census": "census", "tarragona": "tarragona", "eia": "eia11"}
@@ -33,8 +34,9 @@ def naive_groups(n: int, k: int, remainder: str) -> list[range]:
 
 
 def naive_ranking(values: list[float | None], k: int, remainder: str, representative: str) -> list[float | None]:
-    present = [i for i, value in enumerate(values) if value is not None]
-    order = sorted(present, key=lambda i: (values[i], i))
+    """Return the released values; the place of a value is the row key of its record."""
+    present, place = [i for i, value in enumerate(values) if value is not None], tie_order(range(len(values)))
+    order = sorted(present, key=lambda i: (values[i], place[i]))
     released: list[float | None] = [None] * len(values)
     for group in naive_groups(len(order), k, remainder):
         members = [order[position] for position in group]
@@ -50,7 +52,14 @@ def _compare(workbench: Any, columns: dict[str, list[float | None]], k: int, **s
         {"number": ("INTEGER", range(n)), **{name: ("DOUBLE", values) for name, values in columns.items()}}
     )
     release = workbench.release(
-        "individual-ranking", db, k=k, columns=list(columns), keep=["number"], nulls="keep", **settings
+        "individual-ranking",
+        db,
+        k=k,
+        columns=list(columns),
+        keep=["number"],
+        row_key=["number"],
+        nulls="keep",
+        **settings,
     )
     assert sorted(release.columns["number"]) == list(range(n))
     for name, values in columns.items():

@@ -143,7 +143,7 @@ def test_released_values_are_safe_and_the_groups_are_those_of_the_grouping(workb
         "age": ("INTEGER", rng.integers(0, 6, n) * 10),
     }
     db = workbench.make(table)
-    options = {"columns": ["x", "age"], "keep": ["number"], "k": 4}
+    options = {"columns": ["x", "age"], "keep": ["number"], "row_key": ["number"], "k": 4}
     plain = workbench.release(grouping, db, **options)
     release = workbench.release("secure-k-ward", db, tolerance=0.2, ratio=0.6, grouping=grouping, **options)
     before = _groups(plain.columns, ["x", "age"], np.argsort(plain.columns["number"]))

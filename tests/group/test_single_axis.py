@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import tie_order
 
 from sqlmicro.columns import Column
 from sqlmicro.group.single_axis import first_component, scaled_moments
@@ -25,7 +26,8 @@ def _z_scores(X: np.ndarray) -> np.ndarray:
 
 def _naive(X: np.ndarray, axis: np.ndarray, k: int) -> np.ndarray:
     """Return the group means, groups of k along the axis, the last takes the remainder."""
-    order = np.argsort(axis, kind="stable")
+    place = tie_order(range(len(X)))
+    order = np.lexsort(([place[i] for i in range(len(X))], axis))
     released = np.empty_like(X)
     starts = range(0, len(X) // k * k, k)
     for number, start in enumerate(starts):
@@ -39,7 +41,7 @@ def _release(workbench: Any, X: np.ndarray, **settings: Any) -> np.ndarray:
     db = workbench.make(
         {"number": ("INTEGER", range(len(X))), **{name: ("DOUBLE", X[:, j]) for j, name in enumerate(names)}}
     )
-    release = workbench.release("single-axis", db, columns=names, keep=["number"], **settings)
+    release = workbench.release("single-axis", db, columns=names, keep=["number"], row_key=["number"], **settings)
     assert release.report["k"] >= settings["k"]
     return np.array(release.records(names))[np.argsort(release.columns["number"])]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlmicro import SqlmicroError
+from sqlmicro import SqlmicroError, keys
 from sqlmicro.safe_method.weighing import exchanged
 
 COLUMNS = ["region", "sex", "age"]
@@ -90,7 +90,9 @@ def test_a_heavy_record_is_one_record(workbench: Any) -> None:
 
 
 @pytest.mark.parametrize("weight", [1, 7.5])
-def test_equal_weights_change_nothing(workbench: Any, weight: float) -> None:
+def test_equal_weights_change_nothing(workbench: Any, monkeypatch: pytest.MonkeyPatch, weight: float) -> None:
+    """But the draws: those of other settings, which are taken from them here."""
+    monkeypatch.setattr(keys.Key, "draws", lambda self, *scope: self.value)
     table = _survey(150, 6, [weight] * 150)
     weighted = _release(workbench, table, method="search")
     plain = _release(workbench, table, method="search", weights=None, keep=["w", "id"])
