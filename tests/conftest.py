@@ -162,6 +162,20 @@ def kept(columns: Sequence[str], options: Mapping[str, Any]) -> list[str]:
     return [name for name in columns if name.lower() not in others]
 
 
+def tie_order(numbers: Sequence[int]) -> dict[int, int]:
+    """Return the place of every record in the order that ties go by, with these numbers as its row key.
+
+    It is that of DuckDB's hash() of their text.
+    """
+    import duckdb
+
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            "SELECT n FROM unnest($1) AS t(n) ORDER BY hash(CAST(n AS VARCHAR))", [list(numbers)]
+        ).fetchall()
+    return {int(number): place for place, (number,) in enumerate(rows)}
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
