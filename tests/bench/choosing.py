@@ -36,7 +36,12 @@ def measured(session, table, name, settings):
             original=table, release=[release.arrow()], match="id", columns=columns, attack="distance-linkage"
         )
         (found,) = links["attacks"]
-        return {"IL": release.report["IL"], "linked": found["rate"], "k found": release.report["k"], "cpu": measure.cpu}
+        return {
+            "IL": release.report["IL"],
+            "linked": found["rate"],
+            "k found": min(release.arrow().group_by(columns).aggregate([([], "count_all")])["count_all"].to_pylist()),
+            "cpu": measure.cpu,
+        }
 
 
 def main():

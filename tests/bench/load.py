@@ -61,7 +61,7 @@ def larger(case, folder, rows, columns, limit, method, strata, kept=0):
         "raw_mb": rows * (columns + kept) * 8 / 2**20,
         "file_mb": db.stat().st_size / 2**20,
     }
-    emit(bench="load", case=case, method=method, limit=limit, **sizes, k=report["k"], il=report.get("IL"),
+    emit(bench="load", case=case, method=method, limit=limit, **sizes, k=report["k_released"], il=report.get("IL"),
          **dict(zip(("seconds", "cpu", "peak_mb"), measured, strict=True)))  # fmt: skip
     quasi = names if method == "mdav" else "x0"
     report, *measured = run("audit", "--table", "released", "--quasi", quasi, "--min-k", "3", *options)

@@ -165,7 +165,7 @@ def battery(db: Path, folder: Path) -> dict[str, Any]:
     kept["profile"] = sqlmicro.profile("persons", db=str(db))
     kept["audit"] = sqlmicro.audit("persons", db=str(db), quasi=["age", "city"], sensitive=["income"], min_k=2)
     releases = {
-        "mdav": {"columns": ["age", "income"], "keep": ["born"], "rest": "drop"},
+        "mdav": {"columns": ["age", "income"], "keep": ["born"], "accept_unique": ["born"], "rest": "drop"},
         "individual_ranking": {"columns": ["age", "income", "born"], "rest": "drop"},
         "safe": {"columns": ["age", "city"], "rest": "drop"},
         "pseudonymise": {"columns": ["city"], "keep": ["age"], "rest": "drop"},
