@@ -18,7 +18,7 @@ from sqlmicro.warehouse import Warehouse
 
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""
-_MOST_CHECKED = 200
+MOST_CHECKED = 200
 _MOST_LEAVES, _MOST_KEYS = 5000, 50
 """Of a column of JSON: values inside of it, and keys they are told apart by."""
 _BLANKS = " \t\r\n\u00a0\u200b\ufeff"
@@ -103,7 +103,7 @@ def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> d
     wanted = [(name, PATTERNS[name]) for name in LISTED if name in occurring]
     if wanted:
         for place, path, pattern, value in warehouse.rows(
-            "load/matching_values.sql", leaves=leaves, patterns=wanted, most=_MOST_CHECKED
+            "load/matching_values.sql", leaves=leaves, patterns=wanted, most=MOST_CHECKED
         ):
             listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
     found: dict[Column, list[Sample]] = {}

@@ -7,7 +7,7 @@
 -- params: relation, plain, floats, nested (floating-point numbers within), texts
 SELECT
   count(*) AS records
-  , sum(hashed) AS hashes
+  , sum(CAST(hashed AS HUGEINT)) AS hashes
 FROM (
   SELECT hash(
     "x",
