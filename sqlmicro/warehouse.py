@@ -383,6 +383,8 @@ class Warehouse:
         own = self._connection
         self._connection = own.cursor()
         try:
+            # A cursor has the path of the database, in which the owner's macros come first.
+            self._connection.execute(self._place.path)
             yield
         finally:
             close(self._connection)

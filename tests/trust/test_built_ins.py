@@ -168,7 +168,7 @@ def battery(db: Path, folder: Path) -> dict[str, Any]:
         "mdav": {"columns": ["age", "income"], "keep": ["born"], "accept_unique": ["born"], "rest": "drop"},
         "individual_ranking": {"columns": ["age", "income", "born"], "rest": "drop"},
         "safe": {"columns": ["age", "city"], "rest": "drop"},
-        "pseudonymise": {"columns": ["city"], "keep": ["age"], "rest": "drop"},
+        "pseudonymise": {"columns": ["city"], "keep": ["age"], "accept_unique": ["age"], "rest": "drop"},
         "suppress": {"columns": ["age", "city"], "rest": "drop"},
         "noise": {"columns": ["income"], "amount": 0.3, "rest": "drop"},
     }
