@@ -208,7 +208,8 @@ class Work:
         if smallest >= k:
             return
         of = f" with a value in {column!r}" if column else ""
-        if self.by:
+        # Patterns of missing values are strata that nobody named: they are small where the whole table is.
+        if any(not isinstance(stratum, str) for stratum in self.by):
             raise InputError(
                 self.where,
                 f"every stratum must have at least k = {k} records{of}",
@@ -216,9 +217,12 @@ class Work:
                 "Use fewer or coarser --by columns, or a smaller --k",
             )
         hint = (
-            "Use a smaller --k" if smallest >= 2 else "A group needs 2 records: check --table, and what --nulls leaves"
+            "Use a smaller --k"
+            if smallest >= 2 or self.by
+            else "A group needs 2 records: check --table, and what --nulls leaves"
         )
-        raise InputError(self.where, f"there must be at least k = {k} records{of}", f"{smallest}", hint)
+        got = "fewer" if self.by else f"{smallest}"
+        raise InputError(self.where, f"there must be at least k = {k} records{of}", got, hint)
 
     def groups_by_rank(self, ordered: Name, strata: Name, k: int) -> Name:
         """Return the group of every record from its position; a view, computed when it is read."""

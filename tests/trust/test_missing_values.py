@@ -344,3 +344,13 @@ def test_a_report_shows_missing_values_before_and_after_but_none_of_few_records(
         {"column": INCOME, "before": None, "after": pytest.approx(0.1)},
     ]
     assert "Missing values" in found["markdown"] and "not shown" in found["markdown"]
+
+
+def test_a_table_that_is_too_small_is_not_told_about_strata(tmp_path: Path) -> None:
+    """Patterns of missing values are strata that nobody named."""
+    path = tmp_path / "two.csv"
+    path.write_text('"net ""income""",age\n100,30\n,31\n', encoding="utf-8")
+    with pytest.raises(sqlmicro.InputError, match=r"at least k = 3 records\. Got fewer\. Use a smaller --k") as refused:
+        sqlmicro.safe(str(path), to=str(tmp_path / "o.csv"))
+    assert "--by" not in str(refused.value)
+    assert not (tmp_path / "o.csv").exists()
