@@ -198,13 +198,13 @@ do = "publish"
 def test_an_explanation_is_wrapped_to_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from sqlmicro.__main__ import main
+    from sqlmicro.cli import app
 
     (tmp_path / "job.toml").write_text(JOB)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("sys.argv", ["sqlmicro", "explain", str(tmp_path / "job.toml")])
     with pytest.raises(SystemExit):
-        main()
+        app()
     lines = capfd.readouterr().out.splitlines()
     assert max(len(line) for line in lines if "/" not in line) <= 60
     assert len(lines) > 10
@@ -212,7 +212,7 @@ def test_an_explanation_is_wrapped_to_the_terminal(
 
 def test_no_variable_of_the_environment_gets_into_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only secrets are read from it: $HOME stays text, and no variable puts another database in place of the file's."""
-    from sqlmicro.__main__ import main
+    from sqlmicro.cli import app
 
     monkeypatch.setenv("SQLMICRO_DB", str(tmp_path / "other.duckdb"))
     monkeypatch.setenv("HOME", "elsewhere")
@@ -234,7 +234,7 @@ def test_no_variable_of_the_environment_gets_into_a_job(tmp_path: Path, monkeypa
     )
     monkeypatch.setattr("sys.argv", ["sqlmicro", "run", str(tmp_path / "job.toml"), "--quiet"])
     with pytest.raises(SystemExit) as caught:
-        main()
+        app()
     assert caught.value.code == 0
     with duckdb.connect(str(tmp_path / "w.duckdb"), read_only=True) as connection:
         assert connection.execute('SELECT DISTINCT "$HOME" FROM "$HOME"').fetchall() == [("%HOME% ~ ${HOME} $HOME",)]

@@ -68,7 +68,7 @@ def test_marks_tell_what_was_changed_or_suppressed(db: str) -> None:
 def test_a_preview_goes_with_a_dry_run_and_writes_nothing(
     db: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlmicro.__main__ import main
+    from sqlmicro.cli import app
 
     with pytest.raises(sqlmicro.ParameterError, match=r"--diff: goes with --dry-run"):
         sqlmicro.mdav("persons", db=db, columns="income", rest="drop", diff=True)
@@ -78,7 +78,7 @@ def test_a_preview_goes_with_a_dry_run_and_writes_nothing(
     job.write_text(f'db = "w.duckdb"\ntable = "persons"\nrest = "drop"\n{step}')
     monkeypatch.setattr("sys.argv", ["sqlmicro", "run", str(job), "--dry-run", "--diff", "--diff-rows", "2"])
     with pytest.raises(SystemExit) as caught:
-        main()
+        app()
     assert caught.value.code == 0
     out: Any = capfd.readouterr().out
     table = out[out.index("size  sex") :].splitlines()

