@@ -8,7 +8,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from sqlmicro import interrupts
+from sqlmicro.system import interrupts
 
 
 def main() -> None:

@@ -7,25 +7,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any
 
-from sqlmicro import comparison, job, jobfile, options, steps, warming
-from sqlmicro.attacks.command import attack_options, attack_values
-from sqlmicro.audits import k_anonymity
+from sqlmicro.audits import inputs, k_anonymity, runner, sql_macros
 from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.verdict import together
+from sqlmicro.database import attach
+from sqlmicro.database.source import find_relation, find_source, may_read, reading, schema_exists, target_name
+from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.erasure.purge import purge
+from sqlmicro.erasure.residue import residue
 from sqlmicro.errors import InputError, JobError, ParameterError
+from sqlmicro.identifiers import scan
+from sqlmicro.jobs import file, run, steps
 from sqlmicro.jobs.draft import INIT_OPTIONS, init_values
 from sqlmicro.jobs.explain import EXPLAIN_OPTIONS, explain_values
 from sqlmicro.jobs.schema import schema_values
-from sqlmicro.params import Param, Parameter, parameters, settle
-from sqlmicro.progress import Progress
-from sqlmicro.registry import PROMISES, Method, find
+from sqlmicro.options import common
+from sqlmicro.options.params import Param, Parameter, parameters, settle
+from sqlmicro.publish import recording
+from sqlmicro.registry import PROMISES, Method, find, late
 from sqlmicro.registry import methods as registered
-from sqlmicro.reports import verb as reporting
-from sqlmicro.templates import Name, Sql
-from sqlmicro.verdict import together
+from sqlmicro.safe_method.compare import compare as compare_tables
+from sqlmicro.system.interrupts import watched
+from sqlmicro.system.progress import Progress
+from sqlmicro.verbs import compare, warm_up
+from sqlmicro.verbs import report as reporting
+from sqlmicro.verbs.attack import attack_options, attack_values
 
 METHOD_OPTIONS = (
-    *options.SOURCE, *options.COLUMNS, *options.IDENTIFIERS, *options.TARGET, *options.RUN, *options.MACHINE,
-    *options.READER,
+    *common.SOURCE, *common.COLUMNS, *common.IDENTIFIERS, *common.TARGET, *common.RUN, *common.MACHINE,
+    *common.READER,
 )  # fmt: skip
 
 
@@ -35,8 +46,8 @@ def _show_values(
 ) -> None: ...
 
 
-AUDIT_OPTIONS = (*options.SOURCE, *audit_options(), *parameters(_show_values), *options.MACHINE, *options.READER)
-PROFILE_OPTIONS = (*options.SOURCE, *options.REGION, *options.MACHINE, *options.READER)
+AUDIT_OPTIONS = (*common.SOURCE, *audit_options(), *parameters(_show_values), *common.MACHINE, *common.READER)
+PROFILE_OPTIONS = (*common.SOURCE, *common.REGION, *common.MACHINE, *common.READER)
 _MOST_CLASSES_SHOWN = 20
 
 
@@ -53,21 +64,19 @@ def _methods(
 ) -> None: ...
 
 
-REGISTER_OPTIONS = (*options.REGISTER, options.SOURCE[0], *options.MACHINE, *options.READER)
-_DB = options.SOURCE[0]
+REGISTER_OPTIONS = (*common.REGISTER, common.SOURCE[0], *common.MACHINE, *common.READER)
+_DB = common.SOURCE[0]
 # A job file says what is done: only --db puts another database in its place, no variable of the environment.
 _JOB_DB = replace(_DB, param=replace(_DB.param, help="Database file to use instead of the one in the file.", env=""))
 RUN_OPTIONS = (
     *parameters(_run), _JOB_DB,
-    *(option if option.many else option.overriding() for option in (*options.ATTACH, *options.RUN, *options.MACHINE)),
+    *(option if option.many else option.overriding() for option in (*common.ATTACH, *common.RUN, *common.MACHINE)),
 )  # fmt: skip
 METHODS_OPTIONS = parameters(_methods)
 
 
 def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Register files as a table or view of a database."""
-    from sqlmicro.source import find_relation, may_read, reading, schema_exists, target_name
-    from sqlmicro.warehouse import Warehouse
 
     if not values["db"]:
         raise ParameterError(
@@ -78,7 +87,7 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
         )
     if not values["files"]:
         raise ParameterError("register", "at least one file is needed", "none")
-    template, params = reading(values["files"], options.reader_options(values))
+    template, params = reading(values["files"], common.reader_options(values))
     with Warehouse.open(
         values["db"], may_create=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
@@ -113,16 +122,12 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
 
 def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Describe a table's columns and propose a scale and a role for each."""
-    from sqlmicro import attach
-    from sqlmicro.identifiers import scan
-    from sqlmicro.source import find_source
-    from sqlmicro.warehouse import Warehouse
 
     with Warehouse.open(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         attach.attach(warehouse, values["attach"])
-        source = find_source(warehouse, values["table"], options.reader_options(values))
+        source = find_source(warehouse, values["table"], common.reader_options(values))
         warehouse.seal()
         found = scan.profiles(warehouse, source, values["region"])
     return {
@@ -143,9 +148,6 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     The table is read, never changed. Is it a release that this database recorded, the results are added to
     sqlmicro.audits afterwards, where the file can be written to.
     """
-    from sqlmicro import attach, recording
-    from sqlmicro.audits import inputs, runner
-    from sqlmicro.warehouse import Warehouse
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
@@ -178,8 +180,6 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Install the audits as macros of a database, or print them: audits in plain SQL, without this program."""
-    from sqlmicro.audits import sql_macros
-    from sqlmicro.warehouse import Warehouse
 
     if not values["print"]:
         if not values["db"]:
@@ -199,7 +199,6 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 def purge_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Rewrite a database file, so that values which were replaced are no longer readable in it."""
-    from sqlmicro.erasure.purge import purge
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     return purge(values["db"], machine=machine, narrow_enums=values["narrow_enums"])
@@ -207,12 +206,11 @@ def purge_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 def warm_up_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
-    return asdict(warming.warm_up(python_function, progress))
+    return asdict(warm_up.warm_up(python_function, progress))
 
 
 def residue_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Look for values that a release replaced: in the file, the catalog and other tables; values are not shown."""
-    from sqlmicro.erasure.residue import residue
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     return residue(values, machine)
@@ -220,12 +218,8 @@ def residue_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
-    from sqlmicro import attach
-    from sqlmicro.safe_method.compare import compare
-    from sqlmicro.source import find_source
-    from sqlmicro.warehouse import Warehouse
 
-    reader = options.reader_options(values)
+    reader = common.reader_options(values)
     with Warehouse.open(
         values["db"],
         read_only=True,
@@ -239,13 +233,13 @@ def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str
         warehouse.seal()
         names = ("columns", "numeric", "nominal", "order", "count_weight", "sum_weight")
         chosen = {name: values[name] for name in names}
-        return compare(warehouse, first, second, **chosen)
+        return compare_tables(warehouse, first, second, **chosen)
 
 
 def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     overrides = {name: value for name, value in values.items() if name != "job"}
-    jobs = jobfile.read(values["job"], overrides, progress)
+    jobs = file.read(values["job"], overrides, progress)
     if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
         raise JobError(
             values["job"],
@@ -257,7 +251,7 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
     if not jobs[0].anonymizes:
         return {"job": values["job"], "results": done, "passed": together(result.get("passed") for result in done)}
-    reports = job.execute(jobs)
+    reports = _execute(jobs)
     if len(reports) == 1:
         return {**reports[0], "before": done}
     told = {name: reports[0].pop(name) for name in ("sql",) if name in reports[0]}
@@ -271,7 +265,7 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
 def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
     """Run a step of a job file that is a command of its own."""
     declared, action = verbs()[step.do]
-    known = options.names(declared)
+    known = common.names(declared)
     shared = {name: value for name, value in found.options.items() if name in known and value is not None}
     return {"do": step.do, **action(settle(declared, {**shared, **step.settings}, step.where), progress)}
 
@@ -300,11 +294,20 @@ def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
     }  # fmt: skip
 
 
+def _execute(jobs: Sequence[steps.Job]) -> list[dict[str, Any]]:
+    """Run jobs on the engine that they name."""
+    if jobs[0].options.get("engine") == "spark":
+        with watched():
+            reports: list[dict[str, Any]] = late("sqlmicro.spark.engine").release(jobs)
+        return reports
+    return run.execute(jobs)
+
+
 def method_values(method: Method) -> Callable[[dict[str, Any], Progress], dict[str, Any]]:
     """Return the function that runs one method as a job of one step."""
 
     def run_method(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        return job.execute([steps.one_step(method, values, progress)])[0]
+        return _execute([steps.one_step(method, values, progress)])[0]
 
     run_method.__doc__ = method.summary
     return run_method
@@ -320,14 +323,14 @@ def verbs() -> dict[str, Verb]:
         "profile": (PROFILE_OPTIONS, profile_values),
         "audit": (AUDIT_OPTIONS, audit_values),
         "safe-distance": (
-            (*options.TWO_TABLES, options.SOURCE[0], options.SOURCE[2], *options.MACHINE, *options.READER),
+            (*common.TWO_TABLES, common.SOURCE[0], common.SOURCE[2], *common.MACHINE, *common.READER),
             safe_distance_values,
         ),
         "attack": (attack_options(), attack_values),
-        "compare": (comparison.COMPARE_OPTIONS, comparison.compare_values),
-        "macros": (options.MACROS, macros_values),
-        "purge": ((*options.PURGE, *options.MACHINE), purge_values),
-        "residue": ((*options.RESIDUE, *options.MACHINE, *options.READER), residue_values),
+        "compare": (compare.COMPARE_OPTIONS, compare.compare_values),
+        "macros": (common.MACROS, macros_values),
+        "purge": ((*common.PURGE, *common.MACHINE), purge_values),
+        "residue": ((*common.RESIDUE, *common.MACHINE, *common.READER), residue_values),
         "report": (reporting.OPTIONS, reporting.report_values),
         "run": (RUN_OPTIONS, run_values),
         "init": (INIT_OPTIONS, init_values),

@@ -14,23 +14,25 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from sqlmicro import api, help, interrupts, options
-from sqlmicro.columns import split_names
-from sqlmicro.completion import completer
+from sqlmicro import api, help
+from sqlmicro.database.columns import split_names
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.params import REQUIRED, Parameter, settle
-from sqlmicro.printable import in_json, shown
-from sqlmicro.progress import Progress
+from sqlmicro.options import common
+from sqlmicro.options.params import REQUIRED, Parameter, settle
 from sqlmicro.registry import methods
 from sqlmicro.reports.rendering import RENDER, rendered
+from sqlmicro.system import interrupts
+from sqlmicro.system.printable import in_json, shown
+from sqlmicro.system.progress import Progress
+from sqlmicro.verbs.completion import completer
 
 INTERRUPTED = 130
 FAULT = 3
 
 _HELP = "Anonymize tables about people where they are: in DuckDB, with SQL you can read."
 _PANELS = (
-    (options.SOURCE, "Source"), (options.READER, "CSV files"), (options.COLUMNS, "Columns"), (options.TARGET, "Target"),
-    (options.RUN, "Run"), (options.MACHINE, "Run"), (options.DISPLAY, "Run"),
+    (common.SOURCE, "Source"), (common.READER, "CSV files"), (common.COLUMNS, "Columns"), (common.TARGET, "Target"),
+    (common.RUN, "Run"), (common.MACHINE, "Run"), (common.DISPLAY, "Run"),
 )  # fmt: skip
 _PANEL = {parameter.name: panel for group, panel in _PANELS for parameter in group}
 
@@ -76,11 +78,11 @@ def _command(name: str, declared: tuple[Parameter, ...], action: Callable[..., d
     known = {parameter.name: parameter for parameter in declared}
 
     def command(**given: Any) -> None:
-        display = {option: given.pop(option) for option in options.names(options.DISPLAY)}
+        display = {option: given.pop(option) for option in common.names(common.DISPLAY)}
         values = {key: _names(known[key], value) for key, value in given.items()}
         _exit(lambda: _print(name, action(settle(declared, values, name), Progress(not display["quiet"])), display))
 
-    listed = (*declared, *options.DISPLAY)
+    listed = (*declared, *common.DISPLAY)
     signature = inspect.Signature([
         inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
         for p in sorted(listed, key=lambda p: _default(p) is not inspect.Parameter.empty)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from sqlmicro.printable import shown
+from sqlmicro.system.printable import shown
 
 
 class SqlmicroError(Exception):

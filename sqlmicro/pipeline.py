@@ -14,17 +14,17 @@ from typing import Any, NoReturn
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss, k_anonymity
-from sqlmicro.columns import Column, Roles, names_of, pick
-from sqlmicro.content import Content, content, content_of_input
+from sqlmicro.audits.verdict import UNIQUE_AT_MOST
+from sqlmicro.database.columns import Column, Roles, names_of, pick
+from sqlmicro.database.content import Content, content, content_of_input
+from sqlmicro.database.source import Source, type_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.keys import Key, Plan, Task
 from sqlmicro.missing import coarsen, counted
-from sqlmicro.params import settle
+from sqlmicro.options.params import settle
 from sqlmicro.registry import Method, find
-from sqlmicro.source import Source, type_columns
-from sqlmicro.templates import Name
-from sqlmicro.verdict import UNIQUE_AT_MOST
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.system.secrets import Key, Plan, Task
 from sqlmicro.work import Claim, Outcome, Work
 
 NULLS = ("error", "keep", "suppress", "pattern")

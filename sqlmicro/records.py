@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import Column, numbers_by_column, pick, split_names
+from sqlmicro.database.columns import Column, numbers_by_column, pick, split_names
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Method, Tick
 from sqlmicro.standardise import standardise
-from sqlmicro.templates import Name
 from sqlmicro.work import Claim, Work
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from sqlmicro import options
 from sqlmicro.errors import ParameterError, did_you_mean
-from sqlmicro.params import Parameter, parameters, summary
+from sqlmicro.options import common
+from sqlmicro.options.params import Parameter, parameters, summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,7 +151,7 @@ class Method:
     @property
     def settings(self) -> tuple[Parameter, ...]:
         """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
-        return (*self.parameters, *options.RECORDS) if self.engine == "numpy" else self.parameters
+        return (*self.parameters, *common.RECORDS) if self.engine == "numpy" else self.parameters
 
     @property
     def takes_nulls(self) -> bool:
@@ -253,3 +253,15 @@ def methods() -> dict[str, Method]:
 def find(name: str) -> Method:
     """Return the method called `name`, or raise ParameterError with the nearest name."""
     return METHODS.find(name, "method")
+
+
+def late(module: str, *names: str) -> Any:
+    """Import a module of ours when it is needed, and return it, or what it has under some names.
+
+    What is compiled, or needs an extra, is loaded so. Nothing else of ours is imported inside a function: the head of a
+    file tells all that it uses, and a test reads these names as imports too.
+    """
+    found = importlib.import_module(module)
+    if not names:
+        return found
+    return getattr(found, names[0]) if len(names) == 1 else tuple(getattr(found, name) for name in names)

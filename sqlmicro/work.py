@@ -6,18 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import Column, make_columns, pick
+from sqlmicro.database.columns import Column, make_columns, pick
+from sqlmicro.database.source import Source, profile_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Promise, Tick
-from sqlmicro.source import Source, profile_columns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.keys import Key, Task
+    from sqlmicro.system.secrets import Key, Task
 
 _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 

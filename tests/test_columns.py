@@ -2,7 +2,7 @@
 
 import pytest
 
-from sqlmicro.columns import Column, ColumnProfile, make_columns, pick, settle_roles, split_names
+from sqlmicro.database.columns import Column, ColumnProfile, make_columns, pick, settle_roles, split_names
 from sqlmicro.errors import InputError, ParameterError
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from sqlmicro import interrupts
-from sqlmicro.interrupts import committing, interruptible, uninterrupted, watched
+from sqlmicro.system import interrupts
+from sqlmicro.system.interrupts import committing, interruptible, uninterrupted, watched
 
 
 def test_what_compiled_code_makes_of_ctrl_c_is_ctrl_c_again() -> None:

@@ -1,133 +1,182 @@
-"""Imports run one way: cli → job → pipeline → {group, safe, audits, publish} → warehouse → templates → errors."""
+"""The house: imports run one way, those inside functions too, and every rule of the layout holds in every file.
+
+A room is a module on the top level or a folder. `pytest -s tests/test_layers.py` prints how many there are.
+"""
 
 import ast
+from functools import cache
 from pathlib import Path
-
-import pytest
 
 import sqlmicro
 
 PACKAGE = Path(sqlmicro.__file__).parent
-LAYERS = [
-    {"errors", "interrupts", "compiled", "printable"},
-    {"locks"},
-    {"private"},
-    {
-        "keys",
-        "templates",
-        "params",
-        "progress",
-        "standardise",
-        "database_errors",
-        "held",
-        "moves",
-        "unfinished",
-        "built_ins",
-    },
-    {"registry", "warehouse", "options", "verdict", "column_names"},
-    {"columns"},
-    {"content"},
-    {"attach", "postgres"},
-    {"triggers"},
-    {"source", "erasure"},
-    {"work", "reports", "identifiers"},
-    {"records", "missing"},
-    {"attacks", "audits", "group", "mask", "safe_method"},
-    {"pipeline"},
-    {"in_place", "manifest"},
-    {"targets"},
-    {"published_types"},
-    {"recording", "mysql"},
-    {"placing"},
-    {"publish", "preview"},
-    {"steps"},
-    {"job"},
-    {"spark"},
-    {"jobfile", "comparison"},
-    {"jobs"},
-    {"warming"},
-    {"api"},
-    {"session", "help", "completion"},
-    {"cli"},
-]
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
-HEAVY = {"numpy", "duckdb", "pyarrow", "jinja2", "numba", "scipy", "sklearn"}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "contracts" not in path.parts)
 """What runs in the program; the contracts are tests."""
+FLOORS = [
+    {"errors", "system"},
+    {"options"},
+    {"registry", "standardise"},
+    {"database"},
+    {"identifiers", "erasure"},
+    {"work"},
+    {"missing", "records"},
+    {"audits", "attacks", "group", "mask", "safe_method"},
+    {"pipeline"},
+    {"publish"},
+    {"reports"},
+    {"jobs"},
+    {"spark"},
+    {"verbs"},
+    {"api"},
+    {"session", "help"},
+    {"cli"},
+    {"__init__", "__main__"},
+]
+"""From the ground up: a room imports from its own floor and those below."""
+FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
+FACES = {"__init__", "__main__"}
+"""They hand names on, late and in both directions."""
+HEAVY = {"numpy", "duckdb", "pyarrow", "jinja2", "numba", "scipy", "sklearn", "highspy", "pyspark", "sqlglot", "rich"}
 
 
-def imports(path, *, only_at_import_time):
-    """Yield the modules a file imports; those under TYPE_CHECKING never run."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    skipped = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
-            skipped.update(id(inner) for inner in ast.walk(node))
-        if only_at_import_time and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            skipped.update(id(inner) for inner in ast.walk(node) if inner is not node)
-    for node in ast.walk(tree):
-        if id(node) in skipped:
-            continue
+@cache
+def tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path):
+    """Return the imports of a file: (module, line, inside a function, for type checkers only)."""
+    found = []
+
+    def visit(node, late, typing):
+        late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        typing = typing or (isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING")
+        names = []
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            if node.module == "sqlmicro":
-                yield from (f"sqlmicro.{alias.name}" for alias in node.names)
+            parts = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [part if is_module(part) else node.module for part in parts]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "late":
+            names, late = [node.args[0].value], False  # the one function that loads modules of ours late
+        found.extend((name, node.lineno, late, typing) for name in names)
+        for child in ast.iter_child_nodes(node):
+            visit(child, late, typing)
+
+    visit(tree(path), False, False)
+    return found
 
 
-def layer(module):
-    return module.split(".")[1] if module.startswith("sqlmicro.") else None
+def is_module(name):
+    place = PACKAGE.parent.joinpath(*name.split("."))
+    return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()
 
 
-def name_of(path):
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+def own(name):
+    return name.split(".")[0] == "sqlmicro"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_run_one_way(path):
-    own = name_of(path)
-    if own in ("__init__", "__main__"):
-        return
-    assert own in RANK, f"{own} has no place in the order of layers"
-    for module in imports(path, only_at_import_time=True):
-        other = layer(module)
-        if other and other != own:
-            assert RANK[other] <= RANK[own], f"{path.name} imports {module}, which is above it"
+def module_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_heavy_libraries_are_imported_where_they_are_used(path):
-    heavy = {module.split(".")[0] for module in imports(path, only_at_import_time=True)} & HEAVY
-    if path.name.endswith(("_kernels.py", "compiled.py")):  # compiled loops, imported only inside functions
-        heavy -= {"numba", "numpy"}
-    assert not heavy
+def room(module):
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def edges(path):
+    return [(name, line) for name, line, _, typing in imports(path) if own(name) and not typing]
+
+
+def test_imports_run_one_way():
+    rooms, arrows, upward = set(), set(), []
+    for path in MODULES:
+        here = room(module_of(path))
+        rooms.add(here)
+        assert here in FLOOR, f"{here} has no floor"
+        for name, line in edges(path):
+            there = room(name)
+            if there != here:
+                arrows.add((here, there))
+                if here not in FACES and FLOOR[there] > FLOOR[here]:
+                    upward.append(f"{path.relative_to(PACKAGE)}:{line} imports {name}")
+    print(f"{len(rooms)} rooms, {len(arrows)} arrows, {len(upward)} upward")
+    assert not upward
+    assert len(rooms) <= 30
+
+
+def test_no_circle_has_more_than_two_files():
+    graph = {module_of(path): {name for name, _ in edges(path)} for path in MODULES if path.stem not in FACES}
+    reach = {}
+
+    def reached(module):
+        if module not in reach:
+            seen, todo = set(), [module]
+            while todo:
+                for name in graph.get(todo.pop(), ()):
+                    if name in graph and name not in seen:
+                        seen.add(name)
+                        todo.append(name)
+            reach[module] = seen
+        return reach[module]
+
+    circles = {frozenset(other for other in reached(m) if m in reached(other)) for m in graph if m in reached(m)}
+    print(f"{len(circles)} circles")
+    assert all(len(circle) <= 2 for circle in circles), circles
+
+
+def test_modules_of_ours_are_imported_at_the_head_of_a_file():
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line}"
+        for path in MODULES if path.stem not in FACES
+        for name, line, late, _ in imports(path) if late and own(name)
+    ]  # fmt: skip
+    assert not wrong, "load it late through registry.late, and only what is compiled or needs an extra"
+
+
+def test_heavy_libraries_are_imported_where_they_are_used():
+    for path in MODULES:
+        heavy = {name.split(".")[0] for name, _, late, typing in imports(path) if not (late or typing)} & HEAVY
+        if path.name.endswith("_kernels.py") or path.name == "compiled.py":  # themselves loaded late
+            heavy -= {"numba", "numpy"}
+        assert not heavy, path
 
 
 def test_kernels_are_imported_where_they_run():
     for path in MODULES:
         if not path.name.endswith("_kernels.py"):
-            assert not [m for m in imports(path, only_at_import_time=True) if m.endswith("_kernels")], path.name
+            head = ast.Module([node for node in tree(path).body if isinstance(node, ast.ImportFrom)], [])
+            names = {node.module for node in ast.walk(head) if isinstance(node, ast.ImportFrom)}
+            assert not [name for name in names if name and name.endswith("_kernels")], path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_only_the_warehouse_knows_the_database(path):
-    if path.name != "warehouse.py":
-        assert "duckdb" not in {module.split(".")[0] for module in imports(path, only_at_import_time=False)}
+def test_only_the_warehouse_knows_the_database():
+    allowed = {"warehouse.py", "built_ins.py"}
+    for path in MODULES:
+        if path.name not in allowed:
+            assert "duckdb" not in {name.split(".")[0] for name, _, _, typing in imports(path) if not typing}, path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_statement_is_put_together_with_an_f_string(path):
+def test_no_statement_is_put_together_with_an_f_string():
     verbs = ("SELECT ", "INSERT ", "DELETE ", "UPDATE ", "CREATE ", "DROP ", "ALTER ", "COPY ", "ATTACH ")
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.JoinedStr):
-            text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
-            assert not text.lstrip().startswith(verbs), f"{path.name}:{node.lineno}"
+    for path in MODULES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.JoinedStr):
+                text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
+                assert not text.lstrip().startswith(verbs), f"{path.name}:{node.lineno}"
 
 
 def test_only_the_command_line_prints_or_exits():
     for path in MODULES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        calls = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and hasattr(node.func, "id")}
+        calls = {n.func.id for n in ast.walk(tree(path)) if isinstance(n, ast.Call) and hasattr(n.func, "id")}
         if path.name not in ("cli.py", "__main__.py"):
             assert not calls & {"print", "exit"}, path.name
+
+
+def test_every_folder_says_what_lives_there():
+    for path in PACKAGE.rglob("__init__.py"):
+        said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert said and len(said) > 20, path

@@ -18,10 +18,10 @@ import pytest
 from test_sources import OPTIONS, ROWS, needs
 
 import sqlmicro
-from sqlmicro import mysql, publish
-from sqlmicro.targets import Target
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.publish import mysql, publish
+from sqlmicro.publish.targets import Target
 
 
 def test_what_mysql_would_commit_is_taken_back_or_refused() -> None:

@@ -18,7 +18,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import postgres
+from sqlmicro.database import postgres
 
 ROWS = 200
 URL = "crm=postgres:dbname=postgres"

@@ -4,8 +4,8 @@ import re
 import sys
 import time
 
-from sqlmicro import progress
-from sqlmicro.progress import Progress
+from sqlmicro.system import progress
+from sqlmicro.system.progress import Progress
 
 
 class Terminal:

@@ -6,10 +6,11 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import locks, publish
-from sqlmicro.columns import Column
-from sqlmicro.targets import FILES, Target
-from sqlmicro.templates import Name
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.publish import publish
+from sqlmicro.publish.targets import FILES, Target
+from sqlmicro.system import locks
 
 ROWS = 200
 
@@ -202,7 +203,7 @@ def test_the_release_and_its_audits_are_recorded_and_agree_with_the_table(db):
 def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
     from pathlib import Path
 
-    from sqlmicro import keys
+    from sqlmicro.system import secrets
 
     sqlmicro.mdav("persons", db=db, columns=USED, rest="drop", k=3, into="out", seed="a secret seed")
     sqlmicro.mdav(
@@ -211,7 +212,7 @@ def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
     for path in [Path(db), tmp_path / "o.parquet"]:
         content = path.read_bytes()
         assert b"a secret seed" not in content
-        assert keys.from_text("a secret seed").value.encode() not in content
+        assert secrets.from_text("a secret seed").value.encode() not in content
 
 
 def test_column_wise_methods_promise_no_k_and_record_what_was_measured(db):

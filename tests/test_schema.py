@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import sqlmicro
-from sqlmicro import jobfile
-from sqlmicro.progress import Progress
+from sqlmicro.jobs import file
 from sqlmicro.registry import methods
+from sqlmicro.system.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[1]
 jsonschema = pytest.importorskip("jsonschema", reason="pip install 'sqlmicro[test]', which has jsonschema")
@@ -118,7 +118,7 @@ def reads(folder: Path, text: str) -> bool:
     path = folder / "job.toml"
     path.write_text(text, encoding="utf-8")
     try:
-        jobfile.read(str(path), {}, Progress(enabled=False))
+        file.read(str(path), {}, Progress(enabled=False))
     except sqlmicro.JobError:
         return False
     return True
@@ -165,8 +165,8 @@ def test_every_example_is_valid(validator: Any, path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(methods()))
 def test_every_step_has_its_parameters_with_help_choices_and_bounds(name: str) -> None:
-    from sqlmicro.params import REQUIRED
-    from sqlmicro.steps import step_parameters
+    from sqlmicro.jobs.steps import step_parameters
+    from sqlmicro.options.params import REQUIRED
 
     found = sqlmicro.schema()["$defs"][name]
     declared = step_parameters(name)

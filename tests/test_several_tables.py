@@ -139,7 +139,7 @@ def test_either_all_are_published_or_none(folder: Path, to: str) -> None:
 
 
 def test_a_failure_within_the_transaction_publishes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlmicro import publish
+    from sqlmicro.publish import publish
 
     recorded = []
     record = publish.record

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import attach
+from sqlmicro.database import attach
 
 ROWS = 60
 RECORDS = """SELECT i AS id, (i * 37) % 41 AS age, (i * i) % 997 + 0.25 AS income,

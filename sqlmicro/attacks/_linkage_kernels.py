@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group._tree_kernels import LEAF, plant
+from sqlmicro.system.compiled import njit
 
 WORK_PER_CALL = 3_000_000
 """Records looked at in one call of a kernel: some hundredths of a second, so that Ctrl-C is noticed soon."""

@@ -7,8 +7,8 @@ from typing import Annotated
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
-from sqlmicro.params import Param
-from sqlmicro.templates import Name
+from sqlmicro.database.templates import Name
+from sqlmicro.options.params import Param
 
 
 @attack(

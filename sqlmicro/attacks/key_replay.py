@@ -11,11 +11,11 @@ from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row_order import found_at
-from sqlmicro.content import content_of, content_of_input
-from sqlmicro.keys import Key, Plan, Task, from_text
-from sqlmicro.source import type_columns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import ORDER
+from sqlmicro.database.content import content_of, content_of_input
+from sqlmicro.database.source import type_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import ORDER
+from sqlmicro.system.secrets import Key, Plan, Task, from_text
 
 if TYPE_CHECKING:
     import numpy as np

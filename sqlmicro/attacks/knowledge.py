@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Attack
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
 
 _LACKING = {
     "columns": "columns to attack with that are not sensitive",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.pair import Features, Pair
 from sqlmicro.attacks.registry import Measured
+from sqlmicro.registry import late
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +34,7 @@ def nearest(pair: Pair, features: Features, text: str) -> Nearest:
     """
     import numpy as np
 
-    from sqlmicro.attacks import _linkage_kernels as kernels
+    kernels = late("sqlmicro.attacks._linkage_kernels")
 
     X = np.ascontiguousarray(features.X[pair.tried])
     least, ties = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
@@ -51,7 +52,7 @@ def nearest(pair: Pair, features: Features, text: str) -> Nearest:
 
 def apart(features: Features, rows: np.ndarray, released: np.ndarray) -> np.ndarray:
     """Return the squared distance of records of the original from given records of the release, both (t,)."""
-    from sqlmicro.attacks import _linkage_kernels as kernels
+    kernels = late("sqlmicro.attacks._linkage_kernels")
 
     found: np.ndarray = kernels.distances(features.X[rows], features.Y[released], features.weight, features.kind)
     return found
@@ -70,7 +71,7 @@ def linked_within(pair: Pair, bounds: Bounds) -> Measured:
     """
     import numpy as np
 
-    from sqlmicro.attacks import _linkage_kernels as kernels
+    kernels = late("sqlmicro.attacks._linkage_kernels")
 
     features = pair.features
     low, high = _boxes(pair, features, bounds)
@@ -93,7 +94,7 @@ def _boxes(pair: Pair, features: Features, bounds: Bounds) -> tuple[np.ndarray, 
     """Return the least and the greatest value of every column that the records tried may have become, both (t, p)."""
     import numpy as np
 
-    from sqlmicro.attacks import _linkage_kernels as kernels
+    kernels = late("sqlmicro.attacks._linkage_kernels")
 
     low = np.ascontiguousarray(features.X[pair.tried])
     high = low.copy()

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.attacks import ranges
-from sqlmicro.columns import Column, pick
+from sqlmicro.database.columns import Column, pick
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.source import Source
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 if TYPE_CHECKING:
     import numpy as np

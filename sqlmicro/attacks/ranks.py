@@ -9,7 +9,7 @@ from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import linked_within, measured, nearest
 from sqlmicro.attacks.pair import Features, weighed
 from sqlmicro.attacks.registry import Measured, attack
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import NothingToAttack
-from sqlmicro.columns import Column
-from sqlmicro.params import Param
+from sqlmicro.database.columns import Column
+from sqlmicro.options.params import Param
 
 Within = Annotated[float, Param("Values recovered: how near, in standard deviations of the original.", min=0)]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sqlmicro.errors import InputError
-from sqlmicro.params import Parameter, parameters, summary
+from sqlmicro.options.params import Parameter, parameters, summary
 from sqlmicro.registry import Catalogue
 
 Need = Literal["columns", "numeric", "match", "sensitive", "second", "swap_percent", "published"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlmicro.audits.registry import Found
 from sqlmicro.audits.subject import Subject
-from sqlmicro.columns import Column
-from sqlmicro.templates import Name
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
 
 
 def worst(

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlmicro.audits.registry import Found, NothingToMeasure
 from sqlmicro.audits.subject import Subject, Table
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
-from sqlmicro.templates import Name
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.regression import renamed
 from sqlmicro.audits.subject import Subject, Table
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
+from sqlmicro.database.source import find_source
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
-from sqlmicro.source import find_source
-from sqlmicro.templates import Name
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run

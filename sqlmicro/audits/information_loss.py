@@ -8,9 +8,9 @@ from typing import Any
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.columns import Column
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 
 
 def measure(

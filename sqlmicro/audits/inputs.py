@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlmicro import options
 from sqlmicro.audits.registry import gates, settings
 from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
-from sqlmicro.columns import Column, pick
+from sqlmicro.database.columns import Column, pick
+from sqlmicro.database.source import Source, file_format, find_source
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
-from sqlmicro.params import Parameter
-from sqlmicro.source import Source, file_format, find_source
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.options import common
+from sqlmicro.options.params import Parameter
 
 
 def audit_options() -> tuple[Parameter, ...]:
     """Return the options of `sqlmicro audit` and of an audit step: inputs, gates, and settings of the audits."""
-    return (*options.AUDIT, *gates(), *settings())
+    return (*common.AUDIT, *gates(), *settings())
 
 
 def thresholds(values: Mapping[str, Any]) -> dict[str, float]:
@@ -41,7 +41,7 @@ def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
     InputError
         For a table that cannot be found or read.
     """
-    reader = options.reader_options(dict(values))
+    reader = common.reader_options(dict(values))
     release = table(find_source(warehouse, values["table"], reader))
     others: dict[str, Any] = {}
     for name in ("original", "population"):

@@ -7,7 +7,7 @@ from typing import Annotated
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 
 
 @audit(

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject, has_no_plain_bytes, is_ambiguous
-from sqlmicro.columns import Column
-from sqlmicro.templates import Name, Sql, render
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name, Sql, render
+from sqlmicro.database.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

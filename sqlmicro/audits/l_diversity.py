@@ -7,7 +7,7 @@ from typing import Annotated
 from sqlmicro.audits.classes import worst
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 
 _SOURCE = "Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007)"
 

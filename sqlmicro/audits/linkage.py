@@ -6,7 +6,7 @@ from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.attacks.pair import pair
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject, Table
-from sqlmicro.source import Source
+from sqlmicro.database.source import Source
 
 
 @audit(

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlmicro.audits import k_anonymity
-from sqlmicro.columns import Column
-from sqlmicro.templates import Name
-from sqlmicro.verdict import Promised, Verdict
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.audits.verdict import Promised, Verdict
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 
 
 def measured(

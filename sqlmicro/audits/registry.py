@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sqlmicro.errors import InputError
-from sqlmicro.params import Param, Parameter, parameters, summary
+from sqlmicro.options.params import Param, Parameter, parameters, summary
 from sqlmicro.registry import Catalogue
 
 Need = Literal["quasi", "sensitive", "weight", "entity", "original", "match", "population", "frame"]

@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 from sqlmicro.audits.comparison import values_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.columns import Column, pick
+from sqlmicro.database.columns import Column, pick
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 
 _WHERE = "audit, --regress"
 _SINGULAR = 1e-12

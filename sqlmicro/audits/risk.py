@@ -8,7 +8,7 @@ from sqlmicro.audits.classes import summary, worst
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.templates import Name
+from sqlmicro.database.templates import Name
 
 
 def _in_population(subject: Subject) -> Name:

@@ -8,7 +8,7 @@ from typing import Any
 from sqlmicro.audits.registry import Audit, Found, NothingToMeasure, audits, find
 from sqlmicro.audits.subject import Subject
 from sqlmicro.errors import InputError, QueryError
-from sqlmicro.params import settle
+from sqlmicro.options.params import settle
 
 _OPTION = {"frame": "--population or --weight"}
 

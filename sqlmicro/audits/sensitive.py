@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro import column_names
 from sqlmicro.audits import gate, inputs
 from sqlmicro.audits.subject import is_ambiguous
-from sqlmicro.columns import Column
-from sqlmicro.params import settle
+from sqlmicro.database import column_names
+from sqlmicro.database.columns import Column
+from sqlmicro.options.params import settle
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run

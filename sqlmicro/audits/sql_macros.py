@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sqlmicro.templates import header, root
+from sqlmicro.database.templates import header, root
 
 PREFIX = "sm_"
 ORDER = ("class_sizes", "k_anonymity", "violations", "risk", "l_diversity", "t_closeness", "safe_distance")

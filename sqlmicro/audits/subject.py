@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
-from sqlmicro.columns import Column, pick
+from sqlmicro.database.columns import Column, pick
+from sqlmicro.database.source import Source, profile_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
-from sqlmicro.source import Source, profile_columns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 T = TypeVar("T")
 Nulls = Literal["own_value", "wildcard", "exclude"]

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
-from sqlmicro.templates import Name
+from sqlmicro.options.params import Param
 
 _MOST_SUBSETS = 5000
 # From here on the exponent of the score is no longer positive.

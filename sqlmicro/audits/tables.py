@@ -7,9 +7,9 @@ from typing import Annotated
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
-from sqlmicro.params import Param
+from sqlmicro.database.source import Source
+from sqlmicro.options.params import Param
 from sqlmicro.safe_method.compare import compare
-from sqlmicro.source import Source
 
 
 @audit(

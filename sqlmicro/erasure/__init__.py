@@ -1,1 +1,1 @@
-"""Erasure: rewriting a database file without replaced values, and looking for those that are still somewhere."""
+"""What is left of replaced values: the purge and the search for residue. Imports database."""

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import enums
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 _WHERE = "residue"
 RECORDS = "sqlmicro"

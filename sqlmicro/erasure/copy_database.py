@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import unfinished
-from sqlmicro.content import content
+from sqlmicro.database import unfinished
+from sqlmicro.database.content import content
+from sqlmicro.database.templates import Name, Sql, ident
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.errors import QueryError
-from sqlmicro.templates import Name, Sql, ident
-from sqlmicro.warehouse import Warehouse
 
 WHERE = "purge"
 _KINDS = (

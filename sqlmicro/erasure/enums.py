@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlmicro.database.templates import Name, Sql, lit
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import QueryError
-from sqlmicro.templates import Name, Sql, lit
-from sqlmicro.warehouse import Warehouse
 
 _WHERE = "purge"
 # The name of a field is taken first, whatever it looks like.

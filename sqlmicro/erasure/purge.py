@@ -27,11 +27,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import locks, private, unfinished
+from sqlmicro.database import unfinished
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
-from sqlmicro.interrupts import committing
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.system import locks, scratch
+from sqlmicro.system.interrupts import committing
 
 WHERE = "purge"
 _SPARE = 16 * 2**20
@@ -195,7 +196,7 @@ def _in_use(db: str) -> InputError:
 def _made_beside(file: Path) -> Iterator[Path]:
     with contextlib.ExitStack() as stack:
         try:
-            folder = stack.enter_context(private.folder(file.parent))
+            folder = stack.enter_context(scratch.folder(file.parent))
         except OSError as error:
             raise InputError(WHERE, f"{str(file.parent)!r} must be writable", type(error).__name__) from None
         yield folder

@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlmicro.columns import Column, make_columns
+from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
-from sqlmicro.options import reader_options
-from sqlmicro.source import Source, find_source
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.options.common import reader_options
 
 WHERE = "residue"
 _LEAST = {"text": 6, "enum": 6, "integer": 8, "decimal": 8, "float": 8, "timestamp": 0, "timestamptz": 0}

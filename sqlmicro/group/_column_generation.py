@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from sqlmicro.group._partitioning import Columns, Programme, TimeOver
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, late
 
 if TYPE_CHECKING:
     import numpy as np
@@ -197,7 +197,7 @@ class ColumnGeneration:
         """Search groups around every record and every group in use; return how many were new."""
         import numpy as np
 
-        from sqlmicro.group import _pricing_kernels as kernels
+        kernels = late("sqlmicro.group._pricing_kernels")
 
         in_use = [self.X[list(self.columns.groups[j])].mean(axis=0) for j in np.flatnonzero(self.used > 1e-9)]
         centres = np.vstack([self.X, *in_use])
@@ -222,7 +222,7 @@ class ColumnGeneration:
         """
         import numpy as np
 
-        from sqlmicro.group import _pricing_kernels as kernels
+        kernels = late("sqlmicro.group._pricing_kernels")
 
         prices = self._padded(prices)
         order = np.argsort(-prices[: self.n], kind="stable")
@@ -293,7 +293,7 @@ class ColumnGeneration:
         """Return the sums of the r smallest squared distances of every record to others (n, r + 1)."""
         import numpy as np
 
-        from sqlmicro.group import _pricing_kernels as kernels
+        kernels = late("sqlmicro.group._pricing_kernels")
 
         if self.nearest is None:
             self.nearest = np.empty((self.n, max(1, self.largest - 1)))

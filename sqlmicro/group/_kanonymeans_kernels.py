@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 _LEAF = 8
 _DEEP = 128

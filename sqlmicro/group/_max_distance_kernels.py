@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group._mdav_plus_kernels import join_nearest
 from sqlmicro.group._shell_kernels import RECORD, SLACK, farthest, measure_from_centroid, remove_all
 from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant, squared_distance
+from sqlmicro.system.compiled import njit
 
 LEFT, GROUPS, HEAP = range(3)
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group._shell_kernels import CENTROID, RECORD, farthest, remove_all
 from sqlmicro.group._sum_kernels import add, add_up
 from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant
+from sqlmicro.system.compiled import njit
 
 LEFT, GROUPS = range(2)
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group._shell_kernels import measure_from_centroid
 from sqlmicro.group._sum_kernels import add, add_up
 from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant, remove_all, squared_distance
+from sqlmicro.system.compiled import njit
 
 LEFT, GROUPS, NEXT, SIZE = range(4)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 REASSOCIATED = {"reassoc", "contract", "nsz"}
 

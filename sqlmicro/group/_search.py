@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from sqlmicro.registry import Tick, silent
+from sqlmicro.group.mdav import mdav
+from sqlmicro.group.mhm import mhm
+from sqlmicro.registry import Tick, late, silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +97,7 @@ class Search:
         """Return labels of MDAV inside blocks of near records."""
         import numpy as np
 
-        from sqlmicro.group import _block_kernels as blocks
+        blocks = late("sqlmicro.group._block_kernels")
 
         tree, label, groups = self._tree, np.empty(len(self._X), dtype=np.int64), 0
         leaves = np.flatnonzero(tree.leaf)
@@ -106,19 +108,17 @@ class Search:
 
     def mdav(self) -> np.ndarray:
         """Return labels of exact MDAV."""
-        from sqlmicro.group.mdav import mdav
 
         return self._outside(mdav(self._X, self._rng, self._part, k=self.k))
 
     def path(self) -> np.ndarray:
         """Return labels of MHM: the path from neighbour to neighbour, cut at the least loss."""
-        from sqlmicro.group.mhm import mhm
 
         return self._outside(mhm(self._X, self._rng, self._part, k=self.k))
 
     def start(self, labels: np.ndarray) -> None:
         """Go on from these labels, groups of k to 2k-1 records."""
-        from sqlmicro.group._move_kernels import fill
+        fill = late("sqlmicro.group._move_kernels", "fill")
 
         self._groups = fill(self._X, labels[self._order], len(self._X) // self.k + 1, 2 * self.k - 1)
         self._keep()
@@ -127,8 +127,8 @@ class Search:
         """Make the best relocation or exchange of every record with groups near to its own, so many times."""
         import numpy as np
 
-        from sqlmicro.group import _block_kernels as blocks
-        from sqlmicro.group import _search_kernels as kernels
+        blocks = late("sqlmicro.group._block_kernels")
+        kernels = late("sqlmicro.group._search_kernels")
 
         groups, n = self._current(), len(self._X)
         used = np.flatnonzero(groups.size).astype(np.int32)
@@ -164,7 +164,7 @@ class Search:
         until : float, optional
             Value of `time.monotonic()` to end at instead.
         """
-        from sqlmicro.group._move_kernels import recentre
+        recentre = late("sqlmicro.group._move_kernels", "recentre")
 
         groups, n = self._current(), len(self._X)
         scale = recentre(self._X, groups) / n
@@ -205,7 +205,7 @@ class Search:
 
     def _keep(self) -> None:
         """Remember the present grouping if it is the best."""
-        from sqlmicro.group._move_kernels import recentre
+        recentre = late("sqlmicro.group._move_kernels", "recentre")
 
         groups = self._current()
         sse = float(recentre(self._X, groups))
@@ -222,7 +222,7 @@ class Search:
         return labels
 
     def _halved(self, X: np.ndarray, leaf: int, multiple: int) -> Tree:
-        from sqlmicro.group import _block_kernels as blocks
+        blocks = late("sqlmicro.group._block_kernels")
 
         tree: Tree = blocks.plant(len(X), X.shape[1], leaf)
         while blocks.halve(X, tree, multiple, _SLICE):
@@ -233,7 +233,7 @@ class Search:
         """Return the records near to each (n, reach), and the spread of each: how far those of a group with it lie."""
         import numpy as np
 
-        from sqlmicro.group import _block_kernels as blocks
+        blocks = late("sqlmicro.group._block_kernels")
 
         X, n = self._X, len(self._X)
         tree = self._halved(X, _LEAF, 1)
@@ -262,7 +262,7 @@ class Search:
                 self._propose(who, int(count), temperature, share)
 
     def _propose(self, who: np.ndarray, count: int, temperature: float, share: float) -> None:
-        from sqlmicro.group._search_kernels import anneal
+        anneal = late("sqlmicro.group._search_kernels", "anneal")
 
         groups = self._current()
         while count > 0 and not self.over:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group._move_kernels import (
     chain,
     chain_cost,
@@ -24,6 +23,7 @@ from sqlmicro.group._move_kernels import (
     relocate,
     squared_distance,
 )
+from sqlmicro.system.compiled import njit
 
 _A, _B, _C = np.uint64(13), np.uint64(7), np.uint64(17)
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group import _tree_kernels as trees
 from sqlmicro.group._sum_kernels import add_up
 from sqlmicro.group._tree_kernels import measure, squared_distance
+from sqlmicro.system.compiled import njit
 
 BLOCK = 128
 SORT_AGAIN_AFTER = 40

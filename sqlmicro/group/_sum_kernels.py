@@ -7,7 +7,7 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 
 from __future__ import annotations
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 
 @njit(cache=True, inline="always")

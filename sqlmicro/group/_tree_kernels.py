@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 LEAF = 32
 WORK_PER_CALL = 3_000_000

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.group._tree_kernels import Tree, nearest, remove
+from sqlmicro.system.compiled import njit
 
 
 @njit(cache=True)

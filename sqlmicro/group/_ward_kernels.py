@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 NONE = -1
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method, silent
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -123,7 +123,9 @@ def _line_groups(x: np.ndarray, k: int, tick: Tick) -> tuple[np.ndarray, int]:
     """Group one column: all ranges of 2k or more at once, until there is none."""
     import numpy as np
 
-    from sqlmicro.group._ward_kernels import LISTED, PRICED, Line, join_line, open_ranges
+    LISTED, PRICED, Line, join_line, open_ranges = late(
+        "sqlmicro.group._ward_kernels", "LISTED", "PRICED", "Line", "join_line", "open_ranges"
+    )
 
     n = len(x)
     order = np.argsort(x, kind="stable")
@@ -176,7 +178,9 @@ def _join_records(X: np.ndarray, k: int, tick: Tick) -> tuple[np.ndarray, int]:
     """Do (i) and (ii) for records of several columns; return groups from 0 and the distances computed."""
     import numpy as np
 
-    from sqlmicro.group._ward_kernels import COMPUTED, SMALL, Space, join_space, open_space, settle
+    COMPUTED, SMALL, Space, join_space, open_space, settle = late(
+        "sqlmicro.group._ward_kernels", "COMPUTED", "SMALL", "Space", "join_space", "open_space", "settle"
+    )
 
     n, p = X.shape
     ends, computed = _ends(X, k)
@@ -194,7 +198,7 @@ def _ends(X: np.ndarray, k: int) -> tuple[np.ndarray, int]:
     """Return the rows (2, k) around the two records farthest apart, and the distances computed."""
     import numpy as np
 
-    from sqlmicro.group._ward_kernels import farthest_pair
+    farthest_pair = late("sqlmicro.group._ward_kernels", "farthest_pair")
 
     n = len(X)
     radius = np.sqrt(((X - X.mean(axis=0)) ** 2).sum(axis=1))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -124,7 +124,7 @@ def first_centres(X: np.ndarray, k: int, count: int | None, init: Init, rng: np.
     """
     import numpy as np
 
-    from sqlmicro.group import _kanonymeans_kernels as kernels
+    kernels = late("sqlmicro.group._kanonymeans_kernels")
 
     n = len(X)
     count = min(count or n // k, n)
@@ -157,7 +157,7 @@ def group_around(X: np.ndarray, centres: np.ndarray, rules: Rules, tick: Tick) -
 
 def centroids(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Return the centroids of groups 0..G-1."""
-    from sqlmicro.group import _kanonymeans_kernels as kernels
+    kernels = late("sqlmicro.group._kanonymeans_kernels")
 
     sums, sizes = kernels.sums_of(X, labels, int(labels.max()) + 1)
     means: np.ndarray = sums / sizes[:, None]
@@ -183,7 +183,7 @@ def _assign(
     """Give every record its nearest centre, in place; return how many changed."""
     import numpy as np
 
-    from sqlmicro.group import _kanonymeans_kernels as kernels
+    kernels = late("sqlmicro.group._kanonymeans_kernels")
 
     everyone = kernels.plant(centres, np.flatnonzero(alive))
     movers = kernels.plant(centres, np.flatnonzero(alive & moved))
@@ -199,7 +199,7 @@ def _k_means(X: np.ndarray, centres: np.ndarray, iterations: int, tick: Tick) ->
     """Return the nearest centre of every record when centres no longer move, or after so many iterations."""
     import numpy as np
 
-    from sqlmicro.group import _kanonymeans_kernels as kernels
+    kernels = late("sqlmicro.group._kanonymeans_kernels")
 
     n = len(X)
     labels, distances = np.full(n, -1, dtype=np.int64), np.empty(n)
@@ -265,7 +265,7 @@ def _merge(X: np.ndarray, labels: np.ndarray, rules: Rules) -> np.ndarray:
     """Join groups of fewer than k to others until there are none."""
     import numpy as np
 
-    from sqlmicro.group import _kanonymeans_kernels as kernels
+    kernels = late("sqlmicro.group._kanonymeans_kernels")
 
     groups = kernels.gather(X, labels, int(labels.max()) + 1)
     ward, count = rules.measure == "sse", len(groups.sizes)
@@ -292,7 +292,7 @@ def _split(X: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
     """Cut groups of at least 2k records by MDAV+."""
     import numpy as np
 
-    from sqlmicro.group import _kanonymeans_kernels as kernels
+    kernels = late("sqlmicro.group._kanonymeans_kernels")
 
     labels = labels.copy()
     sizes = np.bincount(labels)

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlmicro.group.kanonymeans import Init, Measure, Merge, Rules, centroids, first_centres, group_around, loss
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import Grouping, Tick, method, silent
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,8 +73,8 @@ def max_distance(
     >>> max_distance(X, np.random.default_rng(0), lambda done, total: None, k=3).tolist()
     [1, 1, 0, 0, 1, 0, 1]
     """
-    from sqlmicro.group._max_distance_kernels import form_all
-    from sqlmicro.group._tree_kernels import as_records
+    form_all = late("sqlmicro.group._max_distance_kernels", "form_all")
+    as_records = late("sqlmicro.group._tree_kernels", "as_records")
 
     if len(X) > RECORDS_AT_MOST:
         raise InputError(
@@ -83,4 +83,5 @@ def max_distance(
             f"{len(X):,}",
             "Use mdav, which groups around far records too and takes millions",
         )
-    return form_all(as_records(X), k, tick)
+    labels: np.ndarray = form_all(as_records(X), k, tick)
+    return labels

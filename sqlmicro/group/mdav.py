@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method, silent
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,8 @@ def mdav(
 
 def mdav_labels(X: np.ndarray, k: int, tick: Tick = silent) -> np.ndarray:
     """Return the groups of MDAV (n,) for records X (n, p): what `mdav` does, for other methods to call."""
-    from sqlmicro.group._mdav_kernels import form_all
-    from sqlmicro.group._tree_kernels import as_records
+    form_all = late("sqlmicro.group._mdav_kernels", "form_all")
+    as_records = late("sqlmicro.group._tree_kernels", "as_records")
 
-    return form_all(as_records(X), k, tick)
+    labels: np.ndarray = form_all(as_records(X), k, tick)
+    return labels

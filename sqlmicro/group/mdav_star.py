@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,8 @@ def mdav_star(
     >>> mdav_star(X, np.random.default_rng(0), lambda done, total: None, k=3).tolist()
     [1, 1, 0, 0, 1, 0, 1]
     """
-    from sqlmicro.group import _mdav_plus_kernels as kernels
-    from sqlmicro.group._tree_kernels import as_records
+    kernels = late("sqlmicro.group._mdav_plus_kernels")
+    as_records = late("sqlmicro.group._tree_kernels", "as_records")
 
-    return kernels.form_all(as_records(X), k, tick, kernels.form_star, k)
+    labels: np.ndarray = kernels.form_all(as_records(X), k, tick, kernels.form_star, k)
+    return labels

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.group.optimal_univariate import consecutive_groups
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method, silent
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,8 +87,10 @@ def nearest_point_path(X: np.ndarray, tick: Tick = silent) -> np.ndarray:
     """
     import numpy as np
 
-    from sqlmicro.group._tree_kernels import as_records, farthest, plant, remove
-    from sqlmicro.group._univariate_kernels import walk
+    as_records, farthest, plant, remove = late(
+        "sqlmicro.group._tree_kernels", "as_records", "farthest", "plant", "remove"
+    )
+    walk = late("sqlmicro.group._univariate_kernels", "walk")
 
     n = len(X)
     tree = plant(as_records(X), np.arange(n))

@@ -10,7 +10,7 @@ from sqlmicro.group._search import Search
 from sqlmicro.group.certify import annealed, ready
 from sqlmicro.group.certify import certify as certified
 from sqlmicro.group.optimal_univariate import optimal_groups
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import Grouping, Tick, method
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method, silent
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -167,7 +167,7 @@ def consecutive_groups(X: np.ndarray, k: int, tick: Tick = silent) -> np.ndarray
     """
     import numpy as np
 
-    from sqlmicro.group._univariate_kernels import extend, follow
+    extend, follow = late("sqlmicro.group._univariate_kernels", "extend", "follow")
 
     n, p = X.shape
     if n < k:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.group.k_ward import number_by_lowest_row, ward_groups
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import Grouping, Tick, method
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.records import run_kernel
-from sqlmicro.registry import find, method, methods
+from sqlmicro.registry import find, late, method, methods
 from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.columns import Column
+    from sqlmicro.database.columns import Column
     from sqlmicro.work import Outcome, Work
 
 
@@ -206,7 +206,7 @@ def secure_values(
     """
     import numpy as np
 
-    from sqlmicro.group._univariate_kernels import secure
+    secure = late("sqlmicro.group._univariate_kernels", "secure")
 
     count = int(labels.max(initial=-1)) + 1 if groups is None else groups
     order = np.lexsort((x, labels))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.columns import Column
+    from sqlmicro.database.columns import Column
     from sqlmicro.work import Outcome, Work
 
 

@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlmicro.column_names import Says, of_a_thing, says
-from sqlmicro.columns import Family, Finding
+from sqlmicro.database.column_names import Says, of_a_thing, says
+from sqlmicro.database.columns import Family, Finding
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.numbers import NUMBERS, SURE, THINGS, Number
 from sqlmicro.identifiers.words import is_name

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from sqlmicro.columns import Column, ColumnProfile, Finding, Seen
+from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
+from sqlmicro.database.source import Source, file_format, profile_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.patterns import AFTER, LISTED, PATTERNS
-from sqlmicro.source import Source, file_format, profile_columns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""

@@ -1,1 +1,1 @@
-"""What there is to know of a job file without running it: its schema, a draft of one, and what one will do."""
+"""Jobs: steps, running them, job files, drafts, explanations, the schema. Imports reports and all below."""

@@ -7,31 +7,31 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro import options
+from sqlmicro.database import attach
+from sqlmicro.database.source import find_source
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
-from sqlmicro.printable import in_toml
-from sqlmicro.progress import Progress
+from sqlmicro.identifiers import scan
+from sqlmicro.options import common
+from sqlmicro.system.printable import in_toml
+from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
-    from sqlmicro.columns import ColumnProfile
+    from sqlmicro.database.columns import ColumnProfile
 
-INIT_OPTIONS = (*options.SOURCE, *options.REGION, *options.MACHINE, *options.READER)
+INIT_OPTIONS = (*common.SOURCE, *common.REGION, *common.MACHINE, *common.READER)
 K = 3
 _WIDTH = 100
 
 
 def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
-    from sqlmicro import attach
-    from sqlmicro.identifiers import scan
-    from sqlmicro.source import find_source
-    from sqlmicro.warehouse import Warehouse
 
     with Warehouse.open(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         attach.attach(warehouse, values["attach"])
-        source = find_source(warehouse, values["table"], options.reader_options(values))
+        source = find_source(warehouse, values["table"], common.reader_options(values))
         warehouse.seal()
         profiles = scan.profiles(warehouse, source, values["region"])
     if all(p in left_out(profiles) for p in profiles):
@@ -51,9 +51,7 @@ def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
     missing = any(p.nulls for p in used)
     rows = f"{profiles[0].rows:,} records" if profiles else "no records"
     given = {
-        name: values[name]
-        for name in ("db", "attach", "table", "region", *options.names(options.READER))
-        if values[name]
+        name: values[name] for name in ("db", "attach", "table", "region", *common.names(common.READER)) if values[name]
     }
     lines = [
         *_comment(

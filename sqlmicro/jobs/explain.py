@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from sqlmicro import jobfile
 from sqlmicro.audits.registry import audits
+from sqlmicro.audits.verdict import UNIQUE_AT_MOST
+from sqlmicro.database.source import file_format, find_table
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.keys import SEED_VARIABLE
-from sqlmicro.params import Param, parameters
-from sqlmicro.progress import Progress
+from sqlmicro.jobs import file
+from sqlmicro.jobs.steps import TABLE_STEPS, Job, Step, steps_apart
+from sqlmicro.options.params import Param, parameters
 from sqlmicro.registry import PROMISES, find
-from sqlmicro.steps import TABLE_STEPS, Job, Step, steps_apart
-from sqlmicro.verdict import UNIQUE_AT_MOST
+from sqlmicro.system.progress import Progress
+from sqlmicro.system.secrets import SEED_VARIABLE
 
 
 def _explain(
@@ -47,7 +49,7 @@ class Known:
 
 def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Say in a paragraph what a job file will do; no record is read."""
-    jobs = jobfile.read(values["job"], {}, progress)
+    jobs = file.read(values["job"], {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
@@ -62,8 +64,6 @@ def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 def look_up(job: Job) -> Known:
     """Return what the catalog says of the table of a job; files are not opened."""
-    from sqlmicro.source import find_table
-    from sqlmicro.warehouse import Warehouse
 
     db, table = job.options["db"], job.options["table"]
     if not db or not Path(db).is_file():
@@ -95,7 +95,6 @@ def _elsewhere(job: Job) -> str:
 
 
 def _is_file(table: str) -> bool:
-    from sqlmicro.source import file_format
 
     return file_format(table) is not None
 

@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sqlmicro import options
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.registry import gates as gate_options
-from sqlmicro.params import REQUIRED, Parameter
-from sqlmicro.progress import Progress
+from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
+from sqlmicro.options import common
+from sqlmicro.options.params import REQUIRED, Parameter
 from sqlmicro.registry import methods
-from sqlmicro.steps import (
-    FILE_OPTIONS,
-    OTHER_STEPS,
-    TABLE_OPTIONS,
-    gate_parameters,
-    step_parameters,
-)
+from sqlmicro.system.progress import Progress
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -126,7 +120,7 @@ def _any_step(steps: Iterable[str]) -> dict[str, Any]:
 
 
 def _gate() -> dict[str, Any]:
-    names = [*options.names(gate_options()), "measure"]
+    names = [*common.names(gate_options()), "measure"]
     properties = _properties(gate_parameters())
     properties["measure"]["items"] = {"type": "string", "enum": sorted(audits())}
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 _FACTOR, _PRIME = 1103515245, 2147483647
 _PAIRS = 16

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
-    from sqlmicro.columns import Column
-    from sqlmicro.templates import Name
+    from sqlmicro.database.columns import Column
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Outcome, Work
 
 TEMPLATES = (

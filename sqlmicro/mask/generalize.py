@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.columns import Column, settings_by_column
+from sqlmicro.database.columns import Column, settings_by_column
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import lattice
 from sqlmicro.mask.ladders import WRITTEN, Kind, Ladder, Rule, build, rules
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Outcome, Work
 
 

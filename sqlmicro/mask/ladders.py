@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sqlmicro.columns import Column, settings_by_column
+from sqlmicro.database.columns import Column, settings_by_column
 from sqlmicro.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy"]

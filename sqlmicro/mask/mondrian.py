@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.columns import Column
-from sqlmicro.params import Param
-from sqlmicro.registry import Tick, method
+from sqlmicro.database.columns import Column
+from sqlmicro.options.params import Param
+from sqlmicro.registry import Tick, late, method
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Outcome, Work
 
 _SLICE = 2_000_000
@@ -95,7 +95,7 @@ def partition(X: np.ndarray, k: int, strict: bool, tick: Tick) -> np.ndarray:
     """
     import numpy as np
 
-    from sqlmicro.mask import _mondrian_kernels as kernels
+    kernels = late("sqlmicro.mask._mondrian_kernels")
 
     n = len(X)
     order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)

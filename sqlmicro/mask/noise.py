@@ -6,7 +6,7 @@ from math import ceil, exp, log2
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Stream
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from sqlmicro.columns import Column
-    from sqlmicro.templates import Name
+    from sqlmicro.database.columns import Column
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Outcome, Work
 
 BOUNDED = ("laplace", "geometric")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:

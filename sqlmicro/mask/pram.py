@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Stream
 
 if TYPE_CHECKING:
-    from sqlmicro.columns import Column
-    from sqlmicro.templates import Name
+    from sqlmicro.database.columns import Column
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Outcome, Work
 
 MOST_CATEGORIES = 1000

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro import keys
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
+from sqlmicro.system import secrets
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ def pseudonymise(
     return work.outcome
 
 
-def _read_key(where: str, key_file: str | None) -> keys.Secret:
+def _read_key(where: str, key_file: str | None) -> secrets.Secret:
     """Return the secret key; no message quotes it."""
-    secret = keys.read(f"{where}, key_file", "key", VARIABLE, key_file)
+    secret = secrets.read(f"{where}, key_file", "key", VARIABLE, key_file)
     if secret is None:
         raise ParameterError(
             f"{where}, key", "a secret key is needed", "none", f"Set {VARIABLE}, or give --key-file FILE"

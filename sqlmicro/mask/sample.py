@@ -6,7 +6,7 @@ from math import floor
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Claim, Stream
 

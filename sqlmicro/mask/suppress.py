@@ -5,16 +5,17 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.columns import Column, numbers_by_column
-from sqlmicro.params import Param
+from sqlmicro.database.columns import Column, numbers_by_column
+from sqlmicro.mask.suppression import Entries, class_sizes, keys, matches, own_value, wildcard
+from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.database.templates import Name
     from sqlmicro.mask.suppression import Entries
-    from sqlmicro.templates import Name
     from sqlmicro.work import Outcome, Work
 
 
@@ -89,8 +90,6 @@ def suppress(
     """
     import numpy as np
 
-    from sqlmicro.mask.suppression import Entries, class_sizes, matches
-
     strata = [column for column in work.by if isinstance(column, Column)]
     key = [*work.columns, *strata]
     cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
@@ -127,8 +126,6 @@ def _weights(work: Work, importance: tuple[str, ...]) -> np.ndarray:
 def _refuse_few(work: Work, strata: np.ndarray, n: np.ndarray, k: int) -> None:
     import numpy as np
 
-    from sqlmicro.mask.suppression import keys
-
     sizes = np.bincount(keys(strata), n)
     work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
 
@@ -138,8 +135,6 @@ def _search(
 ) -> None:
     """Suppress over all columns, or over every subset of them until all hold."""
     import numpy as np
-
-    from sqlmicro.mask.suppression import Entries, own_value, wildcard
 
     method = own_value if nulls_match == "own-value" else wildcard
     if subsets is None or subsets >= columns:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, late
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,7 +63,7 @@ def keys(codes: np.ndarray) -> np.ndarray:
     """
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     label: np.ndarray = kernels.groups(codes, np.arange(codes.shape[1]))
     return label
@@ -86,7 +86,7 @@ def matches(entries: Entries, of: np.ndarray) -> np.ndarray:
     """
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     missing = entries.codes == MISSING
     which = keys(missing.astype(np.int8))
@@ -170,7 +170,7 @@ def _own_value_round(entries: Entries, columns: int, k: int, weights: np.ndarray
     """Do what costs least per rescued record; return whether there was anything."""
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     rare, frequent = np.flatnonzero(size < k), np.flatnonzero(size >= k)
     surplus = _surplus(entries, frequent, size, k)
@@ -217,7 +217,7 @@ def _join_groups(
     """Form the groups that cost less than `limit` per rescued record, or else the cheapest; return whether any."""
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     offers = []
     for chosen, mine in plans:
@@ -250,7 +250,7 @@ def _join_classes(entries: Entries, columns: int, k: int, weights: np.ndarray, s
     """Suppress the same values in rare entries and in a whole class that has no record to lend; return whether any."""
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     rare, frequent = np.flatnonzero(size < k), np.flatnonzero(size >= k)
     classes = keys(entries.codes)
@@ -330,7 +330,7 @@ def _wildcard_round(
     """Do what costs least per rescued record; `need` is what the rare entries lack."""
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     order = np.lexsort((rare, -need))
     rare, need = rare[order], need[order]
@@ -361,7 +361,7 @@ def _prune(entries: Entries, original: np.ndarray, k: int, tick: Tick) -> None:
     """Give values back where every record keeps its k without that; only where it is quick."""
     import numpy as np
 
-    from sqlmicro.mask import _suppression_kernels as kernels
+    kernels = late("sqlmicro.mask._suppression_kernels")
 
     changed = np.flatnonzero((original != entries.codes).any(axis=1))
     if not len(changed) or len(changed) * len(entries.count) > _PRUNED_AT_MOST:

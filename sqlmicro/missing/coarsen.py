@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.missing import patterns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from sqlmicro.registry import Tick

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlmicro.columns import Column
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What a run found, for people."""
+"""Text, Markdown and HTML of what was found. Imports publish and all below."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
-from sqlmicro.printable import shown
 from sqlmicro.reports.numbers import plain
+from sqlmicro.system.printable import shown
 
 if TYPE_CHECKING:
     from markupsafe import Markup

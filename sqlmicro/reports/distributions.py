@@ -8,13 +8,16 @@ from datetime import UTC, datetime, timedelta
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.audits.comparison import comparison
+from sqlmicro.audits.registry import NothingToMeasure
 from sqlmicro.reports.disclosure import LEVELS, Counted, edges, merged, pooled
 from sqlmicro.reports.numbers import number, plain
+from sqlmicro.safe_method import distance
 
 if TYPE_CHECKING:
     from sqlmicro.audits.comparison import Comparison
     from sqlmicro.audits.subject import Subject
-    from sqlmicro.columns import Column
+    from sqlmicro.database.columns import Column
 
 MOST_VALUES = 12
 """Most values of a nominal column that are shown; the others are counted together."""
@@ -31,8 +34,6 @@ def columns(subject: Subject, k: int) -> list[dict[str, Any]]:
         `name`, `scale`, `bars` (label, and the shares before and after), `summary` (label, before, after), `why` there
         are no bars. What is before is None without an original.
     """
-    from sqlmicro.audits.comparison import comparison
-    from sqlmicro.audits.registry import NothingToMeasure
 
     # Without an original the release stands for it: the same rules, and the first of two equal figures is left out.
     both = subject if subject.original else replace(subject, original=subject.release, _made={})
@@ -205,8 +206,6 @@ def deviations(subject: Subject, audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tables(subject: Subject, order: int) -> list[dict[str, Any]]:
-    from sqlmicro.audits.comparison import comparison
-    from sqlmicro.safe_method import distance
 
     found = comparison(subject)
     if not found.nominal:

@@ -10,15 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import pick
+from sqlmicro.audits import inputs, k_anonymity, promised, runner
+from sqlmicro.audits.registry import find
+from sqlmicro.database.columns import pick
+from sqlmicro.database.source import find_source
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options import common
 from sqlmicro.reports import disclosure, distributions, recorded
 
 if TYPE_CHECKING:
     from sqlmicro.audits.subject import Subject
-    from sqlmicro.columns import Column
-    from sqlmicro.verdict import Verdict
-    from sqlmicro.warehouse import Warehouse
+    from sqlmicro.audits.verdict import Verdict
+    from sqlmicro.database.columns import Column
+    from sqlmicro.database.warehouse import Warehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
@@ -87,7 +91,6 @@ def collect(
 
 def _verdict(subject: Subject, known: Mapping[str, Any], values: Mapping[str, Any]) -> Verdict:
     """Return what the release is worth by now, counting records, or entities where these are named."""
-    from sqlmicro.audits import k_anonymity, promised
 
     count = promised.counter(subject.warehouse, subject.release.relation)
     if subject.entity is not None or subject.nulls != "own_value":
@@ -114,9 +117,6 @@ def _subject(
     warehouse: Warehouse, values: Mapping[str, Any], known: Mapping[str, Any] | None
 ) -> tuple[Subject, dict[str, Any]]:
     """Return what is audited, and the facts that say what it is."""
-    from sqlmicro import options
-    from sqlmicro.audits import inputs
-    from sqlmicro.source import find_source
 
     table = known["target"] if known else values["release"]
     try:
@@ -135,9 +135,9 @@ def _subject(
     original, why = values["original"], ""
     if original is None:
         original, why = recorded.original_of(known)
-    reader = options.reader_options(dict(values))
+    reader = common.reader_options(dict(values))
     shared = {**values, "table": table, "original": None}
-    shared |= dict.fromkeys(options.names(options.READER))
+    shared |= dict.fromkeys(common.names(common.READER))
     subject = inputs.subject(warehouse, shared)
     if original is not None:
         try:
@@ -193,8 +193,6 @@ def _dropped(known: Mapping[str, Any] | None) -> list[str]:
 
 def _audits(subject: Subject, values: Mapping[str, Any], needed: int) -> list[dict[str, Any]]:
     """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
-    from sqlmicro.audits import runner
-    from sqlmicro.audits.registry import find
 
     rows = runner.run(subject, (), {"min_k": needed} if needed and subject.quasi else {}, values)
     rows = [row for row in rows if find(row["check"]).gate]
@@ -205,7 +203,6 @@ def _audits(subject: Subject, values: Mapping[str, Any], needed: int) -> list[di
 
 def _audit(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a report says of an audit: no histogram, and nothing by column, which has a place of its own."""
-    from sqlmicro.audits.registry import find
 
     names = ("check", "columns", "value", "threshold", "at_least", "passed", "status")
     return {**{name: row[name] for name in names}, "meaning": find(row["check"]).summary}

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlmicro.printable import shown
 from sqlmicro.reports.content import Table, tiles, verdict
 from sqlmicro.reports.page import about, heading
 from sqlmicro.reports.sections import sections
+from sqlmicro.system.printable import shown
 
 
 def escaped(text: str) -> str:

@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.database.source import find_relation, find_table
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
-from sqlmicro.templates import Name
+from sqlmicro.publish.recording import records_in, refuse_other, release_of
+from sqlmicro.registry import PROMISES
 
 if TYPE_CHECKING:
-    from sqlmicro.warehouse import Warehouse
+    from sqlmicro.database.warehouse import Warehouse
 
 SCHEMA = "sqlmicro"
 _CANDIDATE = "candidate "
@@ -24,8 +27,6 @@ def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
     InputError
         When no release has the number.
     """
-    from sqlmicro.recording import release_of
-    from sqlmicro.source import find_table
 
     if text.isdecimal():
         row = _row(warehouse, int(text))
@@ -43,13 +44,11 @@ def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
 
 
 def _there(warehouse: Warehouse, table: str) -> bool:
-    from sqlmicro.source import find_relation
 
     return find_relation(warehouse, _named(warehouse, table)) is not None
 
 
 def _named(warehouse: Warehouse, table: str) -> Name:
-    from sqlmicro.recording import records_in
 
     return records_in(warehouse, table)
 
@@ -63,7 +62,6 @@ def _numbers(warehouse: Warehouse) -> list[str]:
 
 
 def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
-    from sqlmicro.recording import refuse_other
 
     if not _there(warehouse, "releases"):
         return None
@@ -130,7 +128,6 @@ def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
 
 def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the steps of a release: method, columns, strata, k, what is promised, and the parameters that were set."""
-    from sqlmicro.registry import PROMISES
 
     steps = []
     for given in recorded["parameters"].get("steps", []):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlmicro.printable import shown_in
 from sqlmicro.reports import (
     attack_text,
     audit_text,
@@ -16,6 +15,7 @@ from sqlmicro.reports import (
     report_text,
     text,
 )
+from sqlmicro.system.printable import shown_in
 
 RENDER: dict[str, Callable[[dict[str, Any]], str]] = {
     "register": text.registered, "profile": text.profile, "audit": audit_text.audit, "methods": text.methods,

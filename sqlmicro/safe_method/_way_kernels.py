@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.compiled import njit
+from sqlmicro.system.compiled import njit
 
 
 @njit(cache=True)

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.compiled import njit
 from sqlmicro.safe_method._search_kernels import cost_of_pair, count_more
+from sqlmicro.system.compiled import njit
 
 
 @njit(cache=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
-from sqlmicro.params import Param, Parameter, parameters, settle, specification
+from sqlmicro.options.params import Param, Parameter, parameters, settle, specification
 from sqlmicro.registry import Method, Tick, methods
 from sqlmicro.safe_method.kmeans import kmeans, nearest_centre
 from sqlmicro.safe_method.linkage import Linkage, agglomerate, needed

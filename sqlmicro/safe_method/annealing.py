@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.coordinates import Coordinates, numbered
 from sqlmicro.safe_method.problem import Limits, Objective
 
@@ -49,7 +49,7 @@ def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndar
     """Round systematically: along the combinations below k, open one whenever k more records were passed."""
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import refresh
+    refresh = late("sqlmicro.safe_method._search_kernels", "refresh")
 
     order = np.argsort(numbered(columns.all), kind="stable")
     order = order[problem.n[order] < problem.k]
@@ -65,15 +65,14 @@ def no_deviation(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray
     """Return a placement whose deviations are still to be computed."""
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import State
-
-    return State(
+    state: State = late("sqlmicro.safe_method._search_kernels", "State")(
         n=placed,
         deviation=np.zeros(len(table_of_cell), dtype=np.float32),
         sums=_zeros(problem.sum_cell, problem.x),
         moments=_zeros(problem.moment_cell, problem.xx),
         total=np.zeros(1, dtype=np.int64),
     )
+    return state
 
 
 def _zeros(cell: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -120,7 +119,7 @@ def anneal(
     """
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import anneal, refresh
+    anneal, refresh = late("sqlmicro.safe_method._search_kernels", "anneal", "refresh")
 
     def run(proposals: int, hot: float, cold: float) -> None:
         for weight, price in zip(whole, prices, strict=True):
@@ -164,7 +163,7 @@ def anneal(
 def _proposal(k: int) -> Proposal:
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import Proposal
-
+    make = late("sqlmicro.safe_method._search_kernels", "Proposal")
     # A compound move is the combination that leads, and up to k others.
-    return Proposal(np.zeros(k + 2, np.int64), np.zeros(k + 2, np.int64), np.zeros(1, np.int64))
+    proposal: Proposal = make(np.zeros(k + 2, np.int64), np.zeros(k + 2, np.int64), np.zeros(1, np.int64))
+    return proposal

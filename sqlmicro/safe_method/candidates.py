@@ -15,7 +15,7 @@ from sqlmicro.safe_method.subgroups import split_alike
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 

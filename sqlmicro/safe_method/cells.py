@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.columns import Column, split_scales
+from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 Pass = Literal["numeric", "nominal", "both"]

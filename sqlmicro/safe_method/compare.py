@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlmicro.columns import Column, pick, split_scales
+from sqlmicro.database.columns import Column, pick, split_scales
+from sqlmicro.database.source import Source, profile_columns, type_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.safe_method import distance
-from sqlmicro.source import Source, profile_columns, type_columns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 
 def compare(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlmicro.registry import late
 from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def near_ones(columns: Coordinates) -> np.ndarray:
     """Return the combinations near to each: the nearest of its neighbours in orders that start with each column."""
     import numpy as np
 
-    from sqlmicro.safe_method._way_kernels import nearest
+    nearest = late("sqlmicro.safe_method._way_kernels", "nearest")
 
     every = columns.all
     turned = [every[j:] + every[:j] for j in range(min(len(every), _NEAR))]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.columns import Column, numbers_by_column
+from sqlmicro.database.columns import Column, numbers_by_column
 from sqlmicro.errors import ParameterError
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort
@@ -19,7 +19,7 @@ from sqlmicro.safe_method.weighing import exchanged
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 OWN_VALUES_AT_MOST = 150

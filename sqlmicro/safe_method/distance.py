@@ -7,10 +7,10 @@ from decimal import Decimal
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 _MOST_GROUPED = 63
 _MOST_CORRELATED = 20

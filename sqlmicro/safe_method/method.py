@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
@@ -18,7 +18,7 @@ from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unific
 from sqlmicro.work import Outcome
 
 if TYPE_CHECKING:
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 _MUCH_LOST = 25.0

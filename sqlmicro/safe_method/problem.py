@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from sqlmicro.registry import late
 from sqlmicro.safe_method.coordinates import Coordinates, near_ones, numbered
 from sqlmicro.standardise import standardise
 
@@ -87,7 +88,7 @@ def make_problem(
     """Return the search problem, the table of every cell, and the limits of the tables."""
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import Problem
+    Problem = late("sqlmicro.safe_method._search_kernels", "Problem")
 
     sets = table_sets(columns)
     cell, table_of_cell = _tables(columns, sets)

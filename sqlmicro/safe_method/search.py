@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.problem import Objective, make_problem
@@ -127,7 +127,7 @@ def search(
     """
     import numpy as np
 
-    from sqlmicro.safe_method import _search_kernels as kernels
+    kernels = late("sqlmicro.safe_method._search_kernels")
 
     started = time.monotonic()
     n = np.asarray(n, dtype=np.int64)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
 from sqlmicro.errors import ParameterError, nearest
 
 if TYPE_CHECKING:
-    from sqlmicro.templates import Name
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 NUMERIC = ("mean", "median", "rounded-mean")

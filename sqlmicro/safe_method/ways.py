@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from sqlmicro.registry import late
 from sqlmicro.safe_method.coordinates import Coordinates, numbered
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def ways(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[np.nda
     """
     import numpy as np
 
-    from sqlmicro.safe_method._way_kernels import uncross
+    uncross = late("sqlmicro.safe_method._way_kernels", "uncross")
 
     touched = np.flatnonzero(n != new_n)
     every = [column[touched] for column in columns.all]

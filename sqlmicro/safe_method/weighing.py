@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.annealing import no_deviation
 from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.problem import Objective, make_problem
@@ -61,7 +61,7 @@ def exchanged(
     """
     import numpy as np
 
-    from sqlmicro.safe_method import _weight_kernels as kernels
+    kernels = late("sqlmicro.safe_method._weight_kernels")
 
     source, target, weight = records[0], records[1].copy(), records[2].astype(np.float32)
     movers = np.flatnonzero(source != target)

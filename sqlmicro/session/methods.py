@@ -6,13 +6,14 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlmicro import api, options
-from sqlmicro.params import REQUIRED, Parameter
+from sqlmicro import api
+from sqlmicro.options import common
+from sqlmicro.options.params import REQUIRED, Parameter
 from sqlmicro.registry import methods as registered
 
 OTHERS = ("profile", "audit", "attack", "safe-distance", "compare", "report", "register", "methods")
 """Verbs that are no methods; `run`, `purge` and `residue` want the file for themselves, `macros` the command line."""
-_NOT_HERE = {"db", "attach", "jobs", *options.names((*options.TARGET, *options.MACHINE, *options.RUN))}
+_NOT_HERE = {"db", "attach", "jobs", *common.names((*common.TARGET, *common.MACHINE, *common.RUN))}
 _LEFT_OUT = _NOT_HERE - {"seed", "seed_file"}
 RECORDS = ("table", "original", "population", "release", "first", "second")
 """Parameters that take records: a name, or a relation or frame."""

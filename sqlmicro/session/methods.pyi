@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
-from sqlmicro.params import Parameter
+from sqlmicro.options.params import Parameter
 from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result
 

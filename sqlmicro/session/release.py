@@ -8,14 +8,17 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro import job as jobs
-from sqlmicro import options
+from sqlmicro.audits import gate
+from sqlmicro.audits.verdict import together
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.interrupts import watched
-from sqlmicro.params import settle
+from sqlmicro.jobs import run as jobs
+from sqlmicro.jobs.steps import Job, Step, gate_parameters
+from sqlmicro.options import common
+from sqlmicro.options.params import settle
+from sqlmicro.reports import notebook
+from sqlmicro.reports.rendering import rendered
 from sqlmicro.session.result import Audit
-from sqlmicro.steps import Job, Step, gate_parameters
-from sqlmicro.verdict import together
+from sqlmicro.system.interrupts import watched
 
 if TYPE_CHECKING:
     import duckdb
@@ -23,10 +26,10 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from sqlmicro.publish import Release as Prepared
+    from sqlmicro.database.source import Source
+    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.publish.publish import Release as Prepared
     from sqlmicro.session.session import Session
-    from sqlmicro.source import Source
-    from sqlmicro.warehouse import Warehouse
 
 
 class Release:
@@ -77,7 +80,6 @@ class Release:
         ParameterError
             For an unknown column or setting.
         """
-        from sqlmicro.audits import gate
 
         self._alive()
         if k is not None and settings.setdefault("min_k", k) != k:
@@ -180,7 +182,7 @@ class Release:
             "into": into, "to": to, "in_place": in_place, "widen": widen, "no_purge": no_purge, "overwrite": overwrite,
             "manifest": manifest,
         }  # fmt: skip
-        settle(options.TARGET, values, "publish")
+        settle(common.TARGET, values, "publish")
         if self._session.held.read_only:
             raise InputError(
                 "publish", "the database must be writable, every release is recorded in it",
@@ -219,12 +221,10 @@ class Release:
         self.close()
 
     def __repr__(self) -> str:
-        from sqlmicro.reports.rendering import rendered
 
         return rendered("release", self.report)
 
     def _repr_html_(self) -> str:
-        from sqlmicro.reports import notebook
 
         return notebook.release(self.report)
 

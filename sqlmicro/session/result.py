@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
 
 
@@ -40,7 +41,6 @@ class Result:
         return self.table()
 
     def _repr_html_(self) -> str:
-        from sqlmicro.reports import notebook
 
         return notebook.result(self.verb, self.table(), self.report)
 

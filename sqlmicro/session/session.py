@@ -11,22 +11,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro import api, options, private, unfinished
-from sqlmicro.attach import attach as attach_to
-from sqlmicro.attach import parse
+from sqlmicro import api
+from sqlmicro.database import unfinished
+from sqlmicro.database.attach import attach as attach_to
+from sqlmicro.database.attach import parse
+from sqlmicro.database.connection import Held, borrow, close
+from sqlmicro.database.source import find_source
+from sqlmicro.database.templates import ident, statement
+from sqlmicro.database.warehouse import Warehouse, connect
+from sqlmicro.erasure import purge
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.held import Held, borrow, close
-from sqlmicro.params import Parameter, settle
-from sqlmicro.progress import Progress
+from sqlmicro.jobs.steps import one_step
+from sqlmicro.options import common
+from sqlmicro.options.params import Parameter, settle
 from sqlmicro.registry import find
 from sqlmicro.session.frames import as_arrow, kind
 from sqlmicro.session.methods import RECORDS, Verbs
 from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result
-from sqlmicro.source import find_source
-from sqlmicro.steps import one_step
-from sqlmicro.templates import ident, statement
-from sqlmicro.warehouse import Warehouse, connect
+from sqlmicro.system import scratch
+from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,7 +55,7 @@ def open(
         pending results stay as they are. A cursor does not see temporary tables, registered frames, uncommitted changes
         and `USE` of its connection: give those as a relation, such as `connection.table("t")`.
     attach : str or sequence of str
-        Other databases, each as NAME=URL (see `sqlmicro.attach`), whose tables are then NAME.schema.table until the
+        Other databases, each as NAME=URL (see `database.attach`), whose tables are then NAME.schema.table until the
         session is closed. They are opened to read and write, so that releases can be published into them.
     create : bool
         Make the database file if there is none.
@@ -114,7 +118,7 @@ class Session(Verbs):
     ) -> None:
         machine = {"memory_limit": memory_limit, "threads": threads}
         others = tuple(attach) if isinstance(attach, list | tuple) else (attach,)
-        settle((*options.MACHINE, *options.ATTACH), {**machine, "attach": others}, "open")
+        settle((*common.MACHINE, *common.ATTACH), {**machine, "attach": others}, "open")
         self._releases: weakref.WeakSet[Release] = weakref.WeakSet()
         self._stack = ExitStack()
         self._close = weakref.finalize(self, self._stack.close)
@@ -183,7 +187,6 @@ class Session(Verbs):
 
     def purge(self, release: Release, report: dict[str, Any], *, wanted: bool) -> None:
         """Rewrite the file after a release in place; our connection is closed for as long, and the release for good."""
-        from sqlmicro.erasure import purge
 
         if not self.held.path:
             report |= {"purged": False, "not_purged_because": "a database in memory", "purge_failed": False}
@@ -204,7 +207,7 @@ class Session(Verbs):
             raise InputError("session", "must be open", "one that was closed", "Open it again")
 
     def _hold(self, path: str | None) -> Held:
-        temp = self._stack.enter_context(private.spill())
+        temp = self._stack.enter_context(scratch.spill())
         machine: dict[str, Any] = self._machine
         connection = connect(path, self._read_only and path is not None, temp, **machine)
         self._stack.callback(close, connection)
@@ -238,7 +241,7 @@ class Session(Verbs):
             warehouse = stack.enter_context(Warehouse.open(self.held))
             values = self._settled(name, declared, given, warehouse)
             job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
-            source = find_source(warehouse, values["table"], options.reader_options(values))
+            source = find_source(warehouse, values["table"], common.reader_options(values))
             if not isinstance(given["table"], str):
                 label = kind(given["table"])
                 source = replace(source, label=label, is_table=False, is_frame=True)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
 from sqlmicro.registry import Method
 from sqlmicro.spark.worker import cut_batches, group_block, search_block
-from sqlmicro.templates import Name
 from sqlmicro.work import Work
 
 MOST = 20_000

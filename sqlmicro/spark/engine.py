@@ -8,17 +8,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlmicro import keys, options, pipeline, private, publish, published_types, targets
-from sqlmicro.columns import make_columns, numbers_by_column
+from sqlmicro import pipeline
+from sqlmicro.database.columns import make_columns, numbers_by_column
+from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, JobError, ParameterError
-from sqlmicro.interrupts import committing
-from sqlmicro.job import _note_roles, _versions, judged
-from sqlmicro.params import settle
+from sqlmicro.jobs.run import _note_roles, _versions, judged
+from sqlmicro.jobs.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
+from sqlmicro.options import common
+from sqlmicro.options.params import settle
+from sqlmicro.publish import publish, published_types, targets
 from sqlmicro.registry import Method, find
-from sqlmicro.source import Source
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
+from sqlmicro.system import scratch, secrets
+from sqlmicro.system.interrupts import committing
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -26,7 +29,7 @@ METHODS = (*KERNELS, "individual-ranking")
 """The methods that run on Spark."""
 _NOT_HERE = (
     "db", "attach", "into", "partition_by", "in_place", "widen", "no_purge", "manifest", "memory_limit", "threads",
-    "row_key", "diff", *options.names(options.READER),
+    "row_key", "diff", *common.names(common.READER),
 )  # fmt: skip
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
@@ -40,9 +43,9 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         Nothing was published, whatever the reason.
     """
     job, step = jobs[0], _only_step(jobs)
-    given = {**job.options, **settle(options.TARGET, job.steps[-1].settings, job.steps[-1].where)}
+    given = {**job.options, **settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)}
     target = _target(given)
-    key = keys.run_key(given["seed"], given["seed_file"])
+    key = secrets.run_key(given["seed"], given["seed_file"])
     with SparkWarehouse.open(given["master"], job.progress) as opened:
         warehouse: Any = opened
         source = _source(opened, given["table"])
@@ -135,7 +138,7 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[l
     """Write beside the target, audit what can be read back, then rename; return the audits, and types that changed."""
     warehouse: Any = run.warehouse
     assert target.path is not None
-    with run.timed("publish and audit"), private.folder(target.path.parent) as folder:
+    with run.timed("publish and audit"), scratch.folder(target.path.parent) as folder:
         beside = folder / "release"
         output = publish.ordered(run, publish.Output(run.current, target))
         select = publish.select_of(run, output)

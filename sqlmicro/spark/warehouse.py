@@ -1,4 +1,4 @@
-"""The warehouse on Spark: what `sqlmicro.warehouse.Warehouse` does, for the verbs of the pipeline that run here.
+"""The warehouse on Spark: what `database.warehouse.Warehouse` does, for the verbs of the pipeline that run here.
 
 Staging relations are temporary views of a session of our own. Those that are read often, or whose records are numbered,
 are persisted where Spark keeps such data.
@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sqlmicro.database.templates import Name, header, render, statement
+from sqlmicro.database.warehouse import Logged
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.spark.translate import translate
-from sqlmicro.templates import Name, header, render, statement
-from sqlmicro.warehouse import Logged
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from sqlmicro.progress import Progress
+    from sqlmicro.system.progress import Progress
 
 T = TypeVar("T")
 _KEPT = ("load/typed.sql", "replace/released.sql")

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.group._search import Search
+from sqlmicro.registry import find, silent
+
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
@@ -79,8 +82,6 @@ def group_block(
     """
     import numpy as np
 
-    from sqlmicro.registry import find, silent
-
     table, row_id, X = _records(table, features)
     labels = np.zeros(len(X), dtype=np.int64)
     if len(X) >= 2 * k:
@@ -104,8 +105,6 @@ def search_block(table: pa.Table, *, k: int, features: int, key: str) -> pa.Tabl
         The same, with the new labels and means.
     """
     import numpy as np
-
-    from sqlmicro.group._search import Search
 
     table, row_id, X = _records(table, features)
     _, labels = np.unique(table["label"].to_numpy(), return_inverse=True)

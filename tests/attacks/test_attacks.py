@@ -114,7 +114,7 @@ def test_two_groupings_of_the_same_records(attack: Attack) -> None:
 
 
 def test_every_attack_names_its_source_and_its_templates() -> None:
-    from sqlmicro.templates import all_templates
+    from sqlmicro.database.templates import all_templates
 
     known = set(all_templates())
     used = set()

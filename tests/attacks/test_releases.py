@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sqlmicro
-from sqlmicro.attacks.command import promise_of
+from sqlmicro.verbs.attack import promise_of
 
 TARRAGONA = ("FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "SALES", "LABOR.COSTS")
 

@@ -10,8 +10,8 @@ import pytest
 
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.params import settle
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.params import settle
 
 Rows = Sequence[tuple[Any, ...]]
 Audit = Callable[..., dict[str, list[dict[str, Any]]]]

@@ -10,7 +10,7 @@ import pytest
 from sqlmicro.audits.k_anonymity import ClassSizes
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.runner import described
-from sqlmicro.templates import all_templates
+from sqlmicro.database.templates import all_templates
 
 from .conftest import Audit
 

@@ -12,9 +12,9 @@ import pytest
 
 import sqlmicro
 from sqlmicro.audits.k_anonymity import ClassSizes, class_sizes, statement
-from sqlmicro.columns import make_columns
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.columns import make_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 
 # Every entry: a SQL type and values that are all told apart when they are written out.
 KINDS: dict[str, tuple[str, list[Any]]] = {

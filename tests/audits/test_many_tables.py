@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from sqlmicro.audits import classes, k_anonymity, runner
 from sqlmicro.audits.inputs import table
 from sqlmicro.audits.subject import Nulls, Subject
-from sqlmicro.source import find_source
-from sqlmicro.templates import ident
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.source import find_source
+from sqlmicro.database.templates import ident
+from sqlmicro.database.warehouse import Warehouse
 
 from . import naive
 

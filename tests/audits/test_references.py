@@ -15,8 +15,8 @@ import sqlmicro
 from sqlmicro.audits import inputs
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.subject import Subject
-from sqlmicro.params import settle
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.params import settle
 
 from .conftest import Audit
 

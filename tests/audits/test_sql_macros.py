@@ -14,7 +14,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.audits import sql_macros
-from sqlmicro.templates import root
+from sqlmicro.database.templates import root
 
 NAMES = ["land", 'net "income"', "n", "q", "cols", "tbl", "size"]
 

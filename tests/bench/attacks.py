@@ -12,9 +12,9 @@ from _measure import Measure, emit, peak_mb
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import pair
 from sqlmicro.attacks.registry import attacks
-from sqlmicro.columns import make_columns
-from sqlmicro.source import Source
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.columns import make_columns
+from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Warehouse
 
 NAMES = ("distance-linkage", "rank-linkage", "intersection", "row-order", "insider")
 

@@ -9,8 +9,8 @@ from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.params import settle
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.params import settle
 
 _TABLE = """CREATE TABLE people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,

@@ -8,10 +8,10 @@ import argparse
 from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import k_anonymity
+from sqlmicro.database.source import describe, find_source
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
-from sqlmicro.source import describe, find_source
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 _TABLE = """CREATE TABLE people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,

@@ -24,7 +24,7 @@ import numpy as np
 from _measure import Measure, emit
 
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.params import settle
+from sqlmicro.options.params import settle
 from sqlmicro.registry import methods, silent
 from sqlmicro.standardise import standardise
 

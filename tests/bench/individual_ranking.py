@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 from _measure import Measure, emit, peak_mb, rounds
 
-from sqlmicro import keys, pipeline
-from sqlmicro.columns import Roles
+from sqlmicro import pipeline
+from sqlmicro.database.columns import Roles
+from sqlmicro.database.source import find_source
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.registry import find
-from sqlmicro.source import find_source
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
 
@@ -88,9 +89,9 @@ def main():
                     n=rows,
                 )
                 source = find_source(warehouse, "people", {})
-                roles, plan = Roles(tuple(source.columns), (), ()), keys.Plan("main.people", (), (), ())
+                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
                 with Measure() as loading:
-                    run = pipeline.load(warehouse, source, roles, keys.from_text("bench"), plan)
+                    run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
                 method = find("individual-ranking")
 
                 def ours(run=run, method=method, k=k):
@@ -103,7 +104,7 @@ def main():
                         where=method.name,
                         prefix="bench",
                         key=run.key,
-                        task=keys.Task(method.name, ("x",), (), "keep", {"k": k}),
+                        task=secrets.Task(method.name, ("x",), (), "keep", {"k": k}),
                         rows=run.rows_in,
                     )
                     method.function(work, k=k)

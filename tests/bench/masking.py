@@ -9,12 +9,13 @@ import os
 
 from _measure import emit, peak_mb, rounds
 
-from sqlmicro import keys, pipeline
-from sqlmicro.columns import Roles
-from sqlmicro.params import settle
+from sqlmicro import pipeline
+from sqlmicro.database.columns import Roles
+from sqlmicro.database.source import find_source
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.params import settle
 from sqlmicro.registry import find
-from sqlmicro.source import find_source
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
 MASKS = {
@@ -51,7 +52,7 @@ def mask(run, name, column, settings):
         work = Work(
             run.warehouse, run.source, run.original, columns, [],
             where=name, prefix=f"{name}_1".replace("-", "_"), key=run.key, rows=run.rows_in,
-            task=keys.Task(name, (column,), (), "keep", values),
+            task=secrets.Task(name, (column,), (), "keep", values),
         )  # fmt: skip
         method.function(work, **values)
 
@@ -70,8 +71,8 @@ def main():
         with Warehouse.open(None, memory_limit=given.memory_limit) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
             source = find_source(warehouse, "people", {})
-            roles, plan = Roles(tuple(source.columns), (), ()), keys.Plan("main.people", (), (), ())
-            run = pipeline.load(warehouse, source, roles, keys.from_text("bench"), plan)
+            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+            run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]
                 base = create(warehouse, SORTED if name == "swap" else HASHED.format(column))

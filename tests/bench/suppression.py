@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow as pa
 from _measure import Measure, emit, peak_mb
 
-from sqlmicro import keys, pipeline
-from sqlmicro.columns import Roles
-from sqlmicro.params import settle
+from sqlmicro import pipeline
+from sqlmicro.database.columns import Roles
+from sqlmicro.database.source import find_source
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.params import settle
 from sqlmicro.registry import find
-from sqlmicro.source import find_source
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -31,12 +32,12 @@ def suppress(warehouse, table, columns, **settings):
     """Return what was noted, and the measure of the method alone: loading the table into staging is not in it."""
     source = find_source(warehouse, table, {})
     chosen = [column for column in source.columns if column.name in columns]
-    roles, plan = Roles(tuple(source.columns), (), ()), keys.Plan(source.identity, (), (), ())
-    run = pipeline.load(warehouse, source, roles, keys.from_text("bench"), plan)
+    roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan(source.identity, (), (), ())
+    run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
     method = find("suppress")
     work = Work(
         warehouse, source, run.original, chosen, [], where="suppress", prefix="suppress_1", key=run.key,
-        task=keys.Task("suppress", tuple(columns), (), "keep", settings), rows=run.rows_in,
+        task=secrets.Task("suppress", tuple(columns), (), "keep", settings), rows=run.rows_in,
     )  # fmt: skip
     with Measure() as measured:
         outcome = method.function(work, **settle(method.settings, settings, "suppress"))

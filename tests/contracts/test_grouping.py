@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
+from sqlmicro.database.templates import root
 from sqlmicro.registry import Method, methods
-from sqlmicro.templates import root
 
 ALL = [method for method in methods().values() if method.stage != "mask"]
 KERNELS = [method for method in ALL if method.stage == "group" and method.engine == "numpy"]

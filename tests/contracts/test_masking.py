@@ -13,9 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlmicro
-from sqlmicro import SqlmicroError, keys
+from sqlmicro import SqlmicroError
 from sqlmicro.cli import app
 from sqlmicro.registry import find, methods
+from sqlmicro.system import secrets
 
 SECRET = "a secret key of a few bytes"
 
@@ -185,7 +186,7 @@ def test_columns_may_have_any_name(
     workbench: Any, monkeypatch: pytest.MonkeyPatch, variant: Variant, shift: int
 ) -> None:
     """Other names draw other numbers and stand in another order, which is taken from them here."""
-    monkeypatch.setattr(keys.Key, "_derived", lambda self, *parts: f"{self.value} {parts[0]}".encode().hex()[-32:])
+    monkeypatch.setattr(secrets.Key, "_derived", lambda self, *parts: f"{self.value} {parts[0]}".encode().hex()[-32:])
     plain = _persons()
     others = [name for name in plain if name != "number"]
     names = dict(zip(others, ODD[shift : shift + len(others)], strict=True))

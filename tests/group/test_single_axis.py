@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from conftest import tie_order
 
-from sqlmicro.columns import Column
+from sqlmicro.database.columns import Column
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.group.single_axis import first_component, scaled_moments
-from sqlmicro.warehouse import Warehouse
 
 OFFSETS = (0.0, 1e6, 1e9)
 

@@ -49,9 +49,9 @@ def found(labelled: list[Labelled]) -> list:
     """Return what the scan finds in each column; those of different names share a table."""
     import pyarrow as pa
 
+    from sqlmicro.database.source import find_source
+    from sqlmicro.database.warehouse import Warehouse
     from sqlmicro.identifiers import scan
-    from sqlmicro.source import find_source
-    from sqlmicro.warehouse import Warehouse
 
     tables: list[dict[str, int]] = []
     for number, column in enumerate(labelled):

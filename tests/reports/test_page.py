@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from sqlmicro.audits.verdict import Promised, Verdict
 from sqlmicro.reports import charts
 from sqlmicro.reports.markdown import escaped, markdown
 from sqlmicro.reports.page import html
 from sqlmicro.reports.sections import sections
-from sqlmicro.verdict import Promised, Verdict
 
 from .conftest import CITY, FREQUENT, INCOME, TABLE
 

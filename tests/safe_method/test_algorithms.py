@@ -11,7 +11,7 @@ import pytest
 
 from sqlmicro import registry
 from sqlmicro.errors import ParameterError
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import Grouping, Tick, find, method
 from sqlmicro.safe_method import algorithms
 from sqlmicro.safe_method.algorithms import PASSES, NoCluster, parse

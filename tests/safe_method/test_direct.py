@@ -66,7 +66,7 @@ def test_a_file_with_nothing_but_an_income_can_be_searched_in_steps(workbench: A
 
 
 def test_steps_are_nearest_multiples_and_leave_missing_values_missing() -> None:
-    from sqlmicro.columns import Column
+    from sqlmicro.database.columns import Column
 
     age, income = Column("age", "INTEGER", "age"), Column("income", "DOUBLE", "income")
     raw = np.array([[30.0, 151.0], [31.0, -151.0], [32.0, np.nan]])

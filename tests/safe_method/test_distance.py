@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlmicro.columns import Column, make_columns
+from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
-from sqlmicro.warehouse import Warehouse
 
 from .naive import Rows, naive_distance
 

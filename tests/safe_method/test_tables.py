@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlmicro.columns import make_columns
+from sqlmicro.database.columns import make_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 from .naive import Rows, naive_distance, one_hot
 from .test_distance import measured

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlmicro import InputError, ParameterError
-from sqlmicro.columns import make_columns
+from sqlmicro.database.columns import make_columns
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification
-from sqlmicro.templates import Name
-from sqlmicro.warehouse import Warehouse
 
 from .naive import Rows, medoid_of, mode_of, naive_distance, number_of
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlmicro import SqlmicroError, keys
+from sqlmicro import SqlmicroError
 from sqlmicro.safe_method.weighing import exchanged
+from sqlmicro.system import secrets
 
 COLUMNS = ["region", "sex", "age"]
 OPTIONS: dict[str, Any] = {"k": 3, "nominal": ["region", "sex"], "numeric": ["age"], "weights": "w", "seed": "1"}
@@ -92,7 +93,7 @@ def test_a_heavy_record_is_one_record(workbench: Any) -> None:
 @pytest.mark.parametrize("weight", [1, 7.5])
 def test_equal_weights_change_nothing(workbench: Any, monkeypatch: pytest.MonkeyPatch, weight: float) -> None:
     """But the draws: those of other settings, which are taken from them here."""
-    monkeypatch.setattr(keys.Key, "draws", lambda self, *scope: self.value)
+    monkeypatch.setattr(secrets.Key, "draws", lambda self, *scope: self.value)
     table = _survey(150, 6, [weight] * 150)
     weighted = _release(workbench, table, method="search")
     plain = _release(workbench, table, method="search", weights=None, keep=["w", "id"])

@@ -2,8 +2,9 @@
 
 from typing import Literal, get_args, get_origin
 
-from sqlmicro import api, options
-from sqlmicro.params import REQUIRED, Parameter
+from sqlmicro import api
+from sqlmicro.options import common
+from sqlmicro.options.params import REQUIRED, Parameter
 from sqlmicro.registry import methods
 from sqlmicro.session.methods import OTHERS, RECORDS, declared, positional
 
@@ -13,7 +14,7 @@ HEAD = '''# ruff: noqa: E501
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, Unpack
 
-from sqlmicro.params import Parameter
+from sqlmicro.options.params import Parameter
 from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result
 
@@ -75,9 +76,9 @@ def typed_dict(name: str, base: str, parameters: tuple[Parameter, ...]) -> str:
 def stub() -> str:
     """Return the text of the stub."""
     known = methods()
-    vectors = options.names(options.RECORDS)
+    vectors = common.names(common.RECORDS)
     shared = tuple(p for p in declared("mdav") if p.name in SHARED)
-    text = HEAD + typed_dict("Shared", "TypedDict", shared) + typed_dict("Vectors", "Shared", options.RECORDS)
+    text = HEAD + typed_dict("Shared", "TypedDict", shared) + typed_dict("Vectors", "Shared", common.RECORDS)
     text += "class Verbs:\n" + PRIVATE
     for name in (*known, *OTHERS):
         own = list(declared(name))
@@ -98,6 +99,4 @@ def stub() -> str:
     return text.rstrip() + "\n" + TAIL
 
 
-SHARED = tuple(
-    option.name for option in (*options.COLUMNS, *options.RUN, *options.READER) if option.name not in EXPLICIT
-)
+SHARED = tuple(option.name for option in (*common.COLUMNS, *common.RUN, *common.READER) if option.name not in EXPLICIT)

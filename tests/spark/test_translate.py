@@ -9,9 +9,9 @@ import pytest
 from sql.case import KEY
 from sql.test_templates import CASES, numbered, prepare, run, same_rows
 
-from sqlmicro import templates
+from sqlmicro.database import templates
+from sqlmicro.database.templates import Name
 from sqlmicro.mask.pseudonymise import pads
-from sqlmicro.templates import Name
 
 translation = pytest.importorskip("sqlmicro.spark.translate")
 pytestmark = pytest.mark.slow
@@ -156,7 +156,7 @@ def test_all_but_the_listed_templates_run():
 
 def test_cells_round_trip(session):
     """What tells -0.0 from 0.0 on Spark is read back as the number it was."""
-    from sqlmicro.columns import Column
+    from sqlmicro.database.columns import Column
 
     x = Column("x", "DOUBLE", "x")
     session.sql("SELECT explode(array(-0.0D, 0.0D, -1.5D, -1.5D, NULL)) AS x").createOrReplaceTempView("released")

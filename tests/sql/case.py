@@ -8,8 +8,8 @@ from hashlib import sha256
 import duckdb
 import pytest
 
-from sqlmicro.columns import Column
-from sqlmicro.templates import Name
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
 
 KEY = "secret"
 """The key of the keyed hashes, where the run of a case binds a secret one."""

@@ -15,8 +15,8 @@ import jinja2.meta
 import numpy as np
 import pytest
 
-from sqlmicro import templates
-from sqlmicro.columns import Column, make_columns
+from sqlmicro.database import templates
+from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.errors import TemplateError
 from sqlmicro.mask.pseudonymise import pads
 

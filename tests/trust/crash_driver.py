@@ -28,8 +28,11 @@ import pyarrow  # noqa: F401
 import typer
 
 import sqlmicro.__main__
-from sqlmicro import cli, locks, pipeline, publish, templates  # noqa: F401
-from sqlmicro.warehouse import Warehouse
+from sqlmicro import cli
+from sqlmicro.database import templates
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.publish import publish
+from sqlmicro.system import locks
 
 ARGUMENTS = (
     "individual-ranking --table persons --columns income,born --keep sex --drop name,token,grade --k 5 --in-place "

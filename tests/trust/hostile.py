@@ -109,7 +109,7 @@ def watched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def outcome(action: Any, values: dict[str, Any]) -> str:
     """Run a verb and return what it said: its report or its refusal; anything else is a failure."""
     from sqlmicro.errors import SqlmicroError
-    from sqlmicro.progress import Progress
+    from sqlmicro.system.progress import Progress
 
     try:
         said = json.dumps(action(values, Progress(enabled=False)), default=str)

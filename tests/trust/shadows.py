@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 
 import sqlmicro
-from sqlmicro import templates
+from sqlmicro.database import templates
 
 SYNTAX = (
     "list_value", "struct_pack", "row", "array_extract", "list_extract", "struct_extract", "array_slice", "date_part",

@@ -17,10 +17,10 @@ from sql.case import KEY, Case
 from sql.test_templates import CASES, prepare, run, same_rows
 
 import sqlmicro
+from sqlmicro.database.templates import Name, render
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.mask.pseudonymise import pads
-from sqlmicro.templates import Name, render
-from sqlmicro.warehouse import Warehouse
 
 from . import shadows
 

@@ -17,9 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sqlmicro
-from sqlmicro import jobfile, templates
+from sqlmicro.database import templates
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.progress import Progress
+from sqlmicro.system.progress import Progress
 
 from .hostile import FRAGMENTS, quoted
 
@@ -129,7 +129,7 @@ def test_text_as_a_job_file(tmp_path: Path, text: str, raw: bytes | None) -> Non
     content = text.encode(errors="surrogatepass") + (raw or b"")
     file.write_bytes(content)
     try:
-        jobs = jobfile.read(str(file), {}, Progress(enabled=False))
+        jobs = file.read(str(file), {}, Progress(enabled=False))
     except SqlmicroError as error:
         assert error.exit_code == 2
         assert str(file) in str(error)

@@ -18,7 +18,8 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import in_place, pipeline, publish
+from sqlmicro import pipeline
+from sqlmicro.publish import in_place, publish
 
 ROWS = 60
 USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 5}

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 import sqlmicro
 from sqlmicro import api
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.params import Parameter, settle
+from sqlmicro.options.params import Parameter, settle
 from sqlmicro.registry import methods
 
 from .hostile import CANARY, Watched, connect, names, outcome, quoted, texts, watched
@@ -383,9 +383,9 @@ def test_every_statement_in_the_code_prints_filtered_values_only() -> None:
 
 
 def test_a_sealed_database_reaches_no_other_file_and_takes_no_setting(tmp_path: Path) -> None:
-    from sqlmicro.source import find_source
-    from sqlmicro.templates import Sql, lit
-    from sqlmicro.warehouse import Warehouse
+    from sqlmicro.database.source import find_source
+    from sqlmicro.database.templates import Sql, lit
+    from sqlmicro.database.warehouse import Warehouse
 
     given = plain()
     inside = tmp_path / "inside"

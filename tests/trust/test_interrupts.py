@@ -29,9 +29,9 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import publish
 from sqlmicro.audits import k_anonymity
 from sqlmicro.erasure import purge as purging
+from sqlmicro.publish import publish
 from sqlmicro.safe_method.search import search
 
 from .test_crash import drive, phase

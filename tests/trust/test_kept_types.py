@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.published_types import with_enums_as
+from sqlmicro.publish.published_types import with_enums_as
 
 SECRET, INCOME, QUOTED = "SECRETDIAGNOSIS", 'net "income"', '"net ""income"""'
 ENUMS = {"small_enum", "medium_enum", "large_enum"}

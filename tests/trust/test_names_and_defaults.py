@@ -18,11 +18,11 @@ import pytest
 from typer.testing import CliRunner
 
 import sqlmicro
-from sqlmicro import jobfile
 from sqlmicro.cli import app
 from sqlmicro.errors import JobError
-from sqlmicro.progress import Progress
+from sqlmicro.jobs import file
 from sqlmicro.spark import engine
+from sqlmicro.system.progress import Progress
 
 UNSAFE = "\x1b[2J\u202etxt\u200b\x07\u2066\x9b31m\nfake: line\r"
 """Clears the screen, turns text round, hides, rings, colours, and begins a line of its own."""
@@ -101,7 +101,7 @@ def test_what_is_printed_has_no_character_that_a_terminal_acts_on(unsafe: Path, 
     assert json.loads(done.stdout)["columns"][0]["name"] == a, "JSON means what it meant"
     draft = command("init", *source, cwd=tmp_path).stdout
     (tmp_path / "job.toml").write_text(draft, encoding="utf-8")
-    assert jobfile.read(str(tmp_path / "job.toml"), {}, Progress(False))[0].options["table"] == table
+    assert file.read(str(tmp_path / "job.toml"), {}, Progress(False))[0].options["table"] == table
 
 
 def test_pages_and_markdown_have_none_either(unsafe: Path, tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_the_command_line_sets_an_option_of_a_job_file_back_to_its_default(tmp_p
     assert wet.returncode == 0, wet.stderr
     assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 31
     given = {"engine": "duckdb", "diff_rows": 10, "diff": False, "threads": None, "attach": ()}
-    (read,) = jobfile.read(str(tmp_path / "job.toml"), given, Progress(False))
+    (read,) = file.read(str(tmp_path / "job.toml"), given, Progress(False))
     assert [read.options[name] for name in ("engine", "diff_rows", "diff", "threads")] == ["duckdb", 10, False, 2]
 
 
@@ -245,7 +245,7 @@ def test_a_job_file_for_spark_needs_no_overwrite(tmp_path: Path, monkeypatch: py
         raise AssertionError("Spark was started")
 
     monkeypatch.setattr(engine.SparkWarehouse, "open", started)
-    jobs = jobfile.read(str(tmp_path / "job.toml"), {}, Progress(False))
+    jobs = file.read(str(tmp_path / "job.toml"), {}, Progress(False))
     with pytest.raises(sqlmicro.InputError, match="must not exist yet"):
         engine.release(jobs)
     (tmp_path / "out").rmdir()

@@ -9,7 +9,8 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import publish, templates
+from sqlmicro.database import templates
+from sqlmicro.publish import publish
 
 ROWS = 200
 USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_unique": ["id"], "k": 5}

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 import sqlmicro
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import copy_database
-from sqlmicro.warehouse import Warehouse
 
 TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2
 

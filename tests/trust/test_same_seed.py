@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sqlmicro
-from sqlmicro import keys
+from sqlmicro.system import secrets
 
 SEED = "one secret seed for all of them"
 ODD = 'net "income"'
@@ -369,13 +369,13 @@ def test_keys_are_hmacs_of_the_secret() -> None:
     import hmac
     import json
 
-    key = keys.from_text(SEED)
-    task = keys.Task("noise", ("age",), (), "keep", {"amount": 0.5})
+    key = secrets.from_text(SEED)
+    task = secrets.Task("noise", ("age",), (), "keep", {"amount": 0.5})
     own = {"by": [], "method": "noise", "nulls": "keep", "repeated": 0, "settings": {"amount": 0.5}}
     text = json.dumps(["draws", "main.p", own, ["age"], []], sort_keys=True)
     expected = hmac.new(key.value.encode(), text.encode(), "sha256").hexdigest()[:32]
     assert key.draws("main.p", task, ["age"]) == expected
-    plan = keys.Plan("main.p", (), (), (task,))
+    plan = secrets.Plan("main.p", (), (), (task,))
     others = {
         key.draws("main.q", task, ["age"]), key.draws("main.p", task, ["sex"]), key.draws("main.p", task, ["age"], 1),
         key.order(plan, b"1", b"1"), key.order(plan, b"1", b"2"), key.order(plan, b"2", b"1"),
@@ -387,13 +387,13 @@ def test_keys_are_hmacs_of_the_secret() -> None:
 @pytest.mark.parametrize("name", ["noise", "swap", "mdav"])
 def test_no_key_is_in_a_statement(workbench: Any, db: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    derived = keys.Key._derived
+    derived = secrets.Key._derived
 
-    def watched(self: keys.Key, *parts: object) -> str:
+    def watched(self: secrets.Key, *parts: object) -> str:
         made.append(derived(self, *parts))
         return made[-1]
 
-    monkeypatch.setattr(keys.Key, "_derived", watched)
+    monkeypatch.setattr(secrets.Key, "_derived", watched)
     settings = {"noise": {"amount": 1}, "swap": {"percent": 20}, "mdav": {"k": 3}}[name]
     verb = getattr(sqlmicro, name)
     report = verb("records", db=db, columns=[ODD], rest="drop", seed=SEED, show_sql=True, **settings)

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import locks, private
+from sqlmicro.system import locks, scratch
 
 CANARY = "CANARY-4711"
 NAME = ".sqlmicro.0123456789abcdef"
@@ -53,14 +53,14 @@ def strangers(parent: Path) -> None:
         (parent / name / "seed").write_text("a secret of the user")
     near = parent / ".sqlmicro.1123456789abcdef"  # with a marker that is another folder's
     (near / "work").mkdir(parents=True)
-    (near / "sqlmicro-run").write_bytes(private._mark(parent / NAME))
+    (near / "sqlmicro-run").write_bytes(scratch._mark(parent / NAME))
     ours = parent / "elsewhere" / ".sqlmicro.2123456789abcdef"  # ours in all, but reached by a link
     (ours / "work").mkdir(parents=True)
-    (ours / "sqlmicro-run").write_bytes(private._mark(ours))
+    (ours / "sqlmicro-run").write_bytes(scratch._mark(ours))
     (parent / ours.name).symlink_to(ours)
     linked = parent / ".sqlmicro.3123456789abcdef"  # with a link for a marker
     (linked / "work").mkdir(parents=True)
-    (parent / "marker").write_bytes(private._mark(linked))
+    (parent / "marker").write_bytes(scratch._mark(linked))
     (linked / "sqlmicro-run").symlink_to(parent / "marker")
     (parent / ".sqlmicro.4123456789abcdef").write_text("a file")
     for killed, content in ((".sqlmicro.5123456789abcdef", None), (".sqlmicro.6123456789abcdef", "")):
@@ -84,10 +84,10 @@ def test_only_folders_with_our_name_and_marker_are_removed(tmp_path: Path) -> No
 
 
 def test_the_folder_of_a_run_that_lives_stays(tmp_path: Path) -> None:
-    with private.folder(tmp_path) as alive:
+    with scratch.folder(tmp_path) as alive:
         (alive / "raw.tmp").write_text(CANARY)
-        private.sweep(tmp_path)
-        with private.folder(tmp_path) as second:
+        scratch.sweep(tmp_path)
+        with scratch.folder(tmp_path) as second:
             assert second != alive
         assert tree(alive) == {"raw.tmp": CANARY}
         assert alive.stat().st_mode & 0o777 == alive.parent.stat().st_mode & 0o777 == 0o700
@@ -99,7 +99,7 @@ def test_the_folder_of_a_run_that_lives_stays(tmp_path: Path) -> None:
 def test_what_belongs_to_another_user_stays(tmp_path: Path, part: str) -> None:
     dead = left_by_a_killed_run(tmp_path)
     os.chown(dead / part, 12345, 12345)
-    private.sweep(tmp_path)
+    scratch.sweep(tmp_path)
     assert (dead / "work" / "spilled" / "raw.tmp").exists()
 
 
@@ -113,10 +113,10 @@ def test_a_sweep_that_is_killed_is_taken_up_by_the_next(tmp_path: Path, monkeypa
 
     monkeypatch.setattr(shutil, "rmtree", killed)
     with pytest.raises(KeyboardInterrupt):
-        private.sweep(tmp_path)
+        scratch.sweep(tmp_path)
     monkeypatch.undo()
     assert dead.exists()
-    private.sweep(tmp_path)
+    scratch.sweep(tmp_path)
     assert not dead.exists()
 
 
@@ -127,9 +127,9 @@ def test_many_runs_that_start_at_once_do_not_sweep_each_other(tmp_path: Path) ->
     def run() -> None:
         try:
             while time.monotonic() < end:
-                with private.folder(tmp_path) as folder:
+                with scratch.folder(tmp_path) as folder:
                     (folder / "raw.tmp").write_text(CANARY)
-                    private.sweep(tmp_path)
+                    scratch.sweep(tmp_path)
                     assert (folder / "raw.tmp").read_text() == CANARY
         except BaseException as error:
             failures.append(error)
@@ -144,7 +144,7 @@ def test_many_runs_that_start_at_once_do_not_sweep_each_other(tmp_path: Path) ->
 
 
 def test_where_nothing_can_be_written_the_option_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(private.tempfile, "gettempdir", lambda: str(tmp_path / "none"))
+    monkeypatch.setattr(scratch.tempfile, "gettempdir", lambda: str(tmp_path / "none"))
     with pytest.raises(sqlmicro.InputError, match="TMPDIR") as caught:
         sqlmicro.profile(str(Path(__file__).parents[2] / "examples" / "persons.csv"))
     assert caught.value.exit_code == 2

@@ -16,10 +16,11 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import keys, warehouse
+from sqlmicro.database import warehouse
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask.pseudonymise import pads
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.system import secrets
 
 SEED = "correct horse battery staple 7381"
 COLUMNS = {"x": ("DOUBLE", [float(i * 7 % 40) for i in range(40)]), "id": ("BIGINT", range(40))}
@@ -33,7 +34,7 @@ def db(workbench: Any) -> str:
 
 def forms(secret: str) -> list[bytes]:
     """Return every form a secret could be seen in: itself, and the key made of it."""
-    return [secret.encode(), keys.from_text(secret).value.encode(), bytes.fromhex(keys.from_text(secret).value)]
+    return [secret.encode(), secrets.from_text(secret).value.encode(), bytes.fromhex(secrets.from_text(secret).value)]
 
 
 def shuffled(db: str, **options: Any) -> dict[str, Any]:
@@ -56,11 +57,11 @@ def test_one_seed_whichever_way_it_comes(
         report = shuffled(db, into=f"by {name}", **options)
         assert report["key"]["source"] == recorded(db)["key_source"] == name
         found[name] = report
-    monkeypatch.setenv(keys.SEED_VARIABLE, SEED)
+    monkeypatch.setenv(secrets.SEED_VARIABLE, SEED)
     found["environment variable"] = shuffled(db, into="by environment")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(SEED.encode() + b"\n")))
     found["standard input"] = shuffled(db, into="by input", seed_file="-")
-    monkeypatch.delenv(keys.SEED_VARIABLE)
+    monkeypatch.delenv(secrets.SEED_VARIABLE)
     assert [report["key"]["source"] for report in found.values()] == list(found)
     tables = [workbench.read(db, f"by {name}") for name in ("plain text", "file", "environment", "input")]
     assert tables.count(tables[0]) == 4
@@ -68,7 +69,7 @@ def test_one_seed_whichever_way_it_comes(
     # A seed in plain text may be short: its fingerprint would confirm guesses, so there is none.
     prints = [report["key"]["fingerprint"] for report in found.values()]
     assert prints[0] is None
-    assert prints[1:] == [keys.Secret(SEED.encode(), "").fingerprint] * 3
+    assert prints[1:] == [secrets.Secret(SEED.encode(), "").fingerprint] * 3
     assert any("for tests" in note for note in found["plain text"]["notes"])
     assert not any("for tests" in note for note in found["file"]["notes"])
 
@@ -77,9 +78,9 @@ def test_without_a_seed_the_key_is_of_the_system_and_new_every_time(db: str) -> 
     reports = [shuffled(db, into=f"system {i}") for i in range(2)]
     assert {report["key"]["source"] for report in reports} == {"operating system"}
     assert len({report["key"]["fingerprint"] for report in reports}) == 2
-    assert len(keys.run_key(None, None).value) == 32
-    assert "value" not in repr(keys.run_key(None, None))
-    assert SEED not in repr(keys.Secret(SEED.encode(), "file"))
+    assert len(secrets.run_key(None, None).value) == 32
+    assert "value" not in repr(secrets.run_key(None, None))
+    assert SEED not in repr(secrets.Secret(SEED.encode(), "file"))
 
 
 def test_a_secret_that_is_too_short_or_missing_is_refused_without_a_word_of_it(
@@ -96,7 +97,7 @@ def test_a_secret_that_is_too_short_or_missing_is_refused_without_a_word_of_it(
             shuffled(db, dry_run=True, seed_file=wrong)
     with pytest.raises(ParameterError, match="is given once"):
         shuffled(db, dry_run=True, seed="1", seed_file=str(file))
-    monkeypatch.setenv(keys.SEED_VARIABLE, "tiny")
+    monkeypatch.setenv(secrets.SEED_VARIABLE, "tiny")
     with pytest.raises(ParameterError, match="SQLMICRO_SEED: the secret seed must have at least 16") as refused:
         shuffled(db, dry_run=True)
     assert "tiny" not in str(refused.value)
@@ -110,8 +111,8 @@ def test_the_prompt_does_not_echo(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr("getpass.getpass", lambda words: asked.append(words) or SEED)
-    secret = keys.read("--seed-file", "seed", keys.SEED_VARIABLE, "-")
-    assert secret == keys.Secret(SEED.encode(), "prompt")
+    secret = secrets.read("--seed-file", "seed", secrets.SEED_VARIABLE, "-")
+    assert secret == secrets.Secret(SEED.encode(), "prompt")
     assert asked == ["Secret seed: "]
 
 
@@ -141,7 +142,7 @@ def test_processes_scripts_and_databases_show_no_secret(
         "--key-file",
         str(tmp_path / "key"), "--to", str(tmp_path / "o.csv"), "--manifest", str(tmp_path / "m.json"), "--json",
     ]  # fmt: skip
-    environment = {**os.environ, keys.SEED_VARIABLE: SEED}
+    environment = {**os.environ, secrets.SEED_VARIABLE: SEED}
     command = [sys.executable, "-m", "sqlmicro", *arguments]
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         seen = b""
@@ -150,7 +151,7 @@ def test_processes_scripts_and_databases_show_no_secret(
             time.sleep(0.02)
         out, err = process.communicate()
     assert process.returncode == 0, err
-    monkeypatch.setenv(keys.SEED_VARIABLE, SEED)
+    monkeypatch.setenv(secrets.SEED_VARIABLE, SEED)
     key_file = str(tmp_path / "key")
     script = sqlmicro.pseudonymise(
         "records", db=db, columns=["id"], keep=["x"], accept_unique=["x"], key_file=key_file, show_sql=True
@@ -163,7 +164,8 @@ def test_processes_scripts_and_databases_show_no_secret(
                 assert form not in place
     assert b"--key-file" in seen
     assert (
-        json.loads(out)["parameters"]["steps"][0]["key_fingerprint"] == keys.Secret(SEED[::-1].encode(), "").fingerprint
+        json.loads(out)["parameters"]["steps"][0]["key_fingerprint"]
+        == secrets.Secret(SEED[::-1].encode(), "").fingerprint
     )
 
 
@@ -187,7 +189,7 @@ def test_the_query_log_of_the_database_shows_no_secret(
         closed(connection)
 
     monkeypatch.setattr(duckdb, "connect", connect)
-    monkeypatch.setattr("sqlmicro.warehouse.close", close)
+    monkeypatch.setattr("sqlmicro.database.warehouse.close", close)
     (tmp_path / "key").write_text(SEED)
     # Without --to: the setting that seals the database off would keep duckdb_logs from nothing.
     sqlmicro.pseudonymise(
@@ -244,8 +246,8 @@ def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, t
 
 def test_a_record_twice_is_not_none(workbench: Any) -> None:
     """Were the hashes of the records combined by XOR, a record that occurs twice would vanish."""
-    from sqlmicro.content import content_of
-    from sqlmicro.templates import Name
+    from sqlmicro.database.content import content_of
+    from sqlmicro.database.templates import Name
 
     contents = set()
     for values in ([1, 1, 2], [2, 3, 3], [2], [2, 2, 2], [1, 2, 2], []):

@@ -10,7 +10,7 @@ import pytest
 from test_postgres import CHILDREN, OPTIONS, URL, Server, persons, pytestmark, server  # noqa: F401
 
 import sqlmicro
-from sqlmicro import postgres
+from sqlmicro.database import postgres
 
 # For every function of the server that a function in SQL can be like: the same name and types, and nothing as result.
 EVERY_FUNCTION = """

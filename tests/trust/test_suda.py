@@ -19,8 +19,8 @@ from sqlmicro.audits import inputs
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.suda import Weigh, dis_suda, elliot, ihsn, scores, units
 from sqlmicro.cli import app
-from sqlmicro.params import settle
-from sqlmicro.warehouse import Warehouse
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.params import settle
 
 Rows = Sequence[Sequence[Any]]
 GUIDELINE = [

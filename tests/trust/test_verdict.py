@@ -208,7 +208,7 @@ into = "out"
 
 def test_an_attack_that_gets_further_lowers_the_verdict() -> None:
     """Over all released columns k holds, yet two releases together tell more: amber, by the attack alone."""
-    from sqlmicro.verdict import Attacked, Promised, Verdict
+    from sqlmicro.audits.verdict import Attacked, Promised, Verdict
 
     held = Verdict((Promised(5, ("a",), 5),), ("a",), 5, {})
     assert held.after([Attacked("distance-linkage", 0.2, 0.17, 0.001, 1000, False)]).status == "held"
@@ -344,7 +344,7 @@ def test_another_table_of_releases_is_told_in_words(db: str, columns: str) -> No
 
 
 def test_the_columns_that_are_checked_are_those_that_are_made(db: str) -> None:
-    from sqlmicro.recording import RECORDED
+    from sqlmicro.publish.recording import RECORDED
 
     mdav(db)
     columns = query(db, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'releases' ORDER BY column_index")

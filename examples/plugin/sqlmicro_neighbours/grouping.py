@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.params import Param
+from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method
 
 if TYPE_CHECKING:

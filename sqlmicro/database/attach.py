@@ -1,0 +1,225 @@
+"""Other databases beside the own one: `--attach NAME=URL`, after which their tables are `NAME.schema.table`.
+
+| URL | what is attached | DuckDB extension |
+| --- | --- | --- |
+| `file.duckdb`, `file.db` | another DuckDB file | none |
+| `sqlite:file.db` | an SQLite file | sqlite_scanner |
+| `postgres:dbname=crm host=db` | a PostgreSQL database, in the words of libpq | postgres_scanner |
+| `mysql:database=crm host=db` | a MySQL database | mysql_scanner |
+| `ducklake:meta.ducklake` | a DuckLake | ducklake |
+
+A password is never part of a URL: it would be seen in the list of processes and in the history of the shell. What is
+behind the first colon is kept out of messages, of the log and of what is recorded.
+
+Extensions are loaded where they are installed, from DuckDB's own folder or from a wheel `duckdb-extension-…`; nothing
+is ever downloaded.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlmicro.database import postgres
+from sqlmicro.database.templates import Sql
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
+from sqlmicro.options.params import check_path
+
+EXTENSIONS = {
+    "duckdb": "", "sqlite": "sqlite_scanner", "postgres": "postgres_scanner", "mysql": "mysql_scanner",
+    "ducklake": "ducklake",
+}  # fmt: skip
+"""The kinds of databases that can be attached, and the extension each needs."""
+REMOTE = ("postgres", "mysql")
+_NEEDED = {"iceberg": ("avro",)}
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = re.compile(r"pass(word|wd)\s*=|\bpwd\s*=|://[^/@\s]*:[^/@\s]*@", re.IGNORECASE)
+_PASSWORDS = {
+    "mysql": "Set MYSQL_PWD, or store a secret of DuckDB (CREATE PERSISTENT SECRET)",
+    "other": "Set PGPASSWORD, name a file in PGPASSFILE, a service in a service file (service=…), or store a secret of "
+    "DuckDB (CREATE PERSISTENT SECRET)",
+}
+_REASONS = (
+    ("password|authentication|access denied", "a password or user it does not accept"),
+    ("does not exist|unknown database", "a database or user it does not have"),
+    ("refused|translate host|unknown server host|timed? ?out|no such file|can't connect", "no server that answers"),
+    ("lock", "one that another process has locked"),
+)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A database to attach: its name here, its kind, and what it is opened with, which no message shows."""
+
+    name: str
+    kind: str
+    what: str
+
+    @property
+    def where(self) -> str:
+        """The option in messages, without what may tell of the server."""
+        return f"--attach {self.name}"
+
+
+def parse(text: str) -> Attachment:
+    """Return the database that `NAME=URL` means.
+
+    >>> parse("crm=postgres:service=crm"), parse("old=old.duckdb").kind
+    (Attachment(name='crm', kind='postgres', what='service=crm'), 'duckdb')
+
+    Raises
+    ------
+    ParameterError
+        For another form, or a password in it; the URL is not quoted.
+    """
+    name, equals, url = text.partition("=")
+    kinds = ", ".join(f"{kind}:" for kind in EXTENSIONS if kind != "duckdb")
+    if not equals or not url or not _NAME.fullmatch(name):
+        raise ParameterError(
+            "--attach",
+            f"reads NAME=URL: a name of letters, digits and _, then a DuckDB file or one of {kinds}",
+            "another form",
+        )
+    scheme, colon, rest = url.partition(":")
+    kind = {"postgresql": "postgres"}.get(scheme, scheme)
+    found = Attachment(name, "duckdb", url)
+    if colon and kind in EXTENSIONS:
+        # URIs of libpq begin with the scheme itself.
+        found = Attachment(name, kind, url if rest.startswith("//") and kind == "postgres" else rest)
+    elif colon and len(scheme) > 1:
+        raise ParameterError(found.where, f"a URL begins with one of {kinds}, or is a DuckDB file", "another scheme")
+    if _SECRET.search(url):
+        raise ParameterError(
+            found.where,
+            "a password is not given on the command line or in a job file, where others can read it",
+            "one",
+            _PASSWORDS["mysql" if kind == "mysql" else "other"],
+        )
+    return found
+
+
+def beside(folder: Path, text: str) -> str:
+    """Return `NAME=URL` with a path in it taken from `folder`.
+
+    >>> beside(Path("/jobs"), "old=sqlite:old.db"), beside(Path("/jobs"), "crm=postgres:service=crm")
+    ('old=sqlite:/jobs/old.db', 'crm=postgres:service=crm')
+    """
+    found = parse(text)
+    if found.kind in REMOTE or _remote_catalog(found):
+        return text
+    scheme = "" if found.kind == "duckdb" else f"{found.kind}:"
+    return f"{found.name}={scheme}{folder / found.what}"
+
+
+def _remote_catalog(found: Attachment) -> bool:
+    """Tell whether the catalog of a DuckLake is in a server."""
+    return found.kind == "ducklake" and found.what.startswith(("postgres:", "mysql:"))
+
+
+def attach(warehouse: Warehouse, texts: Sequence[str], *, writable: Collection[str] = ()) -> None:
+    """Attach databases; those whose name is not in `writable` can only be read.
+
+    Raises
+    ------
+    InputError, ParameterError
+        When one cannot be opened, or its extension is not installed; the message has the command that installs it.
+    """
+    for text in texts:
+        found = parse(text)
+        taken = warehouse.query("catalog", "SELECT lower(database_name) FROM duckdb_databases()")
+        if (found.name.lower(),) in taken:
+            raise ParameterError(found.where, "its name must be free", "a database that is called so", "Take another")
+        if EXTENSIONS[found.kind]:
+            load(warehouse, EXTENSIONS[found.kind], found.where)
+        writes = found.name.lower() in {name.lower() for name in writable}
+        _open(warehouse, found, writes)
+        warehouse.attached.append(found.name)
+        if found.kind == postgres.KIND:
+            postgres.refuse_shadowing(warehouse, found.name, found.where)
+        if found.kind == "ducklake":
+            _reach_files(warehouse, found.name, writes)
+
+
+def _open(warehouse: Warehouse, found: Attachment, writes: bool) -> None:
+    options = ["READ_WRITE" if writes else "READ_ONLY"]
+    what = found.what
+    if found.kind in ("duckdb", "sqlite") or (found.kind == "ducklake" and not _remote_catalog(found)):
+        check_path(what, found.where)
+        new = found.kind == "ducklake" and writes
+        if not new and not Path(what).is_file():
+            raise InputError(found.where, f"there must be a file {what!r}", "none", "Check the path")
+        what = str(Path(what).absolute())
+    if found.kind == "ducklake":
+        what = f"ducklake:{what}"
+    else:
+        options.append(f"TYPE {found.kind}")
+    secret = found.kind in REMOTE or _remote_catalog(found)
+    text = "ATTACH {{ what | lit }} AS {{ name | ident }} ({{ options }})"
+    names = {"name": found.name, "options": Sql(", ".join(options))}
+    reason = ""
+    try:
+        warehouse.attach(text, what=what, **names)
+    except SqlmicroError:
+        raise
+    except Exception as error:
+        told = str(error).lower()
+        reason = next((reason for words, reason in _REASONS if re.search(words, told)), type(error).__name__)
+    if reason:  # out of the block: the database's own error, which quotes the URL, is not its context
+        raise InputError(
+            found.where,
+            f"must be a {found.kind} database that can be opened",
+            reason,
+            _PASSWORDS["mysql" if found.kind == "mysql" else "other"] if "password" in reason else "Check the URL",
+        )
+    warehouse.log_only("attach", text, what=f"{found.kind}: as given with {found.where}" if secret else what, **names)
+
+
+def _reach_files(warehouse: Warehouse, name: str, writes: bool) -> None:
+    """Let the sealed database reach the data files of a DuckLake."""
+    found = warehouse.query("attach", "SELECT data_path FROM ducklake_settings({{ name | lit }})", name=name)
+    folder = str(found[0][0])
+    if writes and "://" not in folder:  # once sealed, the database can make folders only inside of this one
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    warehouse.folders.add(folder)
+
+
+def load(warehouse: Warehouse, extension: str, where: str) -> None:
+    """Load an extension of DuckDB from its folder or from a wheel; it is never downloaded.
+
+    Raises
+    ------
+    InputError
+        When it is not installed for this version of DuckDB, with the commands that install it.
+    """
+    for needed in _NEEDED.get(extension, ()):
+        load(warehouse, needed, where)
+    path = _in_wheel(extension, warehouse.version)
+    # The wheel was chosen for this environment; what is in the home folder comes second.
+    for what in filter(None, (path and str(path), extension)):
+        try:
+            warehouse.query("extension", "LOAD {{ what | lit }}", what=what)
+        except QueryError:
+            continue
+        return
+    version = warehouse.version.removeprefix("v")
+    raise InputError(
+        where,
+        f"needs DuckDB's extension {extension!r} for DuckDB {version}, and nothing is installed unasked",
+        "none that can be loaded",
+        f"Install it with: pip install duckdb-extension-{extension.replace('_', '-')}=={version} (if there is no such "
+        f"wheel, then in the DuckDB shell: INSTALL {extension.removesuffix('_scanner')})",
+    )
+
+
+def _in_wheel(extension: str, version: str) -> Path | None:
+    """Return the file of an extension that a wheel has installed for this version of DuckDB."""
+    found = importlib.util.find_spec(f"duckdb_extension_{extension}")
+    for folder in (found.submodule_search_locations or ()) if found else ():
+        file = Path(folder) / "extensions" / version / f"{extension}.duckdb_extension"
+        if file.is_file():
+            return file
+    return None

@@ -1,0 +1,224 @@
+"""The SQL templates: where they are, and how names and values get into them.
+
+Nothing reaches a statement but through `ident` (a name), `idents` (a list of names) and `lit` (a value), or as a
+whole number; Jinja's `finalize` refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown
+one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sqlmicro.errors import TemplateError
+
+# What may hold a blank line of its own (a comment, a name, a text) is taken first, and stays.
+_BLANK_LINE = re.compile(r"""(--[^\n]*|"(?:[^"]|"")*"|'(?:[^']|'')*')|\n[ \t]*(?=\n)""")
+HEADER = ("title", "source", "reads", "returns", "params")
+
+
+class Name(NamedTuple):
+    """A qualified relation: catalog, schema and table; empty parts are left out.
+
+    >>> print(Name("", "main", "persons"))
+    main.persons
+    """
+
+    catalog: str
+    schema: str
+    table: str
+
+    def __str__(self) -> str:
+        return ".".join(part for part in self if part)
+
+
+class Sql(str):
+    """Text that is SQL already; made only here and by the warehouse from rendered templates."""
+
+
+def ident(name: object) -> Sql:
+    """Quote one identifier, or the parts of a `Name`: the only quoting function there is.
+
+    >>> ident('5" disk')
+    '"5"" disk"'
+    >>> ident(Name("", "main", "persons"))
+    '"main"."persons"'
+    """
+    if isinstance(name, Name):
+        return Sql(".".join(ident(part) for part in name if part))
+    text = name if isinstance(name, str) else getattr(name, "staged", None)
+    if not isinstance(text, str) or not text:
+        raise TemplateError("ident", "must be a name", type(name).__name__)
+    if "\0" in text:
+        raise TemplateError("ident", "a name cannot contain a NUL character")
+    return Sql('"' + text.replace('"', '""') + '"')
+
+
+def idents(names: Iterable[object]) -> Sql:
+    """Quote identifiers and join them with commas.
+
+    >>> idents(["a", "b"])
+    '"a", "b"'
+    """
+    return Sql(", ".join(ident(name) for name in names))
+
+
+def lit(value: object) -> Sql:
+    """Write a value as a SQL literal.
+
+    >>> lit("it's"), lit(None), lit(0.5), lit(True), lit(["a", "b"])
+    ("'it''s'", 'NULL', '0.5', 'true', "['a', 'b']")
+    """
+    if value is None:
+        return Sql("NULL")
+    if isinstance(value, bool):
+        return Sql("true" if value else "false")
+    if isinstance(value, (int, Decimal)):
+        return Sql(str(value))
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise TemplateError("lit", "a number must be finite")
+        return Sql(repr(value))
+    if isinstance(value, str):
+        if "\0" in value:
+            raise TemplateError("lit", "text cannot contain a NUL character")
+        return Sql("'" + value.replace("'", "''") + "'")
+    if isinstance(value, (list, tuple)):
+        return Sql("[" + ", ".join(lit(item) for item in value) + "]")
+    raise TemplateError("lit", "must be a number, text, true/false, NULL or a list of these", type(value).__name__)
+
+
+def sqltype(kind: object) -> Sql:
+    """Write a column's type as the database itself spelled it; a `Column` stands for its type."""
+    return Sql(kind if isinstance(kind, str) else getattr(kind, "type"))  # noqa: B009
+
+
+def comment(text: str) -> Sql:
+    """Write text into a SQL comment: one line, printable."""
+    return Sql("".join(char if char.isprintable() else " " for char in text))
+
+
+def _finalize(value: Any) -> Any:
+    if isinstance(value, Sql) or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    raise TemplateError("template", "only ident, idents, lit and whole numbers may be printed", type(value).__name__)
+
+
+@cache
+def root() -> Path:
+    """Return the folder of the templates: inside the wheel, or beside the package in a checkout."""
+    package = Path(__file__).parent.parent
+    return package / "sql" if (package / "sql").is_dir() else package.parent / "sql"
+
+
+@cache
+def text_of(template: str) -> str:
+    """Return the text of a template: `stage/name.sql` is ours, `package:stage/name.sql` in the folder sql of a plug-in.
+
+    Raises
+    ------
+    TemplateError
+        When there is no such file.
+    """
+    package, colon, name = template.rpartition(":")
+    folder = root()
+    if colon:
+        found = importlib.util.find_spec(package)
+        folder = Path(found.origin or "").parent / "sql" if found else Path()
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except OSError:
+        raise TemplateError(template, "must be a template", "none") from None
+
+
+@cache
+def environment() -> Any:
+    """Return the Jinja environment all templates are rendered in."""
+    import jinja2
+
+    env = jinja2.Environment(
+        loader=jinja2.FunctionLoader(text_of),
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    env.filters.update(ident=ident, idents=idents, lit=lit, sqltype=sqltype, comment=comment)
+    return env
+
+
+@cache
+def header(template: str) -> dict[str, str]:
+    """Return the five header lines of a template as a dictionary."""
+    found: dict[str, str] = {}
+    key = ""
+    for line in text_of(template).splitlines():
+        if not line.startswith("--"):
+            break
+        text = line.removeprefix("--").strip()
+        word, colon, rest = text.partition(":")
+        if colon and word in HEADER:
+            key, text = word, rest.strip()
+            found[key] = text
+        else:
+            found[key] += " " + text
+    return found
+
+
+def declared_params(template: str) -> frozenset[str]:
+    """Return the names in the header's `params:` line; what stands in parentheses explains them."""
+    text = re.sub(r"\([^)]*\)", "", header(template).get("params", ""))
+    return frozenset(part.strip() for part in text.split(",") if part.strip())
+
+
+def render(template: str, **params: object) -> Sql:
+    """Return the SELECT of `template`, header included, with its parameters filled in.
+
+    Raises
+    ------
+    TemplateError
+        For an unknown or missing parameter, or one that is printed without `ident`, `idents` or `lit`.
+    """
+    import jinja2
+
+    declared = declared_params(template)
+    unknown, missing = params.keys() - declared, declared - params.keys()
+    if unknown or missing:
+        raise TemplateError(
+            template,
+            f"parameters must be {', '.join(sorted(declared)) or 'none'}",
+            f"unknown {sorted(unknown)}, missing {sorted(missing)}",
+        )
+    try:
+        text = environment().get_template(template).render(**params)
+    except jinja2.TemplateError as error:
+        raise TemplateError(template, "must render", str(error)) from None
+    return Sql(_BLANK_LINE.sub(lambda found: found[1] or "", text).strip("\n"))
+
+
+def statement(text: str, **params: object) -> Sql:
+    """Return a statement that is no SELECT (CREATE, COPY, SET, …) with its parameters filled in."""
+    import jinja2
+
+    try:
+        return Sql(_parsed(text).render(**params).strip())
+    except jinja2.TemplateError as error:
+        raise TemplateError("statement", "must render", str(error)) from None
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> Any:
+    return environment().from_string(text)
+
+
+def all_templates() -> list[str]:
+    """Return every template as `stage/name.sql`; the macros are no templates, their arguments are DuckDB's."""
+    found = sorted(path.relative_to(root()).as_posix() for path in root().rglob("*.sql"))
+    return [name for name in found if not name.startswith("macros/")]

@@ -1,0 +1,233 @@
+"""Job files: TOML in, jobs out; errors name file, step or gate, and key.
+
+Its top level holds the options all steps share, each `[[step]]` what to `do`, each `[[gate]]` what the release must
+pass before it is published::
+
+   db = "warehouse.duckdb"
+   table = "persons"
+   drop = ["name"]
+
+   [[step]]
+   do = "individual-ranking"
+   columns = ["income"]
+   k = 5
+
+   [[step]]
+   do = "safe"
+   columns = ["age", "sex", "region"]
+   k = 3
+
+   [[gate]]
+   quasi = ["age", "sex", "region"]
+   min_k = 3
+
+   [[step]]
+   do = "publish"
+   into = "persons_release"
+
+Several tables are released together: each is a `[[job]]`, which has what the file of one table has, with `[[job.step]]`
+and `[[job.gate]]`; what holds for all of them (`db`, seed, memory) stands above. Their pseudonyms are made with one
+key. Values are taken as they are written; of the environment only secrets are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sqlmicro.audits.registry import audits
+from sqlmicro.audits.registry import gates as gate_options
+from sqlmicro.database import attach, source
+from sqlmicro.errors import JobError, ParameterError, did_you_mean
+from sqlmicro.jobs.steps import (  # fmt: skip
+    FILE_OPTIONS,
+    JOB_OPTIONS,
+    OTHER_STEPS,
+    TABLE_OPTIONS,
+    TABLE_STEPS,
+    Job,
+    Step,
+    gate_parameters,
+    step_parameters,
+)
+from sqlmicro.options import common
+from sqlmicro.options.params import Parameter, settle
+from sqlmicro.registry import methods
+from sqlmicro.system.progress import Progress
+from sqlmicro.system.secrets import ASK
+
+SECTIONS = ("step", "gate", "job")
+
+
+def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Job]:
+    """Read a job file: one job, or one for every `[[job]]`.
+
+    Parameters
+    ----------
+    path : str
+        The file; paths in it are taken from its own folder.
+    overrides : mapping
+        Options of the command line, which go before those of the file; None and an empty list are none.
+    progress : Progress
+        Where the jobs tell how far they are.
+
+    Raises
+    ------
+    JobError
+        For a file that cannot be read, an unknown key, or a step that is wrong; the message names file, step and key.
+    """
+    content = _content(path)
+    given = {name: value for name, value in overrides.items() if value not in (None, ())}
+    if "job" not in content:
+        return [_read_job(path, path, content, given, progress)]
+    if "table" in given:
+        must = "--table goes with the file of one table"
+        raise JobError(path, must, "a file of several", "Change the table in the file")
+    shared = {name: value for name, value in content.items() if name != "job"}
+    for name in shared:
+        if name in (*common.names(TABLE_OPTIONS), "step", "gate"):
+            must = f"{name!r} belongs into each [[job]]; above them stands what holds for all tables"
+            raise JobError(path, must, do="There may be: " + ", ".join(common.names(FILE_OPTIONS)))
+    sections, jobs = _listed(path, content, "job"), []
+    if not sections:
+        raise JobError(path, "must have at least one [[job]]", "none", "See: sqlmicro run --help")
+    for number, item in enumerate(sections, 1):
+        label = f"{path}, job {number}"
+        own = {*common.names(FILE_OPTIONS), "job"} & item.keys()
+        if own:
+            must = f"{sorted(own)[0]!r} holds for all tables, and stands above the first [[job]]"
+            raise JobError(label, must)
+        jobs.append(_read_job(path, label, {**shared, **item}, given, progress))
+    if not all(job.anonymizes for job in jobs):
+        raise JobError(path, "every [[job]] must anonymize and publish", "one that does not", "Make two job files")
+    _check_pseudonyms(path, jobs)
+    return jobs
+
+
+def _content(path: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError:
+        raise JobError(path, "there must be a job file", "none") from None
+    except RecursionError:
+        raise JobError(path, "must be TOML with values of a few levels", "brackets in brackets without end") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        place = str(error).rpartition("(")[2].rstrip(")") if "(at" in str(error) else "somewhere"
+        raise JobError(path, "must be TOML", f"something else {place}") from None
+
+
+def _listed(where: str, content: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the sections of a name: a list of tables, possibly empty."""
+    listed = content.get(name, [])
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        raise JobError(f"{where}, key {name!r}", f"is written [[{name}]]", "something else")
+    return listed
+
+
+def _read_job(path: str, label: str, content: Mapping[str, Any], given: Mapping[str, Any], progress: Progress) -> Job:
+    """Return the job of one table."""
+    known = common.names(JOB_OPTIONS)
+    for name in content:
+        if name not in (*known, *SECTIONS):
+            raise JobError(label, f"{name!r} is not a key here", do=did_you_mean(name, (*known, *SECTIONS)))
+    folder = Path(path).parent
+    own = {name: value for name, value in content.items() if name not in SECTIONS}
+    shared = _settled(JOB_OPTIONS, {**_beside(folder, JOB_OPTIONS, own), **given}, label)
+    listed = _listed(label, content, "step")
+    if not listed:
+        raise JobError(label, "must have at least one [[step]]", "none", "See: sqlmicro run --help")
+    steps = tuple(_read_step(label, folder, number, item) for number, item in enumerate(listed, 1))
+    gates = []
+    for number, item in enumerate(_listed(label, content, "gate"), 1):
+        settings, where = _beside(folder, gate_parameters(), item), f"{label}, gate {number}"
+        _settled(gate_parameters(), settings, where)
+        for name in settings.get("measure", ()):
+            if name not in audits():
+                raise JobError(f"{where}, key 'measure'", f"{name!r} is no audit", do=did_you_mean(name, audits()))
+        names = common.names(gate_options())
+        if not any(name in settings for name in (*names, "measure")):
+            raise JobError(where, "must say what has to hold, such as min_k = 3", "no threshold")
+        gates.append(Step("gate", settings, where))
+    job = Job(shared, steps, label, progress, tuple(gates))
+    _check_order(job)
+    return job
+
+
+def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the paths in them taken from a folder; the name of a table stays as it is."""
+
+    def path(kind: str, text: Any) -> Any:
+        if not isinstance(text, str) or text == ASK:
+            return text
+        if kind in ("TABLE", "NAME=URL"):
+            return (source if kind == "TABLE" else attach).beside(folder, text)
+        column, equals, file = text.partition("=") if kind == "A=FILE" else ("", "", text)
+        return text if Path(file).is_absolute() else f"{column}{equals}{folder / file}"
+
+    found = dict(settings)
+    for parameter in declared:
+        kind, value = parameter.param.metavar, settings.get(parameter.name)
+        if kind in ("FILE", "FILE...", "A=FILE", "TABLE", "NAME=URL") and value is not None:
+            texts = [path(kind, text) for text in value] if isinstance(value, list) else path(kind, value)
+            found[parameter.name] = texts
+    return found
+
+
+def _settled(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    try:
+        return settle(declared, given, where)
+    except ParameterError as error:
+        raise JobError(error.where, error.must, error.got, error.do) from None
+
+
+def _read_step(label: str, folder: Path, number: int, item: dict[str, Any]) -> Step:
+    do = item.get("do")
+    known = [*methods(), *OTHER_STEPS]
+    where = f"{label}, step {number}"
+    if not isinstance(do, str):
+        raise JobError(where, "must say what to do", "no key 'do'", f'Write do = "…"; there are: {", ".join(known)}')
+    if do not in known:
+        raise JobError(f"{where}, key 'do'", f"{do!r} is no step", do=did_you_mean(do, known))
+    settings = {name: value for name, value in item.items() if name != "do"}
+    settings = _beside(folder, step_parameters(do), settings)
+    where = f"{where} ({do})"
+    _settled(step_parameters(do), settings, where)
+    return Step(do, settings, where)
+
+
+def _check_order(job: Job) -> None:
+    """Tables first, publishing last; a job that publishes nothing only registers, profiles and audits."""
+    does = [step.do for step in job.steps]
+    first = next((number for number, do in enumerate(does) if do not in TABLE_STEPS), len(does))
+    late = [do for do in does[first:] if do in TABLE_STEPS]
+    if late:
+        raise JobError(job.label, "steps that register or profile come first", f"{late[0]} after {does[first]}")
+    if not job.anonymizes:
+        if "publish" in does:
+            must = "must have a step that anonymizes what it publishes"
+            raise JobError(job.label, must, "none", "There are: " + ", ".join(methods()))
+        if job.gates:
+            must = "a [[gate]] holds a release to something before it is published"
+            raise JobError(job.label, must, "a job that publishes nothing", 'Write [[step]] do = "audit"')
+        return
+    if "audit" in does:
+        where = job.steps[does.index("audit")].where
+        raise JobError(where, "a release is held to its audits by a [[gate]]", "an audit step", "Write [[gate]]")
+    if does.count("publish") != 1 or does[-1] != "publish":
+        must, way = "must end with one step that does publish", 'Add [[step]] do = "publish" at the end'
+        raise JobError(job.label, must, f"{does.count('publish')} of them", way)
+
+
+def _check_pseudonyms(path: str, jobs: list[Job]) -> None:
+    """Refuse different keys: what joined the tables before would join them no more."""
+    steps = [step for job in jobs for step in job.steps if step.do == "pseudonymise"]
+    if len({step.settings.get("key_file") for step in steps}) > 1:
+        raise JobError(
+            path,
+            "the tables of one job file share the key of their pseudonyms, so that they can be joined",
+            "different values of key_file",
+            "Give all steps that pseudonymise the same key_file, or make two job files",
+        )

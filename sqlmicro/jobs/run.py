@@ -1,0 +1,443 @@
+"""Jobs: steps over a table, run in order, then publishing; of several tables all releases are published together."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro import pipeline
+from sqlmicro.audits import gate, sensitive
+from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.runner import described
+from sqlmicro.audits.verdict import judge
+from sqlmicro.database import attach, postgres
+from sqlmicro.database.columns import pick
+from sqlmicro.database.source import find_source, is_elsewhere, split_name
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.erasure import purge
+from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.jobs.steps import (  # fmt: skip
+    TABLE_STEPS,
+    Job,
+    Step,
+    accepted,
+    keeps_candidates,
+    nulls_of,
+    own_settings,
+    plan_of,
+    settle_columns,
+    step_columns,
+)
+from sqlmicro.options import common
+from sqlmicro.options.params import settle
+from sqlmicro.pipeline import losses
+from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
+from sqlmicro.publish.targets import Target
+from sqlmicro.registry import find
+from sqlmicro.system import secrets
+from sqlmicro.system.interrupts import watched
+from sqlmicro.work import Claim
+
+if TYPE_CHECKING:
+    from sqlmicro.database.source import Source
+    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.pipeline import Run
+    from sqlmicro.publish.publish import Release
+    from sqlmicro.publish.targets import Target
+    from sqlmicro.system.secrets import Key
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A job whose table was found, and where its release goes; `watched` if that may yet become the table itself."""
+
+    job: Job
+    source: Source
+    target: Target
+    staging: str
+    manifest: str | None
+    watched: bool = False
+
+
+def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Run the jobs of one file, publish their releases together, and return a report of each.
+
+    Raises
+    ------
+    SqlmicroError
+        Nothing was published, whatever the reason.
+    """
+
+    with watched():
+        made = _release(jobs)
+        try:
+            _purge(jobs[0], [release for release, _ in made])
+        finally:  # what was published is told of, and purged before anything can go wrong in telling
+            for release, path in made:
+                if path and not release.report["dry_run"]:
+                    manifest.write(path, release.report, release.started)
+    return [release.report for release, _ in made]
+
+
+def _purge(job: Job, releases: Sequence[Release]) -> None:
+    replaced = [release for release in releases if release.target.kind == "in place" and not release.target.on_server]
+    if not replaced:
+        return
+
+    first, given = replaced[0].report, job.options
+    machine = {name: given[name] for name in common.names(common.MACHINE)} | {"progress": job.progress}
+    wanted = any(release.target.purge for release in replaced)
+    purge.after_publishing(replaced[0].target.file or given["db"], first, machine, wanted=wanted)
+    told = ("purged", "not_purged_because", "purge_failed", "warning")
+    for other in replaced[1:]:
+        other.report |= {name: first[name] for name in told if name in first}
+
+
+def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
+    """Run the steps of all jobs, then publish; return the releases and where their manifests go."""
+
+    given, dry = jobs[0].options, jobs[0].dry
+    if given["diff"] and not dry:
+        raise ParameterError("--diff", "goes with --dry-run: it shows what would be published", "no --dry-run")
+    key = secrets.run_key(given["seed"], given["seed_file"])
+    keeps_file = bool(given["db"]) and not dry
+    others = [attach.parse(text).name for text in given["attach"]]
+    from_files = all(is_elsewhere(job.options["table"], others) for job in jobs)
+    # A dry run makes no database: one that is not there yet is stood for by memory.
+    missing = dry and from_files and given["db"] and not Path(given["db"]).exists()
+    with Warehouse.open(
+        None if missing else given["db"],
+        stands_for=given["db"],
+        read_only=not keeps_file,
+        may_create=keeps_file and from_files,
+        memory_limit=given["memory_limit"],
+        threads=given["threads"],
+        progress=jobs[0].progress,
+    ) as warehouse:
+        attach.attach(warehouse, given["attach"], writable=() if dry else _written(jobs))
+        found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
+        _refuse_unlike(found)
+        warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
+        releases = [_make(warehouse, part, key) for part in found]
+        elsewhere = found[0].target.name is not None and warehouse.has_attached(found[0].target.name.catalog)
+        lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
+        publish.publish(releases, dry=dry or lost)
+        for part, release in zip(found, releases, strict=True):
+            _finish(release, dry=dry, lost=lost)
+            if part.target.on_server and part.target.name:
+                postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
+        if given["show_sql"]:
+            releases[0].report["sql"] = warehouse.script()
+        for release in releases if given["diff"] else ():
+            release.report["preview"] = preview.preview(release, given["diff_rows"])
+    return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
+
+
+def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
+    """Find the table of a job and settle where its release goes, before any work is done."""
+
+    if number:
+        warehouse.add_staging()
+    for held in job.gates:
+        if held.settings.get("population"):
+            find_source(warehouse, held.settings["population"], {}, name="population_source")
+    source = find_source(warehouse, job.options["table"], common.reader_options(job.options))
+    target, manifest_file = _choose_target(job, source, warehouse)
+    return _Found(job, source, target, warehouse.staging, manifest_file)
+
+
+def _written(jobs: Sequence[Job]) -> set[str]:
+    """Return the names of the attached databases that releases are written to."""
+
+    names = []
+    for job in jobs:
+        settings = job.steps[-1].settings
+        if not settings.get("to"):
+            names.append(split_name(settings.get("into") or job.options["table"]))
+    return {parts[0] for parts in names if len(parts) == 3}
+
+
+def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
+    """Return where the release goes and where its manifest; what cannot be is refused."""
+
+    values = settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)
+    manifest_file = values.pop("manifest")
+    target = targets.choose_target(source, **values, keeps=keeps_candidates(job))
+    target = targets.in_database(warehouse, target)
+    if target.purge and not job.dry and target.database == "duckdb":
+        purge.check(target.file or str(job.options["db"]))
+    manifest.check(manifest_file, values["overwrite"] or job.dry, source)
+    if not job.dry:
+        recording.check(warehouse, target)
+    return target, manifest_file
+
+
+def _refuse_unlike(found: Sequence[_Found]) -> None:
+    """Refuse what cannot be published together: tables with files, or two releases in one place."""
+
+    label = found[0].job.label.partition(", job ")[0]
+    if len({part.target.kind == "file" for part in found}) > 1:
+        must = "the releases of one job file are published together: all as tables, or all as files"
+        raise JobError(label, must, "both", "Make two job files")
+    names = [part.target.name for part in found if part.target.name]
+    if len({name.catalog.lower() for name in names}) > 1:
+        must = "the releases of one job file are published in one transaction, which writes to one database"
+        raise JobError(label, must, "targets in several", "Make a job file for each")
+    mysql.check([part.target for part in found])
+    places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
+    paths = [str(path) for part in found if (path := part.target.path)]
+    manifests = [str(Path(part.manifest).absolute()) for part in found if part.manifest]
+    for listed in (places, paths, manifests):
+        if len(set(listed)) < len(listed):
+            raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
+
+
+def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
+    """Run the steps of one job up to a release that its gates let pass."""
+
+    started = time.time()
+    job, source, target = found.job, found.source, found.target
+    warehouse.staging = found.staging
+    watched = found.watched or (target.kind == "in place" and not job.dry)
+    roles = settle_columns(warehouse, source, job)
+    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source), watched=watched)
+    _plan_claims(run, job)
+    targets.check_target(run, target, dry=job.dry)
+    if not job.dry and not warehouse.in_memory:
+        recording.refuse_triggers(warehouse, target)
+    run.claims.clear()
+    pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
+    if key.source == "plain text":
+        run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
+    _note_roles(run)
+    for step in job.steps[:-1]:
+        _take_step(run, source, job, step)
+    for held in job.gates:
+        _hold(run, held)
+    told = _sensitive(run, job)
+    return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target) | told, started=started)
+
+
+def _sensitive(run: Run, job: Job) -> dict[str, Any]:
+    """Measure what safe has left to learn of the sensitive columns that it took with the others."""
+
+    safe = [step_columns(job, step, run.roles, run.source)[0] for step in job.method_steps if step.do == "safe"]
+    if not safe:
+        return {"sensitive": []}
+    with run.timed("audit"):
+        return {"sensitive": sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))}
+
+
+def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
+    """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
+
+    key = secrets.run_key(job.options["seed"], job.options["seed_file"])
+    roles = settle_columns(warehouse, source, job)
+    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
+    for step in job.steps:
+        _take_step(run, source, job, step)
+    return run
+
+
+def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
+    """Run the steps of a job and audit its release in staging, from where it can be published later.
+
+    Raises
+    ------
+    AuditFailed
+        When the release does not keep what its methods promise.
+    """
+
+    job = replace(job, options={**job.options, "dry_run": True})
+    nowhere = Target("table", "", name=warehouse.staged("not_published"))
+    key = secrets.run_key(job.options["seed"], job.options["seed_file"])
+    found = _Found(job, source, nowhere, warehouse.staging, None, watched=source.is_table)
+    release = _make(warehouse, found, key)
+    publish.publish([release], dry=True)
+    _finish(release, dry=True, lost=False)
+    release.report |= {"target": None, "target_kind": None}
+    return release
+
+
+def published(job: Job, release: Release) -> Release:
+    """Publish what was rehearsed to where the last step of the job says; it is audited again, as any release.
+
+    Raises
+    ------
+    SqlmicroError
+        Nothing was published.
+    """
+
+    run = release.run
+    run.resume()
+    target, manifest_file = _choose_target(job, run.source, run.warehouse)
+    if target.on_server or (target.kind == "in place" and target.file):
+        raise InputError(
+            "publish, in_place",
+            "a table of another database is changed in place by one call, which compares, locks and purges it",
+            "a release that was made before",
+            "Call the method with attach and in_place=True, or publish with into=",
+        )
+    targets.check_target(run, target, dry=False)
+    report = _report(run, job, target) | {"sensitive": release.report["sensitive"]}
+    made = publish.prepare(run, target, dry=False, report=report, started=release.started)
+    publish.publish([made], dry=False)
+    _finish(made, dry=False, lost=False)
+    if manifest_file:
+        manifest.write(manifest_file, made.report, made.started)
+    return made
+
+
+def _finish(release: Release, *, dry: bool, lost: bool) -> None:
+    """Add to the report of a release what publishing it has told."""
+    run, report = release.run, release.report
+    report["audits"] = release.audits[None]
+    report["dry_run"] = dry or lost
+    if lost and not dry:
+        report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
+    report |= judged(run, release.audits[None])
+    report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
+    report["notes"] = run.notes
+
+
+def judged(run: Run, audits: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return what a report says of the verdict on the audits of a release."""
+    found = judge(audits, run.apart)
+    return {
+        "k": found.k, "k_released": found.k_released, "passed": found.passed, "verdict": found.told(),
+        "quasi": list(found.quasi), "histogram": audits[0].pop("histogram"),
+    }  # fmt: skip
+
+
+def _plan_claims(run: Run, job: Job) -> None:
+    """Say beforehand which columns will be worked on, so that an unsuitable target is refused before the work."""
+
+    for step in job.method_steps:
+        columns, by = step_columns(job, step, run.roles, run.source)
+        run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
+
+
+def _note_roles(run: Run) -> None:
+    roles = run.roles
+    if roles.identifiers:
+        run.notes.append(
+            "dropped as direct identifiers: "
+            + ", ".join(c.name for c in roles.identifiers)
+            + " (see the reasons with: sqlmicro profile)"
+        )
+    others = [column.name for column in roles.dropped if column not in roles.identifiers]
+    if others:
+        run.notes.append("dropped: " + ", ".join(others))
+    if roles.allowed:
+        run.notes.append("taken for no direct identifiers, as was said: " + ", ".join(c.name for c in roles.allowed))
+    commas = [column.name for column, seen in roles.seen if seen.decimal_comma]
+    if commas:
+        text = "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : "
+        run.notes.append(text + ", ".join(commas))
+    averaged = [column.name for column in roles.used if column.is_digit_group]
+    if averaged:
+        text = "groups of digits by their name, such as postcodes; where means are taken, name them in --nominal: "
+        run.notes.append(text + ", ".join(averaged))
+    if roles.kept:
+        run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))
+
+
+def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
+
+    if step.do in TABLE_STEPS:
+        return
+    method = find(step.do)
+    columns, by = step_columns(job, step, run.roles, source)
+    pipeline.step(run, method, own_settings(step), columns, by, nulls_of(step), step.where)
+
+
+def _hold(run: Run, step: Step) -> None:
+    """Hold the records, as they would be released, to a gate."""
+
+    values = settle(audit_options(), step.settings, step.where)
+    with run.timed("audit"):
+        rows = gate.rows(run, run.current, values, step.where)
+    failed = [row for row in rows if row["passed"] is False]
+    if failed:
+        raise AuditFailed(
+            step.where,
+            "the release must pass its gates",
+            "; ".join(described(row) for row in failed),
+            "Nothing was published",
+        )
+    run.gates.append({"values": values, "where": step.where, "rows": rows})
+    for why, named in (("weight", filter(None, [values["weight"]])), ("sensitive", values["sensitive"])):
+        found = pick(run.roles.released, named, f"{step.where}, {why}")
+        run.apart |= dict.fromkeys((column.name for column in found), why)
+
+
+def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
+    """Return what is known of the release before it is published."""
+
+    rows = run.warehouse.count(run.current)
+    steps = run.steps
+    last = steps[-1]
+    return {
+        "release": None,
+        "source": job.options["table"],
+        "target": target.label,
+        "target_kind": target.kind,
+        "method": " + ".join(step["method"] for step in steps),
+        "parameters": _parameters(run, target),
+        "rows_in": run.rows_in,
+        "rows": rows,
+        "suppressed": run.rows_in - rows,
+        "groups": last["groups"],
+        "smallest_group": last["smallest_group"],
+        "largest_group": last["largest_group"],
+        **losses(run),
+        "safe_distance": last["safe_distance"]["distance"] if last["safe_distance"] else None,
+        "safe_parts": last["safe_distance"],
+        "candidates": last["candidates"],
+        "chosen": last["chosen"],
+        "promise": sorted({step["promise"] for step in steps}),
+        "steps": steps,
+        **manifest.before(run),
+        "versions": _versions(),
+    }
+
+
+def _parameters(run: Run, target: Target) -> dict[str, Any]:
+    """Return everything that decides what was released, but the key."""
+    roles = run.roles
+    steps = []
+    for step in run.steps:
+        shown = {name: step[name] for name in ("method", "columns", "by", "nulls", "promise")}
+        shown["settings"] = step["parameters"]
+        if step["key_fingerprint"]:
+            shown["key_fingerprint"] = step["key_fingerprint"]
+        if step["candidates"]:
+            chosen = next(c for c in step["candidates"] if c["candidate"] == step["chosen"])
+            shown["released"] = {name: chosen[name] for name in ("algorithm", "pass", "unification")}
+        steps.append(shown)
+    return {
+        "steps": steps,
+        "kept": [column.name for column in roles.kept],
+        "dropped": [column.name for column in roles.dropped],
+        "row_key": [column.name for column in roles.row_key],
+        "direct_identifiers": [column.name for column in roles.identifiers],
+        "apart": run.apart,
+        "identifier_ok": [column.name for column in roles.allowed],
+        "target_kind": target.kind,
+        "widen": target.widen,
+    }
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {
+        "sqlmicro": version("sqlmicro"),
+        "duckdb": version("duckdb"),
+        "numpy": version("numpy"),
+        "python": platform.python_version(),
+    }

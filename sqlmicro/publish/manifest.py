@@ -1,0 +1,106 @@
+"""The manifest of a release: where its key comes from, and what tells whether input, output and SQL are still the same.
+
+What is recorded in sqlmicro.releases, and written to a JSON file with `--manifest`. Nothing in it says anything of a
+single record: the hash of the input is keyed, the others are of what is released.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.database.content import content_of
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import InputError, ParameterError
+
+if TYPE_CHECKING:
+    from sqlmicro.database.columns import Column
+    from sqlmicro.pipeline import Run
+
+HASHES = ("input_hash", "output_hash", "file_hash", "sql_hash")
+FIELDS = (
+    "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "k_released", "verdict",
+    "passed", "rows_in", "rows", "suppressed", "groups", "IL", "audits", "key", *HASHES, "versions",
+)  # fmt: skip
+
+
+def before(run: Run) -> dict[str, Any]:
+    """Return what is known of a release before it is published: key, input and SQL.
+
+    The hash of the input is an HMAC under the key of the run: without a key, whoever has all records but one could
+    test guesses of that one. It is the same in another run with the same seed and the same input, of which the dropped
+    columns are no part but for a row key.
+    """
+    return {
+        "key": {"source": run.key.source, "fingerprint": run.key.fingerprint},
+        "input_hash": run.key.of_input(run.content),
+        "output_hash": None,
+        "file_hash": None,
+        "sql_hash": sha256(run.warehouse.steps().encode()).hexdigest(),
+    }
+
+
+def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
+    """Return the hashes of what was published, read back: of the records in any order, and of a file's bytes."""
+    with run.timed("hash"):
+        content = content_of(run.warehouse, relation, [(column.name, column.type) for column in columns])
+        found = {"output_hash": sha256(content).hexdigest()}
+        if path is not None and path.is_file():
+            with path.open("rb") as file:
+                found["file_hash"] = file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def check(path: str | None, overwrite: bool, source: Source) -> None:
+    """Refuse a manifest that cannot be written, before any work is done.
+
+    Raises
+    ------
+    ParameterError, InputError
+        With the reason.
+    """
+    if path is None:
+        return
+    if not path.lower().endswith(".json"):
+        raise ParameterError("--manifest", "must be a path that ends in .json", repr(path))
+    file = Path(path).absolute()
+    if source.is_file and file in source.files():
+        raise InputError("--manifest", "must not replace the source", repr(path), "Choose another name")
+    if not file.parent.is_dir():
+        raise InputError("--manifest", f"the folder of {path!r} must exist", "none", "Make it first")
+    if file.exists() and not (overwrite and file.is_file()):
+        raise InputError(
+            "--manifest", f"{path!r} must not exist yet", "a file", "Choose another name, or add --overwrite"
+        )
+
+
+def write(path: str, report: dict[str, Any], started: float) -> None:
+    """Write the manifest of a release, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done. The release is published already.
+    """
+    told = {name: report[name] for name in FIELDS} | {"started": datetime.fromtimestamp(started, UTC).isoformat()}
+    file = Path(path).absolute()
+    beside = file.with_name(f".sqlmicro-{secrets.token_hex(6)}.json")
+    try:
+        with beside.open("w", encoding="utf-8") as out:
+            json.dump(told, out, indent=2, default=str, ensure_ascii=False)
+            out.write("\n")
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise InputError(
+            "--manifest", f"{path!r} must be writable", error.strerror or "an error", "The release is published"
+        ) from None

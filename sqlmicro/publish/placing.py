@@ -1,0 +1,84 @@
+"""Files put in place and recorded: a pending record, the renaming, the final record.
+
+Whatever stops this in between, the database knows of it: the next start that opens it finishes it or takes it back.
+Without a database the renaming is all there is: one file is there as a whole or not at all; of several, a failure takes
+back those that are in place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlmicro.database import unfinished
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.publish.recording import record
+from sqlmicro.system import locks, moves
+from sqlmicro.system.interrupts import committing
+from sqlmicro.system.moves import Move
+
+if TYPE_CHECKING:
+    from sqlmicro.publish.publish import Release
+
+
+def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]]) -> None:
+    """Put the files of releases in their places, all or none; `planned` has those of each by its place in the list."""
+    warehouse = releases[0].run.warehouse
+    files = list(chain.from_iterable(planned.values()))
+    with committing(), unfinished.live() as run:
+        if not warehouse.in_memory:
+            with warehouse.aside():
+                for number, release in enumerate(releases):
+                    record(release.run, release.target, release.report, release.audits, release.started)
+                    unfinished.note_pending(warehouse, run, release.report["release"], planned[number])
+        with _taken_back(warehouse, run, releases, files):
+            for move in files:
+                _open_to_others(move.new)
+            moves.put(files)
+            for folder in {move.place.parent for move in files}:
+                locks.fsync(folder)
+            if not warehouse.in_memory:
+                with warehouse.aside():
+                    unfinished.note_recorded(warehouse, run)
+        warehouse.committed = True
+        moves.forget(files)
+        if not warehouse.in_memory:
+            with contextlib.suppress(Exception), warehouse.aside():  # or the next start does it
+                unfinished.end(warehouse, run)
+
+
+@contextmanager
+def _taken_back(warehouse: Warehouse, run: str, releases: Sequence[Release], files: Sequence[Move]) -> Iterator[None]:
+    """Put everything back as it was if the block fails; what cannot be, the next start puts back."""
+    try:
+        yield
+    except BaseException:
+        moves.take_back(files)
+        if not warehouse.in_memory:
+            with contextlib.suppress(Exception), warehouse.aside():
+                unfinished.take_back(warehouse, run, [release.report["release"] for release in releases])
+        raise
+
+
+def to_disk(path: Path) -> None:
+    """Write a file, or a folder with all in it, to the disk."""
+    for part in (path, *path.rglob("*")):
+        locks.fsync(part)
+
+
+def _open_to_others(path: Path) -> None:
+    """Give a file, or a folder and all in it, the mode it would have had from the start."""
+    mask = _umask()
+    for part in (path, *path.rglob("*")):
+        part.chmod((0o777 if part.is_dir() else 0o666) & ~mask)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,77 @@
+"""The preview of a release, `--diff`: some of its records, and which of their values were changed.
+
+What a value was before is raw data, and is never shown, only whether it was changed. Neither is what a step promises
+no k for, or what is released as it is: such a value may be that of one person. What is shown of a record, at least k
+records of the release share: the combination of the columns of a step that promises k for records, the value of a
+column where it promises k for values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.publish.publish import published_as
+
+if TYPE_CHECKING:
+    from sqlmicro.publish.publish import Release
+
+LEAST = 2
+
+
+def preview(release: Release, rows: int) -> dict[str, Any]:
+    """Return some records of a release that was rehearsed.
+
+    Parameters
+    ----------
+    release : Release
+        A release, whose staging relations are still there.
+    rows : int
+        How many records, at most.
+
+    Returns
+    -------
+    dict
+        `columns` are shown, `hidden` are not, with the reason; `k` that every record shown keeps; `rows`, each with
+        `size` (of the smallest class the record is in), `values` and `marks` (unchanged, changed or suppressed), in the
+        order of `columns`. O(n log n) in the database.
+    """
+
+    run, warehouse = release.run, release.run.warehouse
+    run.resume()
+    classes = [
+        (columns, max(claim.k, LEAST))
+        for claim in run.claims
+        for columns in ([claim.columns] if claim.promise == "record" else [(column,) for column in claim.columns])
+        if claim.promise in ("record", "column") and columns
+    ]
+    without = [claim for claim in run.claims if claim.promise not in ("record", "column")]
+    held = {column for columns, _ in classes for column in columns}
+    held -= {column for claim in without for column in claim.columns}
+    shown = [column for column in run.source.columns if column in held]
+    kept = set(run.roles.kept)
+    hidden = {
+        column.name: "released as it is" if column in kept else "no k is promised for it"
+        for column in run.roles.released
+        if column not in held
+    }
+    found: dict[str, Any] = {
+        "columns": [column.name for column in shown], "hidden": hidden, "rows": [],
+        "k": min((k for _, k in classes), default=None),
+    }  # fmt: skip
+    if not shown:
+        return found
+    drawn = warehouse.run("publish/preview.sql", "preview", released=run.current, classes=classes, most=rows)
+    numbers = [column for column in shown if run.as_it_is(column).numeric]
+    others = [column for column in shown if column not in numbers]
+    marks = warehouse.rows(
+        "publish/preview_marks.sql", original=run.original, preview=drawn, numbers=numbers, others=others
+    )
+    kinds: dict[str, Any] = published_as(run, in_place=False)
+    records = warehouse.run("publish/own_types.sql", "preview_in_own_types", view=True, released=drawn, **kinds)
+    values = warehouse.rows("publish/records.sql", records=records, columns=shown)
+    order = [[*numbers, *others].index(column) for column in shown]
+    found["rows"] = [
+        {"size": size, "values": list(row), "marks": [told[place] for place in order]}
+        for (size, *told), row in zip(marks, values, strict=True)
+    ]
+    return found

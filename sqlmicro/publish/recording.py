@@ -1,0 +1,246 @@
+"""What is recorded of a release: a row in sqlmicro.releases, its audits, and the candidates it was chosen from."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.audits.verdict import judge
+from sqlmicro.database import triggers, unfinished
+from sqlmicro.database.source import find_relation
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError, QueryError
+from sqlmicro.publish.manifest import HASHES
+from sqlmicro.publish.targets import SCHEMA, Target
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
+
+_RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, k_released BIGINT,
+  verdict VARCHAR, promised JSON, n BIGINT, suppressed BIGINT, il DOUBLE, loss_by_column JSON,
+  started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
+  key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR)"""
+RECORDED = (
+    "id", "source", "target", "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",
+    "loss_by_column", "started", "seconds", "versions", "key_source", "key_fingerprint", *HASHES,
+)  # fmt: skip
+"""The columns of sqlmicro.releases."""
+_CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
+  counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
+  kept VARCHAR, released BOOLEAN)"""
+_AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
+
+
+def label(check: dict[str, Any]) -> str:
+    """Return how a check is called in sqlmicro.audits.
+
+    >>> label({"check": "k-anonymity", "columns": ["age", "sex"]})
+    'k-anonymity (age, sex)'
+    """
+    return f"{check['check']} ({', '.join(check['columns'])})" if check["columns"] else str(check["check"])
+
+
+def record(
+    run: Run,
+    target: Target,
+    report: dict[str, Any],
+    audits: Mapping[int | None, list[dict[str, Any]]],
+    started: float,
+) -> None:
+    """Write the release and its audits into the tables of schema sqlmicro; the key is in neither.
+
+    `audits` are those of every file that was published, by the number of the candidate; None is the release.
+    """
+    warehouse, verdict = run.warehouse, judge(audits[None], run.apart)
+    refuse_triggers(warehouse, target)
+    releases, checks = _table(warehouse, target, "releases"), _table(warehouse, target, "audits")
+    if releases.schema == SCHEMA:
+        schema = Name("", releases.catalog, SCHEMA)
+        warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=schema)
+    warehouse.query("record", _definition(target, _RELEASES), name=releases)
+    warehouse.query("record", _AUDITS, name=checks)
+    number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
+    report["release"] = number
+    if target.kind == "in place" and target.database == "duckdb" and (target.file or warehouse.has_file):
+        unfinished.note_not_purged(warehouse, releases.catalog, number)
+    warehouse.insert(
+        "record",
+        "INSERT INTO {{ r | ident }} VALUES ("
+        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
+        [
+            number,
+            report["source"],
+            target.label,
+            report["method"],
+            json.dumps(report["parameters"]),
+            verdict.k,
+            verdict.k_released,
+            verdict.status,
+            json.dumps([{"k": one.k, "columns": one.columns} for one in verdict.promised]),
+            report["rows"],
+            report["suppressed"],
+            report["IL"],
+            json.dumps(report["loss_by_column"]),
+            datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
+            time.time() - started,
+            json.dumps(report["versions"]),
+            report["key"]["source"],
+            report["key"]["fingerprint"],
+            *(report[name] for name in HASHES),
+        ],
+        r=releases,
+    )
+    if report["candidates"]:
+        candidates = _table(warehouse, target, "candidates")
+        warehouse.query("record", _definition(target, _CANDIDATES), name=candidates)
+        _record_candidates(warehouse, candidates, number, report)
+    for candidate, checks_made in audits.items():
+        of = "" if candidate is None else f"candidate {candidate}: "
+        for check in checks_made:
+            warehouse.insert(
+                "record",
+                "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
+                [number, of + label(check), check["value"], check["threshold"], check["passed"]],
+                r=checks,
+            )
+
+
+def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
+    """Refuse triggers on the tables of records: they would run after the audit, and could change what was audited.
+
+    Raises
+    ------
+    InputError
+        With their names.
+    """
+    for name in ("releases", "audits", "candidates", unfinished.TABLE):
+        found = find_relation(warehouse, _table(warehouse, target, name))
+        names = triggers.on(warehouse, found[0]) if found else []
+        if names:
+            must = "the tables that releases are recorded in must have no triggers, which run after the audit"
+            raise InputError(str(found and found[0]), must, ", ".join(names), "Drop them")
+
+
+def check(warehouse: Warehouse, target: Target) -> None:
+    """Refuse to publish where the table of releases is of another version of this program, or somebody else's.
+
+    Raises
+    ------
+    InputError
+        When it lacks columns, or has others.
+    """
+    refuse_other(warehouse, _table(warehouse, target, "releases"))
+
+
+def refuse_other(warehouse: Warehouse, releases: Name) -> None:
+    """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
+    if find_relation(warehouse, releases) is None:
+        return
+    others = {name for name, _ in warehouse.describe(releases)} ^ set(RECORDED)
+    if others:
+        raise InputError(
+            str(releases),
+            "must have the columns that this version records of a release",
+            "another table: " + ", ".join(sorted(others)),
+            "Rename it, to keep what it holds; a new one is made",
+        )
+
+
+def _table(warehouse: Warehouse, target: Target, name: str) -> Name:
+    """Return the table of records beside a release, in its database: one transaction writes to one database.
+
+    SQLite has no schemas, and those of MySQL are databases of their own: there the tables are in that of the release.
+    """
+    if target.name and target.database in ("sqlite", "mysql"):
+        return target.name._replace(table=f"{SCHEMA}_{name}")
+    return Name(target.name.catalog if target.name else warehouse.catalog, SCHEMA, name)
+
+
+def _definition(target: Target, text: str) -> str:
+    """Return the definition of a table of records in the types and constraints its database has."""
+    if target.database in ("duckdb", "postgres"):
+        return text
+    return text.replace(" PRIMARY KEY", "").replace(" JSON", " VARCHAR")
+
+
+def records_in(warehouse: Warehouse, table: str) -> Name:
+    """Return the name of a table of records in the own database."""
+    return warehouse.full(Name("", SCHEMA, table))
+
+
+def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
+    """Return the number of the newest release that was published as this table or file, or None.
+
+    Raises
+    ------
+    InputError
+        When the table of releases is of another version, or somebody else's.
+    """
+    releases = records_in(warehouse, "releases")
+    if find_relation(warehouse, releases) is None:
+        return None
+    refuse_other(warehouse, releases)
+    names = {table, ".".join(relation[1:]), warehouse.label(relation)}
+    found = warehouse.query(
+        "record",
+        "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target)",
+        [sorted(names)],
+        r=releases,
+    )
+    return None if found[0][0] is None else int(found[0][0])
+
+
+def add(db: str, release: int, rows: Sequence[dict[str, Any]], machine: Mapping[str, Any]) -> bool:
+    """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
+
+    The same check with the same threshold is replaced. A file that cannot be written to, or that somebody else has
+    open, stays as it is: measuring does not depend on it.
+    """
+    try:
+        with Warehouse.open(db, **machine) as warehouse, warehouse.transaction():
+            checks = records_in(warehouse, "audits")
+            for row in rows:
+                key = [release, label(row), row["threshold"]]
+                warehouse.insert(
+                    "record",
+                    'DELETE FROM {{ r | ident }} WHERE release = $1 AND "check" = $2 '
+                    "AND threshold IS NOT DISTINCT FROM CAST($3 AS DOUBLE)",
+                    key,
+                    r=checks,
+                )
+                warehouse.insert(
+                    "record",
+                    "INSERT INTO {{ r | ident }} VALUES ($1, $2, $4, $3, $5)",
+                    [*key, row["value"], row["passed"]],
+                    r=checks,
+                )
+    except (InputError, QueryError):
+        return False
+    return True
+
+
+def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:
+    before = ("candidate", "algorithm", "pass", "unification", "distance", "counts", "sums")
+    after = ("loss", "groups", "dropped", "seconds", "memory", "kept")
+    for candidate in report["candidates"]:
+        values = [
+            number,
+            *(candidate[key] for key in before),
+            json.dumps(candidate["parts"]),
+            *(candidate[key] for key in after),
+            candidate["candidate"] == report["chosen"],
+        ]
+        warehouse.insert(
+            "record",
+            "INSERT INTO {{ r | ident }} "
+            "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+            values,
+            r=name,
+        )

@@ -1,0 +1,159 @@
+"""Progress on stderr: what is being done, how far it is and how long it will take, on a terminal, after two seconds."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sqlmicro.system.interrupts import watched
+from sqlmicro.system.printable import shown
+
+if TYPE_CHECKING:
+    import rich.progress
+
+QUIET_SECONDS = 2.0
+_INTERVAL = 0.25
+_BAR_WIDTH = 16
+_WIDE = 70
+
+
+class Progress:
+    """Draws one line that is overwritten in place; silent when `enabled` is false or stderr is no terminal."""
+
+    def __init__(self, enabled: bool = True) -> None:
+        self._talks = enabled
+        self.enabled = enabled and sys.stderr.isatty()
+        self._text = self._best = ""
+        self._done = self._total = 0
+        self._unit = ""
+        self._share: Callable[[], float] | None = None
+        self._started = 0.0
+        self._said: set[str] = set()
+
+    def say(self, text: str) -> None:
+        """Say a sentence once, on a line of its own, also where stderr is no terminal."""
+        if self._talks and text not in self._said:
+            self._said.add(text)
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+
+    @contextmanager
+    def stage(
+        self, text: str, total: int = 0, unit: str = "rows", share: Callable[[], float] | None = None
+    ) -> Iterator[Progress]:
+        """Show `text` while the block runs; `share` tells how far a statement is, `tick` how far a kernel."""
+        if not self.enabled:
+            yield self
+            return
+        self._text, self._done, self._total, self._unit, self._share = text, 0, total, unit, share
+        self._best = ""
+        self._started = time.monotonic()
+        stop = threading.Event()
+        painter = threading.Thread(target=self._paint, args=(stop,), daemon=True)
+        painter.start()
+        try:
+            yield self
+        finally:
+            stop.set()
+            painter.join()
+
+    @contextmanager
+    def kernel(self, text: str, total: int = 0, unit: str = "rows") -> Iterator[Progress]:
+        """Show `text` while a kernel runs, and say so when numba has to compile it first."""
+        from numba.core import event
+
+        say = self.say
+
+        class Compiling(event.Listener):
+            def on_start(self, event: object) -> None:
+                say("compiling, once for this machine")
+
+            def on_end(self, event: object) -> None:
+                pass
+
+        with watched(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
+            yield self
+
+    def log(self, text: str) -> None:
+        """Write a line where there is no terminal on which one is overwritten, as when an image is built."""
+        if not self.enabled:
+            self.say(text)
+
+    def tick(self, done: int, total: int, best: str = "") -> None:
+        """Say that `done` of `total` units are done, and how good the best result so far is."""
+        self._done, self._total, self._best = done, total, best
+
+    def _amount(self) -> int:
+        if self._share is None:
+            return self._done
+        return int(self._total * max(0.0, min(1.0, self._share())))
+
+    def line(self, speed: float | None = None, left: float | None = None) -> str:
+        """Return what is said beside the bar: units done, the best so far, units a second, time left, time so far.
+
+        >>> progress = Progress(enabled=False)
+        >>> progress.tick(250, 1000)
+        >>> progress.line(speed=12.5, left=60).partition(", 1 min left")[0]
+        '250 of 1,000  (25 %), 12 /s'
+        """
+        done, total, unit = self._amount(), self._total, self._unit
+        if total:
+            parts = [f"{done:,} of {total:,} {unit} ({100 * done / total:.0f} %)"]
+        else:
+            parts = [f"{done:,} {unit}" if done else "working"]
+        if self._best:
+            parts.append(self._best)
+        if speed:
+            parts.append(f"{speed:,.0f} {unit}/s")
+        if left is not None and total:
+            parts.append(f"{_duration(left)} left")
+        return ", ".join([*parts, _duration(time.monotonic() - self._started)])
+
+    def _paint(self, stop: threading.Event) -> None:
+        if stop.wait(QUIET_SECONDS):
+            return
+        drawn = self._drawn()
+        task = drawn.add_task(shown(self._text), total=self._total or None)
+        with drawn:
+            while not stop.wait(_INTERVAL):
+                drawn.update(task, completed=self._amount(), total=self._total or None)
+                drawn.refresh()
+
+    def _drawn(self) -> rich.progress.Progress:
+        from rich import progress, table
+        from rich.console import Console
+        from rich.text import Text
+
+        line = self.line
+
+        class Amount(progress.ProgressColumn):
+            def render(self, task: progress.Task) -> Text:
+                return Text(line(task.speed, task.time_remaining))
+
+        def fitting() -> table.Column:
+            return table.Column(no_wrap=True, overflow="ellipsis")
+
+        console = Console(file=sys.stderr, force_terminal=True)
+        columns: list[progress.ProgressColumn] = [
+            progress.TextColumn("{task.description}", markup=False, table_column=fitting()),
+            Amount(table_column=fitting()),
+        ]
+        if console.width >= _WIDE:
+            columns.insert(1, progress.BarColumn(_BAR_WIDTH))
+        return progress.Progress(*columns, console=console, transient=True, auto_refresh=False)
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as it is read: 8 s, 4 min, 2 h 10 min.
+
+    >>> _duration(8.4), _duration(250), _duration(7800)
+    ('8 s', '4 min', '2 h 10 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -1,0 +1,1 @@
+"""Commands that are more than one call: compare, report, warm-up. Imports spark and all below."""

@@ -1,0 +1,385 @@
+"""`sqlmicro compare`: methods side by side, disclosure risk against information loss, nothing published."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import shlex
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from sqlmicro.attacks.linkage import distance_linkage
+from sqlmicro.attacks.pair import pair
+from sqlmicro.audits import information_loss, promised
+from sqlmicro.audits.verdict import Attacked
+from sqlmicro.database import attach
+from sqlmicro.database.columns import make_columns, pick, split_scales
+from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError, ParameterError, SqlmicroError
+from sqlmicro.identifiers import scan
+from sqlmicro.jobs.run import anonymized
+from sqlmicro.jobs.steps import JOB_OPTIONS, Job, Step
+from sqlmicro.options import common
+from sqlmicro.options.params import Param, parameters, settle, specification, specifications
+from sqlmicro.registry import PROMISES, Method, find
+from sqlmicro.reports.charts import pareto, ru_map
+from sqlmicro.system.progress import Progress
+from sqlmicro.verbs.report import write_whole
+
+if TYPE_CHECKING:
+    from sqlmicro.database.source import Source
+    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.pipeline import Run
+
+_WHERE = "compare"
+
+
+def _compare(
+    *,
+    methods: Annotated[
+        tuple[str, ...],
+        Param(
+            "Methods to try, a comma list, with their parameters: mdav,microaggregate(quality=best),swap(percent=10).",
+            metavar="SPEC",
+            whole=True,
+        ),
+    ] = ("mdav", "microaggregate", "individual-ranking", "safe"),
+    k: Annotated[tuple[str, ...], Param("Group sizes to try with each method that has one.", metavar="3,5")] = (
+        "3",
+        "5",
+        "10",
+    ),
+    columns: Annotated[
+        tuple[str, ...],
+        Param("Columns to anonymize. Default: all but direct identifiers and weights.", metavar="A,B"),
+    ] = (),
+    by: Annotated[tuple[str, ...], Param("Strata: no group crosses their values.", metavar="A,B")] = (),
+    nulls: Annotated[
+        str | None,
+        Param("Missing values: error, keep, suppress or pattern. Default: that of each method.", metavar="HOW"),
+    ] = None,
+    numeric: Annotated[
+        tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="A,B")
+    ] = (),
+    nominal: Annotated[
+        tuple[str, ...], Param("Columns to take as nominal, whatever they look like.", metavar="A,B")
+    ] = (),
+    max_risk: Annotated[
+        float | None,
+        Param("Name the candidate that loses least among those that link at most this share.", min=0, max=1),
+    ] = None,
+    sample: Annotated[
+        int | None, Param("Records of the original to try to link. Default: all, up to 100,000.", min=1)
+    ] = None,
+    jobs: Annotated[int, Param("Candidates to try at the same time, each in a process of its own.", min=1)] = 1,
+    to: Annotated[str | None, Param("Draw the map to this file, .svg.", metavar="FILE")] = None,
+    overwrite: Annotated[bool, Param("Replace the file if it exists.")] = False,
+) -> None: ...
+
+
+COMPARE_OPTIONS = (
+    *common.SOURCE, *parameters(_compare), *common.ROW_KEY, *common.IDENTIFIERS, *common.SEED, *common.MACHINE,
+    *common.READER,
+)  # fmt: skip
+_SHARED = common.names((*common.SOURCE, *common.ROW_KEY, *common.READER, *common.MACHINE))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method with its settings, as it is to be tried; `text` is how the user wrote it."""
+
+    text: str
+    method: str
+    settings: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """How it is called in the table and in the picture."""
+        return f"{self.text} k={self.settings['k']}" if "k" in self.settings else self.text
+
+
+def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Try methods on a table and show what each discloses and what it loses: the R-U confidentiality map.
+
+    Every candidate is run as its command would, and attacked by distance-based record linkage with the truth known.
+    Nothing is published; the original is read, never changed.
+    """
+
+    _check_file(values["to"], values["overwrite"])
+    candidates = list(_candidates(values))
+    machine = {name: values[name] for name in common.names(common.MACHINE)}
+    with Warehouse.open(values["db"], read_only=True, progress=progress, **machine) as warehouse:
+        scales = _scales(warehouse, _source(warehouse, values), values)
+    tried = enumerate(_tried(candidates, values, scales, progress), 1)
+    rows = [_row(number, *found, values, scales) for number, found in tried]
+    measured = [row for row in rows if row["error"] is None]
+    if not measured:
+        raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0]["error"]))
+    mapped = _on_one_map(measured)
+    for row, found in zip(mapped, pareto(mapped), strict=True):
+        row |= {"front": found["front"], "on_map": True}
+    report: dict[str, Any] = {
+        "table": values["table"],
+        "columns": [*scales.numeric, *scales.nominal],
+        "numeric": list(scales.numeric),
+        "nominal": list(scales.nominal),
+        "candidates": rows,
+        "map": None,
+    }
+    if values["max_risk"] is not None:
+        kept = [row for row in mapped if row["risk"] <= values["max_risk"]]
+        best = min(kept, key=lambda row: (row["loss"], row["risk"]), default=None)
+        report |= {"max_risk": values["max_risk"], "best": best and best["label"], "passed": best is not None}
+    if values["to"]:
+        drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in mapped]
+        picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
+        write_whole(Path(values["to"]), picture, overwrite=values["overwrite"])
+        report["map"] = values["to"]
+    return report
+
+
+def _on_one_map(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the candidates whose risk was measured over the same columns: as many as can be put on one scale."""
+    columns = Counter(tuple(row["columns"]) for row in measured).most_common(1)[0][0]
+    return [row for row in measured if tuple(row["columns"]) == columns]
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The columns to be anonymized, by scale; every candidate is told the same."""
+
+    numeric: tuple[str, ...]
+    nominal: tuple[str, ...]
+    by: tuple[str, ...]
+
+
+def _scales(warehouse: Warehouse, source: Source, values: Mapping[str, Any]) -> Scales:
+    """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
+
+    by = pick(source.columns, values["by"], f"{_WHERE}, by")
+    profiles = scan.profiles(warehouse, source, values["region"])
+    allowed = pick(source.columns, values["identifier_ok"], f"{_WHERE}, identifier_ok")
+    chosen = pick(source.columns, values["columns"], f"{_WHERE}, columns") or [
+        p.column
+        for p in profiles
+        if (p.role[0] not in ("identifier", "weight") or p.column in allowed) and p.column not in by
+    ]
+    if not chosen:
+        raise InputError(_WHERE, "there must be columns to anonymize", "none", "Name them with --columns a,b")
+    proposed = {p.column.name: p.scale[0] for p in profiles}
+    found = split_scales(chosen, proposed, values["numeric"], values["nominal"], _WHERE)
+    return Scales(*(tuple(c.name for c in columns) for columns in (*found, by)))
+
+
+def _candidates(values: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield every method with every k it can take."""
+    where = f"{_WHERE}, k"
+    sizes = []
+    for text in values["k"]:
+        if not re.fullmatch(r"\s*\d{1,9}\s*", text):
+            raise ParameterError(where, "must be whole numbers of at least 2, as in 3,5,10", repr(text))
+        sizes.append(int(text))
+    texts = specifications(values["methods"])
+    if not texts:
+        raise ParameterError(f"{_WHERE}, methods", "at least one method is needed", "none")
+    for text in texts:
+        name, given = specification(text, f"{_WHERE}, methods", "a method")
+        method = find(name)
+        takes_k = any(parameter.name == "k" for parameter in method.settings)
+        for size in dict.fromkeys(sizes) if takes_k and "k" not in given else [None]:
+            settings = {**given} if size is None else {**given, "k": size}
+            settle(method.settings, settings, f"{_WHERE}, {name}")
+            yield Candidate(text, name, settings)
+
+
+def _tried(
+    candidates: Sequence[Candidate], values: Mapping[str, Any], scales: Scales, progress: Progress
+) -> Iterable[tuple[Candidate, dict[str, Any]]]:
+    """Yield what was measured of every candidate, in order."""
+    if values["jobs"] == 1 or len(candidates) == 1:
+        for candidate in candidates:
+            yield candidate, _try(candidate, values, scales, progress)
+        return
+    import multiprocessing
+
+    # Spawned: a forked process would share the threads' locks of the database library.
+    context = multiprocessing.get_context("spawn")
+    tasks = [(candidate, dict(values), scales) for candidate in candidates]
+    workers = min(values["jobs"], len(tasks))
+    with (
+        context.Pool(workers, initializer=_leave_interrupts_to_the_parent) as pool,
+        progress.stage("try candidates", len(tasks), unit="candidates"),
+    ):
+        for number, (task, found) in enumerate(zip(tasks, pool.imap(_try_alone, tasks), strict=True), 1):
+            progress.tick(number, len(tasks))
+            yield task[0], found
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _try_alone(task: tuple[Candidate, dict[str, Any], Scales]) -> dict[str, Any]:
+    return _try(*task, Progress(enabled=False))
+
+
+def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> dict[str, Any]:
+    """Run a candidate in memory and measure it; what the method cannot do is told, not raised."""
+
+    started = time.perf_counter()
+    machine = {name: values[name] for name in common.names(common.MACHINE)}
+    try:
+        with Warehouse.open(values["db"], read_only=True, progress=progress, **machine) as warehouse:
+            source = _source(warehouse, values)
+            run = anonymized(_job(candidate, values, scales, progress), warehouse, source)
+            seconds = time.perf_counter() - started
+            return {**_measured(run, candidate, scales, values["sample"]), "seconds": round(seconds, 3)}
+    except SqlmicroError as error:
+        return {"error": str(error)}
+
+
+def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
+
+    attach.attach(warehouse, values["attach"])
+    source = find_source(warehouse, values["table"], common.reader_options(dict(values)))
+    warehouse.seal()
+    return source
+
+
+def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Job:
+    """Return the job of the candidate's own command, everything else dropped."""
+    names = (*_SHARED, *common.names(common.SEED), *common.names(common.IDENTIFIERS))
+    shared = {name: values[name] for name in names}
+    given = {parameter.name: parameter.default for parameter in JOB_OPTIONS} | {"rest": "drop"} | shared
+    method = find(candidate.method)
+    settings = {**candidate.settings, **_told(method, candidate.settings, scales)}
+    given["keep"] = settings.pop("keep", ())
+    if method.takes("nulls"):
+        settings["nulls"] = values["nulls"]
+    step = Step(method.name, settings, method.name)
+    return Job(given, (step,), _WHERE, progress)
+
+
+def _told(method: Method, given: Mapping[str, Any], scales: Scales) -> dict[str, Any]:
+    """Return the columns and scales that a method is told, under the options it has."""
+    told: dict[str, Any] = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
+    if scales.by:  # released as they are, whatever the method makes of them: what is compared has the same columns
+        told["by" if method.takes("by") else "keep"] = scales.by
+    known = {parameter.name for parameter in method.settings}
+    for name in ("numeric", "nominal"):
+        if name in known and name not in given and getattr(scales, name):
+            told[name] = getattr(scales, name)
+    return told
+
+
+def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None) -> dict[str, Any]:
+    """Return risk and loss of the records as they stand."""
+
+    warehouse = run.warehouse
+    names = (*scales.numeric, *scales.nominal)
+    own = [column for column in run.source.columns if column.name in names]
+    numeric = [column for column in own if column.name in scales.numeric and column not in run.text]
+    loss = information_loss.measure(warehouse, run.original, run.current, own, numeric)
+    by_column = {**loss["IL_by_column"], **{name: 100 * share for name, share in loss["changed_by_column"].items()}}
+    before, after = (
+        Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
+        for relation, label in ((run.original, "the original"), (run.current, candidate.label))
+    )
+    # What is released counts, strata included, not only what was to be anonymized.
+    known = [column for column in run.known if column in run.source.columns]
+    if not known:
+        raise InputError(_WHERE, "there must be a released column that an attacker may know", "none")
+    sides = pair(
+        warehouse, before, after, columns=[column.staged for column in known], match=["row_id"],
+        nominal=[column.staged for column in known if column.name in scales.nominal], sample=sample,
+    )  # fmt: skip
+    linked = distance_linkage(sides)
+    record = {
+        "promised": [
+            {"k": claim.k, "columns": [column.staged for column in claim.columns]}
+            for claim in run.claims if claim.promise == "record" and claim.columns
+        ],
+        "parameters": {"steps": run.steps},
+    }  # fmt: skip
+    count = promised.counter(warehouse, run.current)
+    verdict = promised.measured([replace(c, name=c.staged) for c in known], record, count)
+    attacked = Attacked("distance-linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
+    return {
+        "columns": [column.name for column in known],
+        "k_released": verdict.k_released,
+        "verdict": verdict.after([attacked]).told(),
+        "promise": PROMISES[run.steps[-1]["promise"]],
+        "risk": linked.rate,
+        "risk_ci": list(linked.ci),
+        "chance": linked.chance,
+        "tried": linked.n,
+        "loss": sum(by_column.values()) / len(by_column),
+        "loss_by_column": by_column,
+        "suppressed": run.rows_in - warehouse.count(run.current),
+        "notes": sides.notes(),
+        "error": None,
+    }
+
+
+def _row(
+    number: int, candidate: Candidate, found: dict[str, Any], values: Mapping[str, Any], scales: Scales
+) -> dict[str, Any]:
+    row = {
+        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.settings.get("k"),
+        "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
+        **found,
+    }  # fmt: skip
+    return {**row, "command": command(candidate, values, scales)}
+
+
+def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> str:
+    """Return the command line that makes the release of a candidate.
+
+    >>> values = {"db": "w.duckdb", "table": "persons", "nulls": "keep"}
+    >>> command(Candidate("mdav", "mdav", {"k": 3}), values, Scales(("age", "net income"), ("town",), ()))
+    "sqlmicro mdav --db w.duckdb --table persons --columns 'age,net income,town' --nominal town --nulls keep --k 3"
+    """
+    method = find(candidate.method)
+    words = ["sqlmicro", method.name]
+    for name in ("db", "table"):
+        words += [f"--{name}", str(values[name])] if values.get(name) else []
+    for name, chosen in _told(method, candidate.settings, scales).items():
+        words += [f"--{name}", _comma_list(chosen)]
+    if values.get("identifier_ok"):
+        words += ["--identifier-ok", _comma_list(values["identifier_ok"])]
+    if values["nulls"] and method.takes("nulls"):
+        words += ["--nulls", values["nulls"]]
+    words += ["--row-key", _comma_list(values["row_key"])] if values.get("row_key") else []
+    for parameter in method.settings:
+        value = candidate.settings.get(parameter.name)
+        if value is True:
+            words.append(parameter.option)
+        elif value not in (None, False):
+            words += [parameter.option, str(value)]
+    return " ".join(shlex.quote(word) for word in words)
+
+
+def _comma_list(names: Sequence[str]) -> str:
+    """Return names as an option takes them: quoted where they hold a comma or a quote."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()
+
+
+def _check_file(to: str | None, overwrite: bool) -> None:
+    if to is None:
+        return
+    path, where = Path(to), f"{_WHERE}, --to"
+    if path.suffix.lower() != ".svg":
+        raise ParameterError(where, "must end in .svg", repr(path.suffix))
+    if not path.parent.is_dir():
+        raise InputError(where, f"there must be a folder {str(path.parent)!r}", "none")
+    if path.exists() and not overwrite:
+        raise InputError(where, f"{to!r} must not exist yet", "a file", "Choose another name, or add --overwrite")

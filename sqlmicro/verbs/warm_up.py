@@ -1,0 +1,141 @@
+"""The command `warm-up`: all that is compiled on first use is compiled now, for images and before the first user comes.
+
+What there is to compile is found by doing it: every method with a kernel runs on a small table, in each of the ways
+that lead to other kernels.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import importlib.util
+import os
+import pkgutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from sqlmicro.errors import InputError
+from sqlmicro.system import scratch
+from sqlmicro.system.progress import Progress
+
+_RECORDS, _FEW = 400, 18
+_NUMBERS = ("x", "y", "z")
+_CODES = ("sex", "city", "size")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A call that leads to kernels: a verb, the columns and settings it is given, and what must be installed for it."""
+
+    verb: str
+    columns: tuple[str, ...] = _NUMBERS
+    settings: dict[str, Any] = field(default_factory=dict)
+    few: bool = False
+    needs: str = ""
+
+
+PARTS = (
+    *(Part(verb) for verb in ("mdav", "mdav-plus", "mdav-star", "v-mdav", "max-distance", "mhm", "k-ward")),
+    *(Part(verb) for verb in ("recursive-k-ward", "secure-k-ward", "split-group", "optimal-univariate")),
+    Part("k-ward", ("x",)),
+    Part("microaggregate", settings={"quality": "fast"}),
+    Part("microaggregate"),
+    Part("microaggregate", settings={"quality": "best", "certify": True}, few=True, needs="highspy"),
+    *(Part("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
+    Part("kanonymeans", settings={"measure": "sse", "init": "forgy"}),
+    Part("kanonymeans-star", settings={"generations": 1}),
+    Part("suppress", _CODES),
+    Part("suppress", (*_CODES, "x")),
+    Part("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
+    Part("mondrian"),
+    Part("mondrian", (*_NUMBERS, *_CODES)),
+    Part("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
+    Part("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
+    Part("safe", (*_CODES, "x"), {"method": "cluster"}),
+)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What was compiled: functions, the folders they are kept in, and seconds; `left_out` needs what is not installed.
+
+    No folder means that nothing can be kept.
+    """
+
+    functions: int
+    folders: tuple[str, ...]
+    left_out: tuple[str, ...]
+    seconds: float
+
+
+def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Compiled:
+    """Run every part on a small table in a private folder; `verb` returns a verb as a Python function.
+
+    Raises
+    ------
+    InputError
+        When there is no folder in which what was compiled can be kept.
+    """
+    started = time.monotonic()
+    left_out = tuple(sorted({part.needs for part in PARTS if part.needs and not _installed(part.needs)}))
+    parts = [part for part in PARTS if part.needs not in left_out]
+    total = len(parts) + 1
+    with scratch.spill() as folder, progress.stage("compile", total, unit="parts"):
+        many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
+        for number, part in enumerate(parts):
+            progress.tick(number, total)
+            progress.log(f"{number + 1} of {total}: {part.verb}")
+            verb(part.verb)(
+                few if part.few else many, columns=list(part.columns), rest="drop", k=3, seed="warm-up",
+                to=str(folder / f"{number}.parquet"), **part.settings,
+            )  # fmt: skip
+        progress.tick(len(parts), total)
+        progress.log(f"{total} of {total}: attack")
+        verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
+    kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))
+    if not kept:
+        raise InputError(
+            "warm-up", "there must be a folder of your own to keep compiled code in",
+            "none: the package, your home and TMPDIR are not writable, or the folder in TMPDIR is not yours alone",
+            "Set NUMBA_CACHE_DIR to one",
+        )  # fmt: skip
+    return Compiled(sum(1 for _ in kernels()), kept, left_out, round(time.monotonic() - started, 1))
+
+
+def kernels() -> Iterator[Any]:
+    """Return every compiled function of the package."""
+    for module in _kernel_modules():
+        for value in vars(module).values():
+            if hasattr(value, "py_func") and value.__module__ == module.__name__:
+                yield value
+
+
+def _kernel_modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages([str(Path(__file__).parent.parent)], "sqlmicro."):
+        if found.name.endswith("_kernels"):
+            yield importlib.import_module(found.name)
+
+
+def _kept(kernel: Any) -> str:
+    """Return the folder a compiled function is kept in, or nothing."""
+    path = kernel.stats.cache_path
+    return os.path.realpath(path) if path else ""
+
+
+def _installed(name: str) -> bool:
+    return importlib.util.find_spec(name) is not None
+
+
+def _table(path: Path, records: int) -> str:
+    """Write a small table without persons, and return its path."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(("x", "y", "z", "sex", "city", "size", "age", "weight"))
+        for i in range(records):
+            x, y, z = (i * factor % 997 / 7 for factor in (367, 541, 811))
+            out.writerow((x, y, z, "mf"[i % 2], "abcdefg"[i * i % 7], "sml"[i * 5 % 3], i * 37 % 90, 1 + i % 4 / 2))
+    return str(path)
