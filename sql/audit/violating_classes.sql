@@ -16,5 +16,5 @@ SELECT
   size
 FROM {{ cells | ident }}
 WHERE size < {{ k }}
-ORDER BY size{% for column in plain %}, encode(CAST({{ column | ident }} AS VARCHAR)){% endfor %}{% for column in as_bytes %}, {{ column | ident }}{% endfor %}{% for column in as_bits %}, {{ column | ident }}{% endfor +%}
+ORDER BY size{{ plain | listed(", encode(CAST({} AS VARCHAR))") }}{{ as_bytes | listed(", {}") }}{{ as_bits | listed(", {}") }}
 LIMIT {{ most }}

@@ -4,10 +4,10 @@
 -- returns: the strata, row_id, value in its own type, draw; records without a value are left out
 -- params: drawn, by, column
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   row_id,
   {{ column | ident }} AS value,
   draw_1 >> 30 AS draw
 FROM {{ drawn | ident }}
 WHERE {{ column | ident }} IS NOT NULL
-ORDER BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}value, row_id
+ORDER BY {{ by | listed("{}, ") }}value, row_id

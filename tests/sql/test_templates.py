@@ -223,6 +223,21 @@ def test_index_lists_every_template_with_its_title():
     assert listed == [(template, templates.header(template)["title"]) for template in TEMPLATES]
 
 
+def test_index_shows_what_the_filters_write():
+    index = (templates.root() / "README.md").read_text(encoding="utf-8").replace("\\|", "|")
+    shown = re.findall(r"^\| `({{.*?}})` \| `(.*?)`", index, flags=re.MULTILINE)
+    given = {
+        "relation": templates.Name("", "staging", "typed"),
+        "columns": ["land", "age"],
+        "value": "a text",
+        "column": "DECIMAL(9,2)",
+        "stream": "stream",
+    }
+    written = {text: templates.statement(text, **given) for text, _ in shown if "loop" not in text}
+    assert written == {text: sql for text, sql in shown if "loop" not in text}
+    assert len(written) == 8
+
+
 # (f) no logic in templates
 
 
@@ -230,14 +245,19 @@ def test_index_lists_every_template_with_its_title():
 def test_template_has_no_logic(template):
     text = (templates.root() / template).read_text(encoding="utf-8")
     blocks = re.findall(r"{%[-+]?\s*(.*?)\s*[-+]?%}", text, flags=re.DOTALL)
-    logic = {block for block in blocks if not re.match(r"for \w+(, \w+)* in |endfor$|if not loop\.last$|endif$", block)}
-    allowed = {"if nominal", "else"} if template == "safe/deviations.sql" else set()
+    logic = {block for block in blocks if not re.match(r"for \w+(, \w+)* in |endfor$", block)}
+    allowed = {"if nominal", "else", "endif"} if template == "safe/deviations.sql" else set()
     assert logic <= allowed
     assert "{#" not in text
     # What is printed is filtered or a whole number; no inline if, no arithmetic.
     for printed in re.findall(r"{{\s*(.*?)\s*}}", text):
         assert re.fullmatch(
-            r"[\w.]+ \| (ident|idents|lit|sqltype)|k|k - 1|most|first|second|distance|loop\.index", printed
+            r"[\w.]+ \| (ident|idents|lit|sqltype)|k|k - 1|most|first|second|distance|loop\.index"
+            r'|loop \| between\("UNION( ALL)?"\)'
+            r'|\w+ \| listed\("[^"]*"\)|\w+ \| same\("\w+", "\w+"\)'
+            r'|("\w+"|stream) \| draw\(("\w+"(, (columns|\[\]))?)?(, )?(purpose="\w+")?\)',
+            printed,
+            flags=re.DOTALL,
         ), printed
 
 
@@ -276,6 +296,20 @@ def test_render_refuses_unknown_and_missing_parameters():
         ("SELECT {{ x | lit }}", b"a"),
         ("SELECT {{ x | lit }}", {"a": 1}),
         ("SELECT {{ x | lit }}", [b"a"]),
+        ("SELECT {{ ['a'] | listed(x) }}", "{}; DROP TABLE persons"),
+        ("SELECT {{ ['a'] | listed(x ~ '{}') }}", "1; DROP TABLE persons; "),
+        ("SELECT {{ ['a'] | listed('{}' ~ x) }}", "; DROP TABLE persons"),
+        ("SELECT {% filter listed(x) %}a{% endfilter %}", "{}; DROP TABLE persons"),
+        ('SELECT {{ x | listed("{}") }}', [5]),
+        ('SELECT {{ x | listed("{}") }}', ["a\0b"]),
+        ('SELECT {{ x | listed("{}") | upper }}', ["a"]),
+        ("SELECT {{ ['a'] | same(x, 't') }}", "s; DROP TABLE persons"),
+        ("SELECT {{ ['a'] | same('s', x) }}", 't".'),
+        ("SELECT {{ x | same('s', 't') }}", [None]),
+        ("{% for a in [1, 2] %}SELECT 1 {{ loop | between(x) }} {% endfor %}", "; DROP TABLE persons;"),
+        ("SELECT {{ 'key' | draw(x) }}", "row_id); DROP TABLE persons"),
+        ("SELECT {{ 'key' | draw('row_id', purpose=x) }}", "'"),
+        ("SELECT {{ 'key' | draw('row_id', x) }}", [7]),
     ],
 )
 def test_only_names_literals_and_whole_numbers_are_printed(text, value):
@@ -292,6 +326,12 @@ def test_a_blank_line_of_a_name_or_a_comment_stays_and_those_of_the_template_go(
         assert text.count(templates.ident(name)) == 1
         text = text.replace(templates.ident(name), "name")
     assert "\n\n" not in text
+
+
+def test_a_name_that_looks_like_a_hole_is_a_name():
+    columns = [Column("{n}", "INTEGER", "{name}"), Column('"{}"', "INTEGER", "{1}")]
+    text = templates.statement('SELECT {{ x | listed("{} AS {name}") }}', x=columns)
+    assert text == 'SELECT "{name}" AS "{n}", "{1}" AS """{}"""'
 
 
 def test_a_missing_value_is_refused():

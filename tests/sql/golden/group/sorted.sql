@@ -4,7 +4,7 @@
 -- returns: the strata, row_id, value; records without a value are left out
 -- params: relation, by, column
 SELECT
-"land", 
+  "land", 
   row_id,
   CAST("net ""income""" AS DOUBLE) AS value
 FROM "staging"."typed"

@@ -4,7 +4,7 @@
 -- returns: the strata, row_id, value in its own type, draw; records without a value are left out
 -- params: drawn, by, column
 SELECT
-"land", 
+  "land", 
   row_id,
   "net ""income""" AS value,
   draw_1 >> 30 AS draw
