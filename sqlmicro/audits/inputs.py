@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sqlmicro.audits.canonical import is_ambiguous
 from sqlmicro.audits.registry import gates, settings
-from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
+from sqlmicro.audits.subject import ARITHMETIC, Subject, Table
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse

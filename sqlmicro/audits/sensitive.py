@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits import gate, inputs
-from sqlmicro.audits.subject import is_ambiguous
+from sqlmicro.audits.canonical import is_ambiguous
 from sqlmicro.database import column_names
 from sqlmicro.database.columns import Column
 from sqlmicro.options.params import settle

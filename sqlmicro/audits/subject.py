@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
+from sqlmicro.audits import canonical
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source, profile_columns
 from sqlmicro.database.templates import Name
@@ -16,16 +17,6 @@ from sqlmicro.errors import InputError
 T = TypeVar("T")
 Nulls = Literal["own_value", "wildcard", "exclude"]
 ARITHMETIC = ("integer", "float", "decimal")
-
-
-def has_no_plain_bytes(column: Column) -> bool:
-    """Tell whether equal values of a type may be written differently, such as 1 month and 30 days."""
-    return column.family == "other" and column.type not in ("UUID", "BLOB")
-
-
-def is_ambiguous(column: Column) -> bool:
-    """Tell whether a type holds the number 1 and the text 1, which are compared by how they are written."""
-    return "UNION(" in column.type or column.type.startswith("VARIANT")
 
 
 @dataclass(frozen=True)
@@ -181,9 +172,11 @@ class Subject:
 
         return self.once("population_cells", stage)
 
-    def shown(self) -> dict[str, Any]:
-        """Return the quasi-identifiers by how they are staged: as they are, as the bytes of their text, or as bits."""
-        return self._kinds(self.quasi)
+    def shown(self) -> Mapping[str, Any]:
+        """Return the quasi-identifiers by how they are compared, as audit/violating_classes.sql takes them."""
+        forms = canonical.forms(self.quasi, self._form)
+        # A column that is compared by both is refused as a quasi-identifier.
+        return {form: columns for form, columns in forms.items() if form != "as_both"}
 
     def stage(self, template: str, into: str, *, view: bool = True, **params: Any) -> Name:
         """Stage what a template returns, for the next one to read, and return its name."""
@@ -203,40 +196,37 @@ class Subject:
         extra = [column for column in (self.weight, self.entity) if column is not None]
         return list(dict.fromkeys([*self.quasi, *self.sensitive, *extra]))
 
+    def _form(self, column: Column) -> canonical.Form:
+        # By the name in staging: a column of the population is staged like the one of the release it is compared with.
+        return self._forms[column.staged]
+
     @cached_property
-    def _bytes(self) -> set[Column]:
-        """The columns whose values are compared as the bytes of their text."""
-        found = {column for column in self._used if column.collated or has_no_plain_bytes(column)} - self._bits
+    def _forms(self) -> dict[str, canonical.Form]:
+        """How every column is compared. A sensitive column tells no more by the sign of a zero: its values are."""
+        found: dict[str, canonical.Form] = {}
+        for column in self._used:
+            form = canonical.form(column)
+            by_value = column in self.sensitive or column == self.weight
+            if form == "as_bits" and (by_value or column.name not in self._ambiguous_floats):
+                form = "plain"
+            elif (form == "as_nested_bits" and by_value) or (form == "as_both" and column not in self.quasi):
+                form = "as_bytes"
+            found[column.staged] = form
         if self.population is not None:
             theirs = pick(self.population.columns, [column.name for column in self.quasi], "audit, --population")
             for own, other in zip(self.quasi, theirs, strict=True):
                 both_numbers = own.family in ARITHMETIC and other.family in ARITHMETIC
-                if other.collated or (own.type != other.type and not (both_numbers and own not in self._bits)):
-                    found.add(own)
+                if other.collated or (own.type != other.type and not (both_numbers and found[own.staged] == "plain")):
+                    found[own.staged] = "as_bytes"
         return found
 
     @cached_property
-    def _bits(self) -> set[Column]:
-        """The columns whose floating-point numbers are compared bit by bit: -0.0 is not 0.0, nor NaN every NaN.
-
-        A sensitive column tells no more by the sign of a zero; there the values are compared.
-        """
-        columns = [c for c in self._used if c not in self.sensitive and c != self.weight and c.bits]
-        floats = [column for column in columns if column.family == "float"]
+    def _ambiguous_floats(self) -> set[str]:
+        """The columns of floating-point numbers with -0.0 or NaN: only there the bits tell more than the values."""
+        floats = [c for c in self._used if c not in self.sensitive and c != self.weight and c.family == "float"]
         relation = self.release.relation
         rows = self.warehouse.rows("audit/ambiguous_floats.sql", relation=relation, columns=floats) if floats else []
-        ambiguous = {name for name, count in rows if count}
-        return {column for column in columns if column not in floats or column.name in ambiguous}
-
-    def _kinds(self, columns: Sequence[Column]) -> dict[str, Any]:
-        # By the name in staging: a column of the population is staged like the one of the release it is compared with.
-        as_bytes = {column.staged for column in self._bytes}
-        as_bits = {column.staged for column in self._bits} - as_bytes
-        return {
-            "plain": [column for column in columns if column.staged not in as_bytes | as_bits],
-            "as_bytes": [column for column in columns if column.staged in as_bytes],
-            "as_bits": [column for column in columns if column.staged in as_bits],
-        }
+        return {name for name, count in rows if count}
 
     def _view(self, table: Table, columns: Sequence[Column], into: str = "records") -> Name:
         sensitive = [column for column in self.sensitive if into == "records"]
@@ -247,7 +237,7 @@ class Subject:
             view=not table.is_text,
             relation=table.relation,
             complete=complete,
-            **self._kinds(columns),
+            **canonical.forms(columns, self._form),
         )
 
     def _cells(self, into: str, columns: Sequence[Column], weight: Column | None = None) -> Name:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
@@ -46,8 +47,16 @@ class Sql(str):
     """Text that is SQL already; made only here and by the warehouse from rendered templates."""
 
 
+@dataclass(frozen=True)
+class Select:
+    """A template and its parameters, which another one reads in place of a relation."""
+
+    template: str
+    params: Mapping[str, object]
+
+
 def ident(name: object) -> Sql:
-    """Quote one identifier, or the parts of a `Name`: the only quoting function there is.
+    """Quote one identifier, or the parts of a `Name`: the only quoting function there is. A `Select` is in brackets.
 
     >>> ident('5" disk')
     '"5"" disk"'
@@ -56,6 +65,8 @@ def ident(name: object) -> Sql:
     """
     if isinstance(name, Name):
         return Sql(".".join(ident(part) for part in name if part))
+    if isinstance(name, Select):
+        return Sql(f"(\n{render(name.template, **name.params)})")
     text = name if isinstance(name, str) else getattr(name, "staged", None)
     if not isinstance(text, str) or not text:
         raise TemplateError("ident", "must be a name", type(name).__name__)
@@ -294,6 +305,15 @@ def render(template: str, **params: object) -> Sql:
     except jinja2.TemplateError as error:
         raise TemplateError(template, "must render", str(error)) from None
     return Sql(_BLANK_LINE.sub(lambda found: found[1] or "", text).strip("\n"))
+
+
+def select(template: str, **params: object) -> Select:
+    """Return a template with its parameters, for another one to read in place of a relation.
+
+    >>> print(ident(select("load/records.sql", relation=Name("", "main", "persons"))).splitlines()[-1])
+    FROM "main"."persons")
+    """
+    return Select(template, params)
 
 
 def statement(text: str, **params: object) -> Sql:

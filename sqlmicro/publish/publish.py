@@ -410,8 +410,5 @@ def _check(
 
 def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[dict[str, Any]]:
     """Check that the rarest value of every column occurs at least k times; NULL counts as a value."""
-    floats = [column for column in columns if column.family == "float"]
-    others = [column for column in columns if column.family != "float"]
-    rows = warehouse.rows("audit/value_counts.sql", relation=relation, floats=floats, others=others)
-    by_name = {column.name: column for column in columns}
-    return [_check("value frequency", [by_name[name]], int(rarest or 0), k) for name, rarest in rows]
+    sizes = [k_anonymity.class_sizes(warehouse, relation, [column]) for column in columns]
+    return [_check("value frequency", [column], found.k, k) for column, found in zip(columns, sizes, strict=True)]

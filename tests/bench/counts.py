@@ -13,7 +13,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
 
-_TABLE = """CREATE TABLE people AS SELECT
+_TABLE = """CREATE TABLE memory.main.people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,
   'category ' || (hash(i, 2) % 12) AS b, CAST(hash(i, 3) % 7 AS INTEGER) AS c,
   'region number ' || (hash(i, 4) % 16) AS d, CAST(hash(i, 5) % 2 AS INTEGER) AS e, 'x' || (hash(i, 6) % 9) AS f
@@ -41,7 +41,7 @@ def main():
                 return distance.measure(warehouse, cells(), other, six, [], order)
 
             def group_by(columns, warehouse=warehouse):
-                text = "SELECT min(n) FROM (SELECT count(*) AS n FROM people GROUP BY {{ c | idents }})"
+                text = "SELECT min(n) FROM (SELECT count(*) AS n FROM memory.main.people GROUP BY {{ c | idents }})"
                 warehouse.query("bench", text, c=columns)
 
             cpu = rounds(
