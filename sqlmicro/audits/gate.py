@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.regression import renamed
-from sqlmicro.audits.subject import Subject, Table
+from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
-from sqlmicro.database.source import find_source
+from sqlmicro.database.source import Source, find_source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 
@@ -48,15 +48,15 @@ def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) ->
     roles["numeric"] = tuple(own[name].name for name in {*roles["numeric"], *still_numeric} if name in own)
     roles["nominal"] = tuple(own[name].name for name in roles["nominal"])
     before = dict(run.warehouse.describe(run.original))
-    original = Table(run.original, tuple(replace(c, type=before[c.name]) for c in columns if c.name in before))
+    theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
     population = None
     if values["population"]:
-        population = inputs.table(find_source(run.warehouse, values["population"], {}, name="population_source"))
+        population = find_source(run.warehouse, values["population"], {}, name="population_source")
     number = (Column("row_id", "BIGINT", "row_id"),)
     subject = Subject(
-        run.warehouse,
-        Table(relation, (*columns, *number)),
-        original=replace(original, columns=(*original.columns, *number)),
+        warehouse=run.warehouse,
+        release=Source(relation, "the release", (*columns, *number), is_table=False),
+        original=Source(run.original, "the original", (*theirs, *number), is_table=False),
         match=number,
         population=population,
         **{name: found for name, found in roles.items() if name != "match"},

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlmicro.audits.canonical import is_ambiguous
 from sqlmicro.audits.registry import gates, settings
-from sqlmicro.audits.subject import ARITHMETIC, Subject, Table
+from sqlmicro.audits.subject import ARITHMETIC, Subject
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.source import Source, file_format, find_source
+from sqlmicro.database.source import file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.options import common
@@ -26,12 +26,6 @@ def thresholds(values: Mapping[str, Any]) -> dict[str, float]:
     return {gate.name: values[gate.name] for gate in gates() if values.get(gate.name) is not None}
 
 
-def table(source: Source) -> Table:
-    """Return a source as a table of a subject."""
-    is_text = source.is_file and file_format(source.label) in ("csv", "json")
-    return Table(source.relation, source.columns, is_text)
-
-
 def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
     """Return the subject that the options name.
 
@@ -43,13 +37,13 @@ def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
         For a table that cannot be found or read.
     """
     reader = common.reader_options(dict(values))
-    release = table(find_source(warehouse, values["table"], reader))
+    release = find_source(warehouse, values["table"], reader)
     others: dict[str, Any] = {}
     for name in ("original", "population"):
         if values[name]:
             theirs = reader if file_format(values[name]) == "csv" else {}
-            others[name] = table(find_source(warehouse, values[name], theirs, name=f"{name}_source"))
-    return Subject(warehouse, release, **roles(release.columns, values, "audit, --"), **others)
+            others[name] = find_source(warehouse, values[name], theirs, name=f"{name}_source")
+    return Subject(warehouse=warehouse, release=release, **roles(release.columns, values, "audit, --"), **others)
 
 
 def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -2,60 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from sqlmicro.audits import canonical
+from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source, profile_columns
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 
-T = TypeVar("T")
 Nulls = Literal["own_value", "wildcard", "exclude"]
 ARITHMETIC = ("integer", "float", "decimal")
 
 
-@dataclass(frozen=True)
-class Table:
-    """A relation and its columns: the release, the original it was made from, or the population."""
-
-    relation: Name
-    columns: tuple[Column, ...]
-    is_text: bool = False
-    """Whether it is read from CSV or JSON, which is done once only."""
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """A release under audit: its relation, the roles of its columns, what it is compared with, how NULL is read.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject(AssessedRelease):
+    """A release under audit: the roles of its columns, what it is compared with, and how NULL is read.
 
     Parameters
     ----------
-    warehouse : Warehouse
-        Where the relations are.
-    release : Table
-        Any table, view or file.
+    warehouse, release, original, match, nominal
+        As in `AssessedRelease`; without `match` only distributions compare, and columns that are not named in `nominal`
+        or `numeric` are what `profile` would propose.
     quasi, sensitive : tuple of Column
         Quasi-identifiers and sensitive columns of the release.
     weight : Column, optional
         How many members of the population a record stands for.
     entity : Column, optional
         Whom a record belongs to: classes then count entities, not records.
-    original : Table, optional
-        What the release was made from.
-    match : tuple of Column
-        Columns that both tables have unchanged and that identify a record; without them only distributions compare.
-    population : Table, optional
+    population : Source, optional
         Everybody an attacker may take a record for, with columns of the names of the quasi-identifiers.
     nulls : {"own_value", "wildcard", "exclude"}
         A missing quasi-identifier is a value of its own; matches every value; or its record is left out. In a
         sensitive column it is a value of its own, and left out by "exclude".
-    numeric, nominal : tuple of str
-        Names of columns to take as such, whatever `profile` would propose.
+    numeric : tuple of str
+        Names of columns to take as numbers.
 
     Notes
     -----
@@ -63,19 +47,15 @@ class Subject:
     out: whoever reads them, reads the release as it is at that moment.
     """
 
-    warehouse: Warehouse
-    release: Table
+    verb: ClassVar[str] = "audit"
+
     quasi: tuple[Column, ...] = ()
     sensitive: tuple[Column, ...] = ()
     weight: Column | None = None
     entity: Column | None = None
-    original: Table | None = None
-    match: tuple[Column, ...] = ()
-    population: Table | None = None
+    population: Source | None = None
     nulls: Nulls = "own_value"
     numeric: tuple[str, ...] = ()
-    nominal: tuple[str, ...] = ()
-    _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # What is there
 
@@ -98,22 +78,13 @@ class Subject:
         """Whether it is known how often a combination occurs in the population: counted there, or by weights."""
         return self.population is not None or self.weight is not None
 
-    @property
-    def shared(self) -> tuple[Column, ...]:
-        """The columns of the release that the original has too, apart from those that match records."""
-        if self.original is None:
-            return ()
-        theirs = {column.name for column in self.original.columns}
-        return tuple(c for c in self.release.columns if c.name in theirs and c not in self.match)
-
     def split(self, columns: Sequence[Column]) -> tuple[list[Column], list[Column]]:
         """Return the numeric and the nominal ones of some columns: as named, else as `profile` proposes."""
         unnamed = tuple(c for c in columns if c.name not in (*self.numeric, *self.nominal))
-        other = {} if self.original is None else {column.name: column for column in self.original.columns}
-        relation = self.release.relation
-        if other and all(column.name in other for column in unnamed):
-            relation = self.original.relation if self.original is not None else relation
-        source = Source(relation, "", unnamed, is_table=False)
+        other = self.theirs
+        by_original = self.original is not None and all(column.name in other for column in unnamed)
+        source = self.original if self.original is not None and by_original else self.release
+        source = Source(source.relation, "", unnamed, is_table=False)
         proposed = {p.column.name: p.scale[0] for p in profile_columns(self.warehouse, source)} if unnamed else {}
         numeric = [
             column
@@ -178,17 +149,6 @@ class Subject:
         # A column that is compared by both is refused as a quasi-identifier.
         return {form: columns for form, columns in forms.items() if form != "as_both"}
 
-    def stage(self, template: str, into: str, *, view: bool = True, **params: Any) -> Name:
-        """Stage what a template returns, for the next one to read, and return its name."""
-        return self.warehouse.run(template, self._name(into), view=view, **params)
-
-    def once(self, key: str, make: Callable[[], T]) -> T:
-        """Return what `make` made under this key the first time: several audits share a result or a relation."""
-        if key not in self._made:
-            self._made[key] = make()
-        found: T = self._made[key]
-        return found
-
     # How
 
     @cached_property
@@ -228,7 +188,7 @@ class Subject:
         rows = self.warehouse.rows("audit/ambiguous_floats.sql", relation=relation, columns=floats) if floats else []
         return {name for name, count in rows if count}
 
-    def _view(self, table: Table, columns: Sequence[Column], into: str = "records") -> Name:
+    def _view(self, table: Source, columns: Sequence[Column], into: str = "records") -> Name:
         sensitive = [column for column in self.sensitive if into == "records"]
         complete = [*columns[: len(self.quasi)], *sensitive] if self.nulls == "exclude" else []
         return self.warehouse.run(
@@ -269,11 +229,3 @@ class Subject:
         bits = [(column, 2**index) for index, column in enumerate(self.quasi)]
         shared = {"relation": cells, "among": among, "columns": bits, "kept": kept, "summed": summed}
         return self.stage("audit/matching_cells.sql", into, view=False, **shared)
-
-    @cached_property
-    def _prefix(self) -> str:
-        # Every name is used in a statement at once, so that the log is longer when the next subject asks.
-        return f"audit_{len(self.warehouse.log) + 1}"
-
-    def _name(self, into: str) -> str:
-        return f"{self._prefix}_{into}"

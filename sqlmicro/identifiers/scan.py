@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
-from sqlmicro.database.source import Source, file_format, profile_columns
+from sqlmicro.database.source import Source, profile_columns
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
@@ -58,7 +58,7 @@ def seen(
 @contextmanager
 def _read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
     """Stage the records of a text file for the length of the block: every column looked at would read it again."""
-    if not source.is_file or file_format(source.label) not in ("csv", "json"):
+    if not source.is_text:
         yield source
         return
     staged = warehouse.run("load/records.sql", "read_once", relation=source.relation)
