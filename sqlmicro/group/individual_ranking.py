@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Remainder, Representative
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
@@ -35,12 +35,9 @@ NEIGHBOURS_UP_TO = 30
 def individual_ranking(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
-    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
-    remainder: Annotated[
-        Literal["spread-from-both-ends", "last"],
-        Param("Which group takes the records left over: the innermost, or the one with the largest values."),
-    ] = "spread-from-both-ends",
+    k: K = 3,
+    representative: Representative = "mean",
+    remainder: Remainder = "spread-from-both-ends",
 ) -> Outcome:
     """Sort each column on its own and replace the values of every k neighbours by their mean or median.
 

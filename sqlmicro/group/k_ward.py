@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def k_ward(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew.
 

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
     import numpy as np
 
-Init = Literal["forgy", "kmeans++"]
-Merge = Literal["inner-loop", "outer-loop", "single-pass"]
-Measure = Literal["centroid", "sse"]
+Init = Annotated[Literal["forgy", "kmeans++"], Param("How the first centres are drawn from the records.")]
+Merge = Annotated[
+    Literal["inner-loop", "outer-loop", "single-pass"], Param("Order in which groups of fewer than k are joined.")
+]
+Measure = Annotated[Literal["centroid", "sse"], Param("What makes two groups near when one is joined to the other.")]
+Inside = Annotated[bool, Param("Join and cut groups in every iteration, not only after the last.")]
+Iterations = Annotated[int, Param("Largest number of iterations of k-means.", min=1)]
 
 # Distances computed between two turns of Python: at most a few tenths of a second.
 _SLICE = 10**7
@@ -45,13 +49,13 @@ def kanonymeans(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     centres: Annotated[int | None, Param("Number of centres of k-means; n/k if not given.", min=1)] = None,
-    init: Annotated[Init, Param("How the first centres are drawn from the records.")] = "kmeans++",
-    merge: Annotated[Merge, Param("Order in which groups of fewer than k are joined.")] = "inner-loop",
-    measure: Annotated[Measure, Param("What makes two groups near when one is joined to the other.")] = "centroid",
-    inside: Annotated[bool, Param("Join and cut groups in every iteration, not only after the last.")] = True,
-    iterations: Annotated[int, Param("Largest number of iterations of k-means.", min=1)] = 100,
+    init: Init = "kmeans++",
+    merge: Merge = "inner-loop",
+    measure: Measure = "centroid",
+    inside: Inside = True,
+    iterations: Iterations = 100,
 ) -> np.ndarray:
     """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more.
 

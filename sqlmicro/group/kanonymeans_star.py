@@ -5,8 +5,19 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from sqlmicro.group.kanonymeans import Init, Measure, Merge, Rules, centroids, first_centres, group_around, loss
-from sqlmicro.options.params import Param
+from sqlmicro.group.kanonymeans import (
+    Init,
+    Inside,
+    Iterations,
+    Measure,
+    Merge,
+    Rules,
+    centroids,
+    first_centres,
+    group_around,
+    loss,
+)
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method, silent
 
 if TYPE_CHECKING:
@@ -45,13 +56,13 @@ def kanonymeans_star(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     centres: Annotated[int | None, Param("Number of first centres; n/k if not given.", min=1)] = None,
-    init: Annotated[Init, Param("How the first centres are drawn from the records.")] = "kmeans++",
-    merge: Annotated[Merge, Param("Order in which groups of fewer than k are joined.")] = "inner-loop",
-    measure: Annotated[Measure, Param("What makes two groups near when one is joined to the other.")] = "centroid",
-    inside: Annotated[bool, Param("Join and cut groups in every iteration, not only after the last.")] = True,
-    iterations: Annotated[int, Param("Largest number of iterations of k-means.", min=1)] = 100,
+    init: Init = "kmeans++",
+    merge: Merge = "inner-loop",
+    measure: Measure = "centroid",
+    inside: Inside = True,
+    iterations: Iterations = 100,
     population: Annotated[int, Param("Sets of centres in a generation.", min=2)] = 10,
     survivors: Annotated[int, Param("Best sets of centres that live on and have children.", min=1)] = 3,
     recombine: Annotated[bool, Param("Whether a child has two parents.")] = True,

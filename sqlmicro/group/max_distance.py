@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def max_distance(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Group records around the two that are farthest apart, again and again.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def mdav_star(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own.
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sqlmicro.group.optimal_univariate import consecutive_groups
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def mhm(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss.
 

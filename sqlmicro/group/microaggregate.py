@@ -10,7 +10,7 @@ from sqlmicro.group._search import Search
 from sqlmicro.group.certify import annealed, ready
 from sqlmicro.group.certify import certify as certified
 from sqlmicro.group.optimal_univariate import optimal_groups
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def microaggregate(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     quality: Annotated[
         Literal["fast", "balanced", "best"], Param("How long to search for groups with little loss.")
     ] = "balanced",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Representative
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ _STEPS_PER_SLICE = 10_000_000
 def optimal_univariate(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
-    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
+    k: K = 3,
+    representative: Representative = "mean",
 ) -> Outcome:
     """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.group.k_ward import number_by_lowest_row, ward_groups
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def recursive_k_ward(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     parts: Annotated[int, Param("Number of parts that records are divided into at a time.", min=2)] = 2,
     theta: Annotated[
         float, Param("Bound of the ratio of variances inside the parts to that of the whole.", min=0)

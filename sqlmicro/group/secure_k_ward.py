@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, late, method, methods
 from sqlmicro.standardise import standardise
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def secure_k_ward(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     tolerance: Annotated[
         float, Param("How near to a value its representative tells too much, in standard deviations.", min=0)
     ] = 0.01,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def v_mdav(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     gamma: Annotated[
         float,
         Param("How close a further record must be: 0.2 for scattered records, up to 1.1 for clustered ones.", min=0),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.database.columns import Column
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 from sqlmicro.work import Claim
 
@@ -38,7 +38,7 @@ _SLICE = 2_000_000
 def mondrian(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     relaxed: Annotated[bool, Param("Records with one value may go to both sides of a cut.")] = False,
 ) -> Outcome:
     """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding).
