@@ -44,17 +44,6 @@ def individual_ranking(
     Groups have k records but for one, which takes the remainder and has k to 2k-1. NULL stays NULL. Equal values may
     fall into different groups; ties go by a keyed order.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    representative : {"mean", "median"}
-        What the values of a group are replaced by.
-    remainder : {"spread-from-both-ends", "last"}
-        The group that takes the records left over: the innermost one, which holds the median, or the last one.
-
     Returns
     -------
     Outcome

@@ -39,17 +39,6 @@ def k_ward(
     the smallest distance n_i n_j / (n_i + n_j) ‖mean_i - mean_j‖² that do not both have k records are joined, until all
     have. (iii) Every group of 2k or more is treated anew by (i) and (ii).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records in groups below 2k, n).
-    k : int
-        Smallest number of records in a group.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -62,6 +51,8 @@ def k_ward(
 
     Notes
     -----
+    No random numbers are drawn.
+
     (iii) One source says "more than 2k"; 2k or more was never worse. It always splits: the two groups it begins with
     are never joined to each other, so no other method has to cut what is left.
 

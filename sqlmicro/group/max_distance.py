@@ -34,17 +34,6 @@ def max_distance(
     While at least 2k records remain, the two farthest apart, each with its k-1 nearest. Then k or more that are left
     make a last group; fewer join, each, the group with the nearest centroid.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -57,6 +46,8 @@ def max_distance(
 
     Notes
     -----
+    No random numbers are drawn.
+
     Distances are squared Euclidean; of equal ones the lowest row counts, of equally distant pairs the first in the
     order of (lower row, higher row). The source does not say which of the two chooses its nearest first: here it is the
     one that is farther from the centroid of all records. If its group takes the other one, which happens where all that

@@ -30,17 +30,6 @@ def mdav_plus(
     While at least k records remain, the one farthest from the centroid of all records with its k-1 nearest; then each
     of those left joins the group with the nearest centroid.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -48,6 +37,8 @@ def mdav_plus(
 
     Notes
     -----
+    No random numbers are drawn.
+
     Distances are squared Euclidean; of equal ones the lowest row counts, of equally near groups the one formed first.
     The centroids of the groups are those before any of the records left has joined; a group has at most 2k-1 records.
 

@@ -32,17 +32,6 @@ def mdav_star(
     m/(m+1) d²(y, centroid), is below the loss per record of a group begun at y with its k-1 nearest. With fewer than k
     left, each joins the group with the nearest centroid.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -50,6 +39,8 @@ def mdav_star(
 
     Notes
     -----
+    No random numbers are drawn.
+
     The source describes that a step either extends the present group or begins a new one; its exact rule was not
     available, and the one above is our reading of it. The next group begins at the farthest record, not at y.
 

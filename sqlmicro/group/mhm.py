@@ -31,17 +31,6 @@ def mhm(
 ) -> np.ndarray:
     """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (steps done, 2n).
-    k : int
-        Smallest number of records in a group.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -54,6 +43,8 @@ def mhm(
 
     Notes
     -----
+    No random numbers are drawn.
+
     The groups have k to 2k-1 records and are the best for this order of the records, not of all groups; for one column
     the path may leave records behind, so `optimal-univariate` can lose less. O(n log n + k n p) time in few columns and
     up to O(n² p) in many, O(n p) memory.

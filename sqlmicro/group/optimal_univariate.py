@@ -44,15 +44,6 @@ def optimal_univariate(
     Groups have k to 2k-1 consecutive values in ascending order. NULL stays NULL. Equal values may fall into different
     groups; ties go by row_id.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    representative : {"mean", "median"}
-        What the values of a group are replaced by. The groups are optimal for the mean.
-
     Returns
     -------
     Outcome
@@ -65,6 +56,8 @@ def optimal_univariate(
 
     Notes
     -----
+    The groups are optimal for the mean, whatever the representative.
+
     The *record* is not k-anonymous: every column has groups of its own, so that combinations of values stay distinct.
     O(n log n + k n) per column. Source: Hansen & Mukherjee (2003); see `optimal_groups` for where we deviate.
     """

@@ -47,20 +47,6 @@ def single_axis(
 ) -> Outcome:
     """Order the records along one axis and replace every k neighbours by their mean or median in all columns.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    axis : str
-        `z-sum`, the sum of the z-scores; `pc1`, the first principal component of the standardised columns; or one of
-        the columns.
-    representative : {"mean", "median"}
-        What the values of a group are replaced by.
-    remainder : {"spread-from-both-ends", "last"}
-        The group that takes the records left over.
-
     Returns
     -------
     Outcome
@@ -75,6 +61,8 @@ def single_axis(
 
     Notes
     -----
+    z-sum is the sum of the z-scores, pc1 the first principal component of the standardised columns.
+
     Means, deviations and the covariance are SQL aggregates over whole numbers (see `cross_moments.sql`), so that the
     ordering does not depend on the number of threads; the p x p eigenproblem is solved in NumPy. The sign of the
     component makes its largest loading positive. A constant column contributes 0, a missing value counts as the mean.

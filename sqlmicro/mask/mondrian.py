@@ -43,15 +43,6 @@ def mondrian(
 ) -> Outcome:
     """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding).
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns of any type, and the strata.
-    k : int
-        Smallest number of records in a group.
-    relaxed : bool
-        Cut exactly in half, through equal values. By default a cut lies between two values.
-
     Returns
     -------
     Outcome
@@ -64,6 +55,8 @@ def mondrian(
 
     Notes
     -----
+    With `relaxed` a cut lies exactly in the middle, through equal values. By default it lies between two values.
+
     A group is cut along the column in which it is spread widest, relative to the column; if no cut there leaves k
     records on both sides, along the next. Deviations: where the source cuts at the median only, the cut nearest to the
     middle that leaves k on both sides is taken; nominal columns are cut in the order of their values, ENUMs in that of

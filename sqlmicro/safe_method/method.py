@@ -141,50 +141,6 @@ def safe(
     at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
     the original by the SAFE distance, and the nearest is released.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        How often every record occurs at least; 3 in the source.
-    method : {"best", "cluster", "search"}
-        Which candidates are made.
-    numeric, nominal : tuple of str
-        Columns whose scale is to be other than `profile` proposes.
-    algorithm : tuple of str
-        `kmeans++(clusters=50)`, `mdav` and others; any number of them. By default kmeans++ with 50 and with 500
-        clusters, and mdav up to 30 000 records.
-    unify_numeric : tuple of {"mean", "median", "rounded-mean"}
-        What numeric columns become in a group; each way that is named makes candidates of its own.
-    unify_nominal : tuple of {"mode", "medoid"}
-        What nominal columns become in a group.
-    order : int
-        Tables of up to so many nominal columns are evaluated.
-    count_weight, sum_weight : float
-        How much the count part and the sum part count in the SAFE distance, which ranks the candidates.
-    weights : str, optional
-        Column with the weight of every record, above 0; it is released as it is. Tables, sums, means and modes are
-        weighted, to six digits after the point; groups have k records whatever they weigh. Memory and time follow the
-        combinations that occur together with their weight.
-    small_groups : {"merge", "drop"}
-        What becomes of groups below k.
-    numeric_values : {"auto", "own", "means"}
-        Whether the search releases numeric values that occur, or group means.
-    round : tuple of str
-        Columns with many values and the step they are rounded to while the search compares files. The records of every
-        combination found are then grouped on their own values, k to 2k-1, and released is the mean of each group as
-        `unify_numeric` says: a rounded value would shift the totals.
-    effort : {"full", "fast"}
-        About 25 or 5 CPU seconds at most for the search.
-    max_shift : int, optional
-        How many records a combination that occurs k times may gain or lose in the search; half of k by default.
-    time_limit : float, optional
-        Seconds for the search; a run that is stopped by it cannot be repeated exactly.
-    candidate : int, optional
-        Number of the candidate to release.
-    keep_candidates : bool
-        Whether the files of all candidates are published too.
-
     Returns
     -------
     Outcome
@@ -199,6 +155,17 @@ def safe(
 
     Notes
     -----
+    By default the algorithms are kmeans++ with 50 and with 500 clusters, and mdav up to 30 000 records. The source has
+    k = 3. Each way to unify that is named makes candidates of its own.
+
+    Weights are above 0. Tables, sums, means and modes are weighted, to six digits after the point; groups have k
+    records whatever they weigh. Memory and time follow the combinations that occur together with their weight.
+
+    The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
+    repeated exactly. With `round` the records of every combination found are grouped on their own values, k to 2k-1,
+    and released is the mean of each group as `unify_numeric` says: a rounded value would shift the totals. A
+    combination that occurs k times gains or loses at most `max_shift` records.
+
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
 
