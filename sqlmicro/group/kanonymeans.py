@@ -126,7 +126,7 @@ def first_centres(X: np.ndarray, k: int, count: int | None, init: Init, rng: np.
     half = 1 << (n - 1).bit_length()
     totals = np.zeros(2 * half)
     totals[half : half + n] = np.inf
-    tops = np.full(len(tree.low), np.inf)
+    tops = np.full(len(tree.first), np.inf)
     chosen = np.empty(count, dtype=np.int64)
     found, step = 0, max(1, _SLICE // n)
     for start in range(0, count, step):

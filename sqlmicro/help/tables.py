@@ -1,4 +1,4 @@
-"""The tables of methods in Markdown, made from the catalogue; a test holds what is written in README and help to them."""
+"""The tables of methods in Markdown, made from the catalogue; a test compares them with README and help."""
 
 from __future__ import annotations
 
