@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.settings import (
+    Algorithms,
+    Approach,
+    CandidateNumber,
+    CountWeight,
+    Effort,
+    KeepCandidates,
+    MaxShift,
+    Nominal,
+    Numeric,
+    NumericValues,
+    Occurrences,
+    Order,
+    Rounding,
+    SmallGroups,
+    SumWeight,
+    TimeLimit,
+    UnifyNominal,
+    UnifyNumeric,
+    WeightColumn,
+)
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
 from sqlmicro.work import Outcome
 
@@ -58,80 +78,25 @@ COORDINATES_UP_TO = 200_000_000
 def safe(
     work: Work,
     *,
-    k: Annotated[int, Param("How often every record occurs at least.", min=2)] = 3,
-    method: Annotated[
-        Literal["best", "cluster", "search"],
-        Param("Group records, search for a file directly, or do both and release the nearest."),
-    ] = "best",
-    numeric: Annotated[
-        tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="COLUMNS")
-    ] = (),
-    nominal: Annotated[
-        tuple[str, ...], Param("Columns to take as nominal, whatever they look like.", metavar="COLUMNS")
-    ] = (),
-    algorithm: Annotated[
-        tuple[str, ...],
-        Param(
-            "How to group, any number: kmeans++(clusters=50), dbscan(eps=1), ward(clusters=50), single, complete, "
-            "average, and the methods that group whole records: mdav, kanonymeans, microaggregate and others of "
-            "`sqlmicro methods`, with their parameters. Default: kmeans++ with 50 and 500, and mdav.",
-            metavar="SPEC",
-            whole=True,
-        ),
-    ] = (),
-    unify_numeric: Annotated[
-        tuple[str, ...],
-        Param(
-            "What numeric columns become in a group, one or several to try: mean, median, or rounded-mean, which keeps "
-            "integers and DECIMALs what they are.",
-            metavar="HOW",
-        ),
-    ] = ("rounded-mean",),
-    unify_nominal: Annotated[
-        tuple[str, ...],
-        Param("What nominal columns become in a group, one or several to try: mode or medoid.", metavar="HOW"),
-    ] = ("mode",),
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 2,
-    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
-    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
-    weights: Annotated[
-        str | None,
-        Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
-    ] = None,
-    small_groups: Annotated[
-        Literal["merge", "drop"],
-        Param("Groups below k: merge them into the nearest group, or drop their records (the original method)."),
-    ] = "merge",
-    numeric_values: Annotated[
-        Literal["auto", "own", "means"],
-        Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
-    ] = "auto",
-    round: Annotated[
-        tuple[str, ...],
-        Param(
-            "Search: numeric columns that take part as multiples of a step, as in income=100; released is the mean of "
-            "the records in a group.",
-            metavar="COLUMN=STEP",
-        ),
-    ] = (),
-    effort: Annotated[
-        Literal["full", "fast"],
-        Param("Search: fast makes a quarter of the attempts; the largest deviations may be one or two higher."),
-    ] = "full",
-    max_shift: Annotated[
-        int | None,
-        Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
-    ] = None,
-    candidate: Annotated[
-        int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
-    ] = None,
-    keep_candidates: Annotated[
-        bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
-    ] = False,
+    k: Occurrences = 3,
+    method: Approach = "best",
+    numeric: Numeric = (),
+    nominal: Nominal = (),
+    algorithm: Algorithms = (),
+    unify_numeric: UnifyNumeric = ("rounded-mean",),
+    unify_nominal: UnifyNominal = ("mode",),
+    order: Order = 2,
+    count_weight: CountWeight = 1.0,
+    sum_weight: SumWeight = 1.0,
+    weights: WeightColumn = None,
+    small_groups: SmallGroups = "merge",
+    numeric_values: NumericValues = "auto",
+    round: Rounding = (),
+    effort: Effort = "full",
+    max_shift: MaxShift = None,
+    time_limit: TimeLimit = None,
+    candidate: CandidateNumber = None,
+    keep_candidates: KeepCandidates = False,
 ) -> Outcome:
     """Make every record occur at least k times while the cross tables stay as close to the original as can be.
 
@@ -213,6 +178,13 @@ def safe(
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
+    return _release(work, cells, found, candidate, keep_candidates)
+
+
+def _release(
+    work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool
+) -> Outcome:
+    """Take the nearest candidate, or the one that was asked for; keep the others where they are wanted."""
     work.outcome.candidates = [one.summary() for one in found]
     if candidate is not None and candidate > len(found):
         raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
