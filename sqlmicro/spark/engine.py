@@ -16,7 +16,7 @@ from sqlmicro.jobs.run import _note_roles, _versions, judged
 from sqlmicro.jobs.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.options import common
 from sqlmicro.options.common import PublishSettings
-from sqlmicro.options.params import take
+from sqlmicro.options.params import parameters, take
 from sqlmicro.publish import publish, published_types, targets
 from sqlmicro.registry import Method, find
 from sqlmicro.spark import blocks
@@ -30,7 +30,7 @@ METHODS = (*KERNELS, "individual-ranking")
 """The methods that run on Spark."""
 _NOT_HERE = (
     "db", "attach", "into", "partition_by", "in_place", "widen", "no_purge", "manifest", "memory_limit", "threads",
-    "row_key", "diff", *common.names(common.READER),
+    "row_key", "diff", *common.names(parameters(common.ReaderOptions)),
 )  # fmt: skip
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
