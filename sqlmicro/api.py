@@ -240,15 +240,14 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     overrides = {name: value for name, value in values.items() if name != "job"}
     jobs = file.read(values["job"], overrides, progress)
-    if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
+    if jobs[0].dry and any(command.do == "register" for found in jobs for command in found.commands):
         raise JobError(
             values["job"],
             "a dry run writes nothing, so it cannot register",
             "a step that registers",
             "Register the table beforehand",
         )
-    alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
-    done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
+    done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
         return {"job": values["job"], "results": done, "passed": together(result.get("passed") for result in done)}
     reports = _execute(jobs)
@@ -262,12 +261,12 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"job": values["job"], "before": done, "tables": reports, "passed": passed, **told}
 
 
-def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
+def _done(found: steps.Job, command: steps.Command, progress: Progress) -> dict[str, Any]:
     """Run a step of a job file that is a command of its own."""
-    declared, action = verbs()[step.do]
-    known = common.names(declared)
-    shared = {name: value for name, value in found.options.items() if name in known and value is not None}
-    return {"do": step.do, **action(settle(declared, {**shared, **step.settings}, step.where), progress)}
+    declared, action = verbs()[command.do]
+    own = common.names(declared)
+    shared = {name: value for name, value in vars(found.options).items() if name in own and value is not None}
+    return {"do": command.do, **action(settle(declared, {**shared, **command.given}, command.where), progress)}
 
 
 def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -296,7 +295,7 @@ def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 def _execute(jobs: Sequence[steps.Job]) -> list[dict[str, Any]]:
     """Run jobs on the engine that they name."""
-    if jobs[0].options.get("engine") == "spark":
+    if jobs[0].options.engine == "spark":
         with watched():
             reports: list[dict[str, Any]] = late("sqlmicro.spark.engine").release(jobs)
         return reports

@@ -12,9 +12,9 @@ from sqlmicro.audits import gate
 from sqlmicro.audits.verdict import together
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs import run as jobs
-from sqlmicro.jobs.steps import Job, Step, gate_parameters
-from sqlmicro.options import common
-from sqlmicro.options.params import settle
+from sqlmicro.jobs.steps import Job, gate_parameters
+from sqlmicro.options.common import PublishSettings
+from sqlmicro.options.params import settle, take
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
 from sqlmicro.session.result import Audit
@@ -182,7 +182,7 @@ class Release:
             "into": into, "to": to, "in_place": in_place, "widen": widen, "no_purge": no_purge, "overwrite": overwrite,
             "manifest": manifest,
         }  # fmt: skip
-        settle(common.TARGET, values, "publish")
+        settings = take(PublishSettings, values, "publish")
         if self._session.held.read_only:
             raise InputError(
                 "publish", "the database must be writable, every release is recorded in it",
@@ -191,11 +191,10 @@ class Release:
         if self._source.relation.catalog == self._warehouse.staging and not (into or to):
             raise ParameterError("publish", "a frame has no name", "no target", "Give into=NAME or to=FILE")
         if in_place:
-            values["no_purge"] = self._session.check_purge(self, no_purge=no_purge)
-        steps = (*self._job.steps[:-1], Step("publish", values, "publish"))
-        options_ = {**self._job.options, "db": self._session.held.path or None}
+            settings = replace(settings, no_purge=self._session.check_purge(self, no_purge=no_purge))
+        options = replace(self._job.options, db=self._session.held.path or None)
         with watched():
-            made = jobs.published(replace(self._job, steps=steps, options=options_), self._prepared)
+            made = jobs.published(replace(self._job, options=options, publish=settings), self._prepared)
             self.report = made.report
             if in_place:
                 self._session.purge(self, made.report, wanted=made.target.purge)

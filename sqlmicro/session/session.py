@@ -240,12 +240,12 @@ class Session(Verbs):
         try:
             warehouse = stack.enter_context(Warehouse.open(self.held))
             values = self._settled(name, declared, given, warehouse)
-            job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
+            job = one_step(find(name), values, Progress(enabled=False))
             source = find_source(warehouse, values["table"], common.reader_options(values))
             if not isinstance(given["table"], str):
                 label = kind(given["table"])
                 source = replace(source, label=label, is_table=False, is_frame=True)
-                job = replace(job, options={**job.options, "table": label})
+                job = replace(job, options=replace(job.options, table=label))
             release = Release(self, job, warehouse, source, stack)
         except BaseException:
             stack.close()

@@ -25,9 +25,10 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.run import anonymized
-from sqlmicro.jobs.steps import JOB_OPTIONS, Job, Step
+from sqlmicro.jobs.steps import Job, step_of
 from sqlmicro.options import common
-from sqlmicro.options.params import Param, parameters, settle, specification, specifications
+from sqlmicro.options.common import JobOptions
+from sqlmicro.options.params import Param, filled, parameters, settle, specification, specifications
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.reports.charts import pareto, ru_map
 from sqlmicro.system.progress import Progress
@@ -88,7 +89,6 @@ COMPARE_OPTIONS = (
     *common.SOURCE, *parameters(_compare), *common.ROW_KEY, *common.IDENTIFIERS, *common.SEED, *common.MACHINE,
     *common.READER,
 )  # fmt: skip
-_SHARED = common.names((*common.SOURCE, *common.ROW_KEY, *common.READER, *common.MACHINE))
 
 
 @dataclass(frozen=True)
@@ -255,16 +255,12 @@ def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
 
 def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Job:
     """Return the job of the candidate's own command, everything else dropped."""
-    names = (*_SHARED, *common.names(common.SEED), *common.names(common.IDENTIFIERS))
-    shared = {name: values[name] for name in names}
-    given = {parameter.name: parameter.default for parameter in JOB_OPTIONS} | {"rest": "drop"} | shared
     method = find(candidate.method)
-    settings = {**candidate.settings, **_told(method, candidate.settings, scales)}
-    given["keep"] = settings.pop("keep", ())
+    told = {**candidate.settings, **_told(method, candidate.settings, scales)}
     if method.takes("nulls"):
-        settings["nulls"] = values["nulls"]
-    step = Step(method.name, settings, method.name)
-    return Job(given, (step,), _WHERE, progress)
+        told["nulls"] = values["nulls"]
+    options = replace(filled(JobOptions, values), keep=told.pop("keep", ()), rest="drop")
+    return Job(options, (step_of(method, told, method.name),), _WHERE, progress)
 
 
 def _told(method: Method, given: Mapping[str, Any], scales: Scales) -> dict[str, Any]:
