@@ -17,6 +17,7 @@ from sqlmicro.errors import JobError, ParameterError, SqlmicroError
 from sqlmicro.jobs import file, plan, run
 from sqlmicro.jobs.plan import Plan, drafted
 from sqlmicro.jobs.steps import Job, one_step
+from sqlmicro.options.common import MethodOptions
 from sqlmicro.registry import find, methods
 from sqlmicro.spark import engine
 from sqlmicro.system.progress import Progress
@@ -116,8 +117,7 @@ def test_what_cannot_be_is_said_by_the_plan(
 
 
 def test_equal_steps_are_told_apart() -> None:
-    given = {"columns": ("income",), "table": "t", "rest": "drop"}
-    one = one_step(find("noise"), given, QUIET)
+    one = one_step(find("noise"), MethodOptions(table="t", columns=("income",), rest="drop"), QUIET)
     found = drafted(dataclasses.replace(one, steps=3 * one.steps), COLUMNS)
     assert [step.task.repeated for step in found.steps] == [0, 1, 2]
 
@@ -139,7 +139,7 @@ def test_a_sample_of_the_values_settles_what_a_step_takes_of_the_rest(tmp_path: 
 
     asked = job(tmp_path, TWO_STEPS.replace('drop = ["NAME"]\n', ""))
     with Warehouse.open(db, read_only=True) as warehouse:
-        source = find_source(warehouse, "persons", {})
+        source = find_source(warehouse, "persons")
         before = plan.compiled(asked, source)
         after = plan.looked_at(before, warehouse, source)
     assert names(before.left) == ["name", "age", "sex", "gaps", "number"]
@@ -207,17 +207,20 @@ def sqlmicro_sql() -> Path:
 
 
 def test_what_spark_cannot_do_is_said_from_the_plan_alone(tmp_path: Path) -> None:
+    def planned(method: str, **given: Any) -> Plan:
+        options = MethodOptions(table="a.parquet", columns=("age",), to="release", **given)
+        return drafted(one_step(find(method), options, QUIET))
+
     def refused(method: str, **given: Any) -> str:
-        asked = one_step(find(method), {"table": "a.parquet", "columns": ("age",), "to": "release", **given}, QUIET)
         with pytest.raises((JobError, ParameterError)) as caught:
-            engine.refuse([drafted(asked)])
+            engine.refuse([planned(method, **given)])
         return str(caught.value)
 
     assert set(engine.METHODS) <= set(methods())
     assert "runs one step of its own methods. Got k-ward" in refused("k-ward")
     assert "Got --db, --into, --threads, --delimiter" in refused("mdav", db="w", into="t", threads=2, delimiter=";")
-    assert "groups numeric columns in blocks. Got ordinal" in refused("mdav", ordinal=("age",))
-    engine.refuse([drafted(one_step(find("mdav"), {"table": "a.parquet", "columns": ("age",)}, QUIET))])
+    assert "groups numeric columns in blocks. Got ordinal" in refused("mdav", settings={"ordinal": ("age",)})
+    engine.refuse([planned("mdav")])
 
 
 def test_explain_says_what_stops_a_job_and_what_its_relations_are_called(tmp_path: Path, db: str) -> None:

@@ -17,20 +17,20 @@ from sqlmicro.jobs import file
 from sqlmicro.jobs.plan import Plan, drafted
 from sqlmicro.jobs.steps import TABLE_STEPS, Command, Job, Step
 from sqlmicro.options.common import RegisterSettings
-from sqlmicro.options.params import Param, parameters, take
+from sqlmicro.options.params import Param, take
 from sqlmicro.pipeline import PlannedStep
 from sqlmicro.registry import PROMISES
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 
-def _explain(
-    *,
-    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """What `sqlmicro explain` takes."""
+
+    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)]
 
 
-EXPLAIN_OPTIONS = parameters(_explain)
 _NULLS = {
     "error": "a missing value stops the job",
     "keep": "a missing value is a value like others, and the majority of a group decides whether it lacks one",
@@ -51,15 +51,15 @@ class Known:
     unknown: str = ""
 
 
-def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def explain_values(options: ExplainOptions, progress: Progress) -> dict[str, Any]:
     """Say in a paragraph what a job file will do; no record is read."""
-    jobs = file.read(values["job"], {}, progress)
+    jobs = file.read(options.job, {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
         paragraphs.append(_together(jobs))
     return {
-        "job": values["job"],
+        "job": options.job,
         "paragraphs": paragraphs,
         "not_looked_up": [f"{job.options.table}: {found.unknown}" for job, found in zip(jobs, known, strict=True)
                           if found.unknown],

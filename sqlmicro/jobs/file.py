@@ -38,7 +38,6 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.audits.registry import audits
-from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.database import attach, source
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
 from sqlmicro.jobs.steps import (
@@ -63,7 +62,6 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
 
 SECTIONS = ("step", "gate", "job")
-MEASURE = parameters(common.MeasureOption)
 (TABLE,) = common.names(parameters(common.TableOption))
 
 
@@ -180,7 +178,7 @@ def _read_gate(where: str, folder: Path, item: Mapping[str, Any]) -> Gate:
     for name in gate.options.measure:
         if name not in audits():
             raise JobError(f"{where}, key 'measure'", f"{name!r} is no audit", do=did_you_mean(name, audits()))
-    if not any(name in settings for name in (*common.names(gate_options()), *common.names(MEASURE))):
+    if not (gate.options.thresholds or gate.options.measure):
         raise JobError(where, "must say what has to hold, such as min_k = 3", "no threshold")
     return gate
 

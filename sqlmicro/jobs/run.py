@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, looked_at
 from sqlmicro.jobs.roles import roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
-from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run, losses
 from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
@@ -71,9 +70,9 @@ def _purge(job: Job, releases: Sequence[Release]) -> None:
         return
 
     first = replaced[0].report
-    machine = {**asdict(carried(MachineOptions, job.options)), "progress": job.progress}
     wanted = any(release.target.purge for release in replaced)
-    purge.after_publishing(replaced[0].target.file or str(job.options.db), first, machine, wanted=wanted)
+    options = carried(purge.PurgeOptions, job.options, db=replaced[0].target.file or job.options.db)
+    purge.after_publishing(options, first, job.progress, wanted=wanted)
     told = ("purged", "not_purged_because", "purge_failed", "warning")
     for other in replaced[1:]:
         other.report |= {name: first[name] for name in told if name in first}
@@ -96,8 +95,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         stands_for=given.db,
         read_only=not keeps_file,
         may_create=keeps_file and from_files,
-        memory_limit=given.memory_limit,
-        threads=given.threads,
+        machine=given,
         progress=jobs[0].progress,
     ) as warehouse:
         attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs))
@@ -126,8 +124,8 @@ def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
         warehouse.add_staging()
     for held in job.gates:
         if held.options.population:
-            find_source(warehouse, held.options.population, {}, name="population_source")
-    source = find_source(warehouse, job.options.table, job.options.given())
+            find_source(warehouse, held.options.population, name="population_source")
+    source = find_source(warehouse, job.options.table, job.options)
     plan = compiled(job, source)
     return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)
 
@@ -143,8 +141,7 @@ def _choose_target(plan: Plan, source: Source, warehouse: Warehouse) -> Target:
     """Return where the release goes; what cannot be is refused."""
 
     given, dry = plan.publish, plan.job.dry
-    values = {name: value for name, value in asdict(given).items() if name != "manifest"}
-    target = targets.choose_target(source, **values, keeps=plan.keeps_candidates)
+    target = targets.choose_target(source, given, keeps=plan.keeps_candidates)
     target = targets.in_database(warehouse, target)
     if target.purge and not dry and target.database == "duckdb":
         purge.check(target.file or str(plan.options.db))
@@ -294,7 +291,7 @@ def _hold(run: Run, held: Gate) -> None:
     """Hold the records, as they would be released, to a gate."""
 
     with run.timed("audit"):
-        rows = gate.rows(run, run.current, held.values, held.where)
+        rows = gate.rows(run, run.current, held.options, held.where)
     failed = [row for row in rows if row["passed"] is False]
     if failed:
         raise AuditFailed(
@@ -303,7 +300,7 @@ def _hold(run: Run, held: Gate) -> None:
             "; ".join(described(row) for row in failed),
             "Nothing was published",
         )
-    run.gates.append({"values": held.values, "where": held.where, "rows": rows})
+    run.gates.append({"values": held.options, "where": held.where, "rows": rows})
     for why, named in (("weight", filter(None, [held.options.weight])), ("sensitive", held.options.sensitive)):
         found = pick(run.roles.released, named, f"{held.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)

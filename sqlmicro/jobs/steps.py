@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.options import common
-from sqlmicro.options.common import AuditOptions, JobOptions, PublishSettings
-from sqlmicro.options.params import Parameter, filled, parameters, settle
+from sqlmicro.options.common import JobOptions, MethodOptions, PublishSettings
+from sqlmicro.options.params import Parameter, carried, filled, parameters, take
 from sqlmicro.registry import Method, find
 from sqlmicro.system.progress import Progress
 
@@ -75,14 +75,9 @@ class Gate:
     given: Mapping[str, Any]
 
     @cached_property
-    def values(self) -> Mapping[str, Any]:
+    def options(self) -> AuditStep:
         """Every setting of the audit."""
-        return settle(audit_options(), self.given, self.where)
-
-    @cached_property
-    def options(self) -> AuditOptions:
-        """The settings that all audits share."""
-        return filled(AuditOptions, self.values)
+        return take(AuditStep, self.given, self.where)
 
 
 @dataclass(frozen=True)
@@ -115,23 +110,25 @@ def step_of(method: Method, values: Mapping[str, Any], where: str) -> Step:
     return Step(method, where, settings, asked.columns, asked.by, asked.nulls)
 
 
-def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
+def one_step(method: Method, options: MethodOptions, progress: Progress) -> Job:
     """Return the job of a command: one method, then publishing."""
-    step = step_of(method, values, method.name)
-    options, publish = filled(JobOptions, values), filled(PublishSettings, values)
-    return Job(options, (step,), method.name, progress, publish=publish)
+    step = Step(method, method.name, options.settings, options.columns, options.by, options.nulls)
+    publish = carried(PublishSettings, options)
+    return Job(carried(JobOptions, options), (step,), method.name, progress, publish=publish)
 
 
 def step_parameters(do: str) -> tuple[Parameter, ...]:
     """Return the parameters of a step of a job file."""
-    others = {"publish": common.TARGET, "audit": audit_options(), "register": common.REGISTER, "profile": ()}
+    others = {
+        "publish": PublishSettings, "audit": AuditStep, "register": common.RegisterSettings,
+        "profile": common.NoOptions,
+    }  # fmt: skip
     if do in others:
-        return others[do]
+        return parameters(others[do])
     method = find(do)
     return (*(option for option in STEP_OPTIONS if method.takes(option.name)), *method.settings)
 
 
 def gate_parameters() -> tuple[Parameter, ...]:
     """Return the parameters of a gate: those of an audit; the original is what the job has loaded."""
-    theirs = common.names(parameters(common.OriginalOptions))
-    return tuple(option for option in audit_options() if option.name not in theirs)
+    return parameters(GateOptions)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.options.params import Param, Parameter, parameters
@@ -10,6 +11,11 @@ from sqlmicro.system.secrets import SEED_VARIABLE
 
 if TYPE_CHECKING:
     from sqlmicro.database.connection import Held
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoOptions:
+    """Nothing to choose."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,6 +90,10 @@ class ReaderOptions:
             "decimal_separator": self.decimal, "encoding": self.encoding, "header": False if self.no_header else None,
         }  # fmt: skip
         return {name: value for name, value in theirs.items() if value is not None}
+
+
+NO_OPTIONS = ReaderOptions()
+"""Files are read as they are found."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,6 +249,10 @@ class MachineOptions:
     threads: Annotated[int | None, Param("Threads the database may use.", min=1)] = None
 
 
+ANY_MACHINE = MachineOptions()
+"""The database decides itself."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SeedOptions:
     """Where random numbers come from."""
@@ -297,70 +311,6 @@ class DisplayOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseRoles:
-    """The roles of the columns of a release under audit."""
-
-    quasi: Annotated[
-        tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
-    ] = ()
-    sensitive: Annotated[
-        tuple[str, ...], Param("Sensitive columns: what nobody may learn of a person.", metavar="A,B")
-    ] = ()
-    weight: Annotated[str | None, Param("Column of sampling weights.", metavar="A")] = None
-    entity: Annotated[
-        str | None, Param("Column that says whose record it is: distinct entities are counted.", metavar="A")
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OriginalOptions:
-    """What a release is compared with."""
-
-    original: Annotated[str | None, Param("Table, view or file the release was made from.", metavar="TABLE")] = None
-    match: Annotated[
-        tuple[str, ...],
-        Param(
-            "Columns unchanged in the release that identify a record, to compare it with the original.", metavar="A,B"
-        ),
-    ] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class PopulationOptions:
-    """Who may be taken for whom, and how values are read."""
-
-    population: Annotated[
-        str | None,
-        Param("Table, view or file of everybody, its quasi-identifiers coded as in the release.", metavar="TABLE"),
-    ] = None
-    nulls: Annotated[
-        Literal["own_value", "wildcard", "exclude"],
-        Param("A missing quasi-identifier: a value of its own; matches every value; or its record is left out."),
-    ] = "own_value"
-    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
-    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasureOption:
-    """Which audits run."""
-
-    measure: Annotated[
-        tuple[str, ...], Param("Run this audit only; repeatable. Default: all the inputs allow.", metavar="NAME")
-    ] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubjectOptions(ReleaseRoles, OriginalOptions, PopulationOptions):
-    """What is audited."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditOptions(SubjectOptions, MeasureOption):
-    """What is audited, and how."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class RegisterSettings:
     """Files that become a table or view."""
 
@@ -373,54 +323,12 @@ class RegisterSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MacrosOptions:
-    """Where the macros go."""
+class MethodOptions(
+    SourceOptions, ColumnOptions, IdentifierOptions, PublishSettings, RunOptions, MachineOptions, ReaderOptions
+):
+    """What the command of a method takes: what all methods share, and by name the settings of its own."""
 
-    db: Annotated[str | None, Param("Database file to install the macros into.", metavar="FILE", env="SQLMICRO_DB")] = (
-        None
-    )
-    print: Annotated[bool, Param("Print the statements instead, for the DuckDB shell.")] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class PurgeOptions:
-    """Which file is rewritten."""
-
-    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")]
-    narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ResidueOptions:
-    """What is looked for, and where."""
-
-    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")]
-    table: Annotated[str, Param("Anonymized table, or file of the release.", metavar="TABLE")]
-    original: Annotated[
-        str | None,
-        Param(
-            "Table, view or file the release was made from; its values that the release no longer has are looked for. "
-            "Without it only the places are listed that may hold some.",
-            metavar="TABLE",
-        ),
-    ] = None
-    files: Annotated[
-        tuple[str, ...], Param("Other file to search for the values, such as a log; repeatable.", metavar="FILE")
-    ] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class TwoTables:
-    """Two tables that are compared, and how."""
-
-    first: Annotated[str, Param("Original table, view or file.", metavar="A", positional=True)]
-    second: Annotated[str, Param("Changed table, view or file.", metavar="B", positional=True)]
-    columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = ()
-    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
-    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3
-    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0
-    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -443,20 +351,12 @@ ATTACH = parameters(AttachOption)
 READER = parameters(ReaderOptions)
 COLUMNS = parameters(ColumnOptions)
 IDENTIFIERS = parameters(IdentifierOptions)
-REGION = parameters(RegionOption)
 RECORDS = parameters(RecordOptions)
 TARGET = parameters(PublishSettings)
 MACHINE = parameters(MachineOptions)
 RUN = parameters(RunOptions)
-ROW_KEY = parameters(RowKeyOption)
-SEED = parameters(SeedOptions)
 DISPLAY = parameters(DisplayOptions)
-AUDIT = parameters(AuditOptions)
 REGISTER = parameters(RegisterSettings)
-MACROS = parameters(MacrosOptions)
-PURGE = parameters(PurgeOptions)
-RESIDUE = parameters(ResidueOptions)
-TWO_TABLES = parameters(TwoTables)
 
 
 def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:
@@ -466,22 +366,3 @@ def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:
     ('memory_limit', 'threads')
     """
     return tuple(option.name for option in options)
-
-
-def reader_options(values: dict[str, object]) -> dict[str, object]:
-    """Return the reader options that were given, under the names of DuckDB's CSV reader.
-
-    >>> reader_options({"delimiter": ";", "no_header": True, "quote": None})
-    {'delim': ';', 'header': False}
-    """
-    theirs = {
-        "delimiter": "delim",
-        "quote": "quote",
-        "null_string": "nullstr",
-        "decimal": "decimal_separator",
-        "encoding": "encoding",
-    }
-    found: dict[str, object] = {name: values[ours] for ours, name in theirs.items() if values.get(ours) is not None}
-    if values.get("no_header"):
-        found["header"] = False
-    return found

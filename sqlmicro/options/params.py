@@ -12,6 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
@@ -185,14 +186,23 @@ def parameters(declaring: Callable[..., Any] | type) -> tuple[Parameter, ...]:
 
 def _of_class(declaring: type) -> dict[str, Parameter]:
     found: dict[str, Parameter] = {}
+    for one in _own(declaring).values():
+        found |= {p.name: p for p in (one.declared() if isinstance(one, Registered) else (one,))}
+    for base in declaring.__bases__:
+        found |= {name: one for name, one in _of_class(base).items() if name not in found}
+    return found
+
+
+@cache
+def _own(declaring: type) -> dict[str, Parameter | Registered]:
+    """Return what the fields of a class itself declare, by their names."""
+    found: dict[str, Parameter | Registered] = {}
     for name, hint in inspect.get_annotations(declaring).items():
         base, extra = _annotated(hint, vars(sys.modules[declaring.__module__]))
-        if isinstance(extra, Param):
+        if isinstance(extra, Registered):
+            found[name] = extra
+        elif extra is not None:
             found[name] = Parameter(name, base, vars(declaring).get(name, REQUIRED), extra)
-        elif isinstance(extra, Registered):
-            found |= {parameter.name: parameter for parameter in extra.declared()}
-    for base in declaring.__bases__:
-        found = {**found, **{name: one for name, one in _of_class(base).items() if name not in found}}
     return found
 
 
@@ -244,14 +254,12 @@ def take(options: type[T], given: Mapping[str, Any], where: str) -> T:
 
 def filled(options: type[T], values: Mapping[str, Any]) -> T:
     """Return the options of a class from values that are checked; other values are left out."""
-    found = {}
-    for field in fields(options):
-        owner = next(base for base in options.__mro__ if field.name in inspect.get_annotations(base))
-        _, extra = _annotated(field.type, vars(sys.modules[owner.__module__]))
-        if isinstance(extra, Registered):
-            found[field.name] = {one.name: values[one.name] for one in extra.declared() if one.name in values}
-        elif field.name in values:
-            found[field.name] = values[field.name]
+    found: dict[str, object] = {}
+    for name, one in (item for base in options.__mro__ for item in _own(base).items()):
+        if isinstance(one, Registered):
+            found[name] = {p.name: values[p.name] for p in one.declared() if p.name in values}
+        elif name in values:
+            found[name] = values[name]
     return options(**found)
 
 

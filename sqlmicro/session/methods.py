@@ -38,7 +38,7 @@ def declared(name: str) -> tuple[Parameter, ...]:
     kept = _KEPT.get(name, ())
     shown = [
         parameter
-        for parameter in api.verbs()[name][0]
+        for parameter in api.verbs()[name].parameters
         if not parameter.param.cli_only and (parameter.name in kept or parameter.name not in _LEFT_OUT)
     ]
     return tuple(sorted(shown, key=lambda parameter: parameter.name not in positional(shown)))
@@ -79,7 +79,7 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _docstring(name: str, own: tuple[Parameter, ...], returns: str) -> str:
-    summary = inspect.cleandoc(api.verbs()[name][1].__doc__ or "")
+    summary = api.verbs()[name].text
     lines = [summary, "", "Parameters", "----------"]
     for parameter in own:
         lines += [parameter.name, f"    {parameter.param.help}"]

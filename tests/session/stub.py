@@ -94,7 +94,7 @@ def stub() -> str:
         signature = "".join(
             f"\n        {line}," if not line.startswith("**") else f"\n        {line}" for line in lines
         )
-        summary = (api.verbs()[name][1].__doc__ or "").strip().splitlines()[0]
+        summary = api.verbs()[name].text.splitlines()[0]
         text += f'    def {name.replace("-", "_")}({signature}\n    ) -> {returns}:\n        """{summary}"""\n\n'
     return text.rstrip() + "\n" + TAIL
 
