@@ -45,17 +45,18 @@ class Step:
     @property
     def weights(self) -> tuple[str, ...]:
         """The column of weights it reads, if it has one."""
-        return tuple(filter(None, [self.settings.get("weights")]))
+        return tuple(filter(None, [self.method.told("weights", self.settings)]))
 
     @property
     def keeps_candidates(self) -> bool:
         """Whether the releases it could have chosen are published too."""
-        return bool(self.settings.get("keep_candidates"))
+        return bool(self.method.told("candidates", self.settings))
 
     @property
     def key_file(self) -> str | None:
         """Where the key of its pseudonyms is."""
-        return self.settings.get("key_file")
+        found: str | None = self.method.told("key", self.settings)
+        return found
 
 
 @dataclass(frozen=True)

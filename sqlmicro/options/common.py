@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.options.params import Param, Parameter, parameters
+from sqlmicro.options.params import Param, Parameter
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 if TYPE_CHECKING:
@@ -346,23 +346,10 @@ class JobOptions(FileOptions, JobTableOptions):
     """What holds for all steps of a job."""
 
 
-SOURCE = parameters(SourceOptions)
-ATTACH = parameters(AttachOption)
-READER = parameters(ReaderOptions)
-COLUMNS = parameters(ColumnOptions)
-IDENTIFIERS = parameters(IdentifierOptions)
-RECORDS = parameters(RecordOptions)
-TARGET = parameters(PublishSettings)
-MACHINE = parameters(MachineOptions)
-RUN = parameters(RunOptions)
-DISPLAY = parameters(DisplayOptions)
-REGISTER = parameters(RegisterSettings)
+def names(declared: Iterable[Parameter]) -> tuple[str, ...]:
+    """Return the names of some parameters.
 
-
-def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:
-    """Return the names of a group of options.
-
-    >>> names(MACHINE)
-    ('memory_limit', 'threads')
+    >>> names([Parameter("k", int, 3, Param("Smallest group."))])
+    ('k',)
     """
-    return tuple(option.name for option in options)
+    return tuple(parameter.name for parameter in declared)

@@ -1,6 +1,7 @@
-"""Parameters, declared once in a signature: the command line, job files and Python calls derive from it.
+"""Parameters, declared once: the command line, job files and Python calls derive from the declaration.
 
-A setting is a keyword parameter annotated with `Annotated[type, Param(...)]`. Types are `bool`, `int`, `float`,
+A setting of a method, an audit or an attack is a keyword parameter of its function, an option is a field of a frozen
+class; both are annotated with `Annotated[type, Param(...)]`. Types are `bool`, `int`, `float`,
 `str`, `Literal[...]` and `tuple[str, ...]`, each also as `... | None` for "not given".
 """
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
+Part = Literal["weights", "candidates", "key"]
+"""The column of weights; whether candidates are published; the file with the key of pseudonyms."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Param:
     """What a parameter means: its help text, its bounds, and how the command line shows it.
 
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
-    not quoted in messages.
+    not quoted in messages. `part` is what a setting is to the program, whatever its method calls it.
     """
 
     help: str
@@ -42,6 +45,7 @@ class Param:
     cli_only: bool = False
     whole: bool = False
     private: bool = False
+    part: Part | None = None
 
 
 @dataclass(frozen=True)
@@ -226,7 +230,7 @@ def summary(function: Callable[..., Any]) -> str:
     return (function.__doc__ or "").strip().partition("\n")[0]
 
 
-def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+def settle(declared: tuple[Parameter, ...], given: Mapping[str, object], where: str) -> dict[str, Any]:
     """Return a value for every declared parameter: the given one, checked, or the default.
 
     Raises
@@ -247,12 +251,12 @@ def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str
     return values
 
 
-def take(options: type[T], given: Mapping[str, Any], where: str) -> T:
+def take(options: type[T], given: Mapping[str, object], where: str) -> T:
     """Return the options of a class: the given ones, checked as by `settle`, and the defaults of the others."""
     return filled(options, settle(parameters(options), given, where))
 
 
-def filled(options: type[T], values: Mapping[str, Any]) -> T:
+def filled(options: type[T], values: Mapping[str, object]) -> T:
     """Return the options of a class from values that are checked; other values are left out."""
     found: dict[str, object] = {}
     for name, one in (item for base in options.__mro__ for item in _own(base).items()):

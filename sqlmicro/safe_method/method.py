@@ -96,7 +96,11 @@ def safe(
     sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
     weights: Annotated[
         str | None,
-        Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
+        Param(
+            "Column of weights, released as it is: counts and sums are weighted, k is not.",
+            metavar="COLUMN",
+            part="weights",
+        ),
     ] = None,
     small_groups: Annotated[
         Literal["merge", "drop"],
@@ -130,7 +134,11 @@ def safe(
         int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
     ] = None,
     keep_candidates: Annotated[
-        bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
+        bool,
+        Param(
+            "Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.",
+            part="candidates",
+        ),
     ] = False,
 ) -> Outcome:
     """Make every record occur at least k times while the cross tables stay as close to the original as can be.

@@ -7,13 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlmicro import api
-from sqlmicro.options import common
-from sqlmicro.options.params import REQUIRED, Parameter
+from sqlmicro.options.common import MachineOptions, PublishSettings, RunOptions, names
+from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods as registered
 
 OTHERS = ("profile", "audit", "attack", "safe-distance", "compare", "report", "register", "methods")
 """Verbs that are no methods; `run`, `purge` and `residue` want the file for themselves, `macros` the command line."""
-_NOT_HERE = {"db", "attach", "jobs", *common.names((*common.TARGET, *common.MACHINE, *common.RUN))}
+_NOT_HERE = {
+    "db", "attach", "jobs",
+    *(name for options in (PublishSettings, MachineOptions, RunOptions) for name in names(parameters(options))),
+}  # fmt: skip
 _LEFT_OUT = _NOT_HERE - {"seed", "seed_file"}
 RECORDS = ("table", "original", "population", "release", "first", "second")
 """Parameters that take records: a name, or a relation or frame."""
@@ -23,10 +26,10 @@ _KEPT = {"report": ("to", "overwrite"), "register": ("overwrite",), "compare": (
 class Verbs:
     """Every verb as a method; what it does with the records is the session's."""
 
-    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Any:
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Any:
         raise NotImplementedError
 
-    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Any:
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Any:
         raise NotImplementedError
 
 

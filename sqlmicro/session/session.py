@@ -235,7 +235,7 @@ class Session(Verbs):
         self._stack.callback(_detach, held, names)
         return replace(held, attached=names)
 
-    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release:
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Release:
         """Run a method, and return its release."""
         self._alive()
         stack = ExitStack()
@@ -255,7 +255,7 @@ class Session(Verbs):
         self._releases.add(release)
         return release
 
-    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result:
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Result:
         """Run a verb that is no method, and return what it found."""
         self._alive()
         with Warehouse.open(self.held) as warehouse:
@@ -268,9 +268,11 @@ class Session(Verbs):
                 report[parameter] = kind(value)
         return (Audit if name == "audit" else Result)(name, report)
 
-    def _taken(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: Warehouse) -> Any:
+    def _taken(
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: Warehouse
+    ) -> Any:
         """Return the options of a verb over this database; frames are loaded into the staging one of a warehouse."""
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         for parameter in declared:
             if parameter.name not in given:
                 continue

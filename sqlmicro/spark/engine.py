@@ -23,9 +23,10 @@ from sqlmicro.options.common import (
     MachineOptions,
     PublishSettings,
     ReaderOptions,
+    RecordOptions,
     RowKeyOption,
 )
-from sqlmicro.options.params import parameters
+from sqlmicro.options.params import filled, parameters
 from sqlmicro.pipeline import PlannedStep
 from sqlmicro.publish import manifest, publish, published_types, targets
 from sqlmicro.registry import Method
@@ -111,7 +112,7 @@ def _in_blocks(step: PlannedStep) -> PlannedStep:
     if step.method.name not in KERNELS:
         return step
     own = common.names(step.method.parameters)
-    function = partial(_group, step.method, tuple(step.settings["importance"]))
+    function = partial(_group, step.method, filled(RecordOptions, step.settings).importance)
     settings = {name: value for name, value in step.settings.items() if name in own}
     return replace(step, method=replace(step.method, engine="sql", function=function), settings=settings)
 

@@ -106,12 +106,17 @@ class Candidate:
 
     text: str
     method: str
-    settings: dict[str, Any]
+    settings: Mapping[str, object]
+
+    @property
+    def k(self) -> object:
+        """The group size, of a method that has one."""
+        return self.settings.get("k")
 
     @property
     def label(self) -> str:
         """How it is called in the table and in the picture."""
-        return f"{self.text} k={self.settings['k']}" if "k" in self.settings else self.text
+        return self.text if self.k is None else f"{self.text} k={self.k}"
 
 
 def compare_values(options: CompareOptions, progress: Progress) -> dict[str, Any]:
@@ -270,9 +275,9 @@ def _job(candidate: Candidate, options: CompareOptions, scales: Scales, progress
     return Job(given, (step,), _WHERE, progress)
 
 
-def _told(method: Method, given: Mapping[str, Any], scales: Scales) -> dict[str, Any]:
+def _told(method: Method, given: Mapping[str, object], scales: Scales) -> dict[str, tuple[str, ...]]:
     """Return the columns and scales that a method is told, under the options it has."""
-    told: dict[str, Any] = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
+    told = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
     if scales.by:  # released as they are, whatever the method makes of them: what is compared has the same columns
         told["by" if method.takes("by") else "keep"] = scales.by
     known = {parameter.name for parameter in method.settings}
@@ -335,7 +340,7 @@ def _row(
     number: int, candidate: Candidate, found: dict[str, Any], options: CompareOptions, scales: Scales
 ) -> dict[str, Any]:
     row = {
-        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.settings.get("k"),
+        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.k,
         "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
         **found,
     }  # fmt: skip

@@ -36,11 +36,11 @@ class Verb(Generic[T]):
         """What it does."""
         return inspect.cleandoc(self.action.__doc__ or "")
 
-    def take(self, given: Mapping[str, Any], where: str = "") -> T:
+    def take(self, given: Mapping[str, object], where: str = "") -> T:
         """Return what was given as options, or raise ParameterError."""
         return take(self.options, given, where or self.name)
 
-    def run(self, given: Mapping[str, Any], progress: Progress, where: str = "") -> dict[str, Any]:
+    def run(self, given: Mapping[str, object], progress: Progress, where: str = "") -> dict[str, Any]:
         """Do it with what was given, and return the report."""
         return self.action(self.take(given, where), progress)
 
@@ -85,7 +85,7 @@ class MethodVerb(Verb[MethodOptions]):
         """What the method does, in one line."""
         return self.method.summary
 
-    def take(self, given: Mapping[str, Any], where: str = "") -> MethodOptions:
+    def take(self, given: Mapping[str, object], where: str = "") -> MethodOptions:
         """Return what was given as options, or raise ParameterError."""
         values = settle(self.parameters, given, where or self.name)
         own = {parameter.name: values[parameter.name] for parameter in self.method.settings}
