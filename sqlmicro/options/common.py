@@ -122,7 +122,7 @@ class RowKeyOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoleOptions(RowKeyOption):
+class OtherColumns(RowKeyOption):
     """What becomes of the columns that no step works on."""
 
     keep: Annotated[tuple[str, ...], Param("Columns to release as they are.", metavar="A,B")] = ()
@@ -152,7 +152,7 @@ class NullsOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnOptions(StepColumns, RoleOptions, NullsOption):
+class ColumnOptions(StepColumns, OtherColumns, NullsOption):
     """The role of every column."""
 
 
@@ -337,7 +337,7 @@ class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobTableOptions(TableOption, ReaderOptions, RoleOptions, IdentifierOptions):
+class JobTableOptions(TableOption, ReaderOptions, OtherColumns, IdentifierOptions):
     """What a job says of its table."""
 
 

@@ -244,8 +244,9 @@ class Session(Verbs):
             options = self._taken(name, declared, given, warehouse)
             job = one_step(find(name), options, Progress(enabled=False))
             source = find_source(warehouse, options.table, options)
-            if not isinstance(given["table"], str):
-                label = kind(given["table"])
+            frame = next((one for name, one in given.items() if name in RECORDS and not isinstance(one, str)), None)
+            if frame is not None:
+                label = kind(frame)
                 source = replace(source, label=label, is_table=False, is_frame=True)
                 job = replace(job, options=replace(job.options, table=label))
             release = Release(self, job, warehouse, source, stack)
