@@ -343,6 +343,11 @@ def verbs() -> dict[str, Verb[Any]]:
     return {verb.name: verb for verb in found}
 
 
+def description(name: str) -> str:
+    """Return what a verb does: the docstring of a method, or that of the function of another verb."""
+    return verbs()[name].description
+
+
 def python_function(name: str) -> Callable[..., dict[str, Any]]:
     """Return a verb as a Python function with its real signature.
 
