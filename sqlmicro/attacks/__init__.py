@@ -1,4 +1,5 @@
-"""What an attacker can do with a release, measured: one module per attack, in the order in which they are shown."""
+"""What somebody can do with a release, measured: one module per attack, in the order in which they are shown. May import
+`group`, `work` and what is below them."""
 
 # isort: off
 from sqlmicro.attacks import distance  # noqa: F401

@@ -1,4 +1,4 @@
-"""Help by topic: texts in Markdown beside this file, shown on the terminal, and the commands one starts with."""
+"""Help by topic: Markdown texts beside this file, shown on the terminal. May import `reports` and what is below it."""
 
 from __future__ import annotations
 

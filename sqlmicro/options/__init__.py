@@ -1,1 +1,1 @@
-"""Parameters, declared once in a signature; commands, job files and Python calls read them. Imports system."""
+"""Parameters, declared once in a signature; commands, job files and Python calls read them. May import `system`."""

@@ -41,7 +41,9 @@ def peers(warehouse, k):
         connection.unregister("arrow_table")
 
     def order_by():
-        connection.execute("CREATE OR REPLACE TABLE memory.main.result AS SELECT row_id, x FROM staging.numbered ORDER BY x")
+        connection.execute(
+            "CREATE OR REPLACE TABLE memory.main.result AS SELECT row_id, x FROM staging.numbered ORDER BY x"
+        )
 
     def numpy():
         arrays = connection.execute("SELECT row_id, x FROM staging.numbered").fetchnumpy()
