@@ -1,5 +1,5 @@
-"""What somebody can do with a release, measured: one module per attack, in the order in which they are shown. May import
-`group`, `work` and what is below them."""
+"""What somebody can do with a release, measured: one module per attack, in the order in which they are shown. May
+import `group` and what is below it."""
 
 # isort: off
 from sqlmicro.attacks import distance  # noqa: F401

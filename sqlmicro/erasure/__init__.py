@@ -1,1 +1,1 @@
-"""Replaced values: the purge that erases them, the search for what is left. May import `database` and what is below it."""
+"""Replaced values: the purge erases them, residue is looked for. May import `database` and what is below it."""

@@ -1,1 +1,2 @@
-"""A job from its file to its release: steps, run, draft, explanation, schema. May import `reports` and what is below it."""
+"""A job from its file to its release: steps, run, draft, explanation, schema. May import `reports` and what is
+below it."""

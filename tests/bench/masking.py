@@ -79,7 +79,8 @@ def main():
                 cpu = rounds({"mask": mask(run, method, column, settings), "base": base}, given.repeat)
                 emit(
                     bench="masking", mask=name, rows=rows, memory_limit=given.memory_limit,
-                    mask_cpu=cpu.median("mask"), base_cpu=cpu.median("base"), base="sort" if name == "swap" else "sha256",
+                    base="sort" if name == "swap" else "sha256",
+                    mask_cpu=cpu.median("mask"), base_cpu=cpu.median("base"),
                     ratio=cpu.ratio("mask", "base"), peak_mb=peak_mb(),
                 )  # fmt: skip
 
