@@ -81,7 +81,7 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
     if not values["db"]:
         raise ParameterError(
             "register, --db",
-            "a database file is needed, a table in memory would be gone at once",
+            "a database file is needed; a table in memory would be gone at once",
             "none",
             "Give --db FILE or set SQLMICRO_DB",
         )
@@ -158,7 +158,7 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
-                "names the quasi-identifiers, or --original and the like what else to audit",
+                "must name the quasi-identifiers, unless --original or another option says what to audit",
                 "none",
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
@@ -185,7 +185,7 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         if not values["db"]:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
         with Warehouse.open(values["db"], progress=progress) as warehouse, warehouse.transaction():
-            must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
+            must = "the macros call DuckDB's own functions, but in a shell they would find yours"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():

@@ -129,7 +129,7 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Pla
 
 def _refuse_nothing(roles: Roles, where: str) -> NoReturn:
     dropped = ", ".join(column.name for column in roles.identifiers)
-    got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
+    got = f"only direct identifiers, which are dropped: {dropped}" if dropped else "none"
     raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")
 
 
@@ -316,8 +316,8 @@ def _by_pattern(run: Run, blocks: Sequence[Sequence[Column]], by: Sequence[Colum
         relation, records, values = found.relation, records + found.records, values + found.values
     cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
     run.notes.append(
-        f"--nulls pattern: no missing value was filled in and {cost} taken out, so that at least k = {k} records lack "
-        "the same"
+        f"--nulls pattern filled in no missing value and took out {cost}, so that at least k = {k} records lack the "
+        "same columns"
     )
     return relation
 

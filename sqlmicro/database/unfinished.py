@@ -184,7 +184,7 @@ def _settle(warehouse: Warehouse, placing: _Placing) -> str:
             end(warehouse, placing.run)
         else:
             take_back(warehouse, placing.run, placing.releases)
-    return _killed(placing) + (": all are, and it is finished" if done else ": it is taken back")
+    return _killed(placing) + (": all of them are there now, and it is finished" if done else ": it is taken back")
 
 
 def _killed(placing: _Placing) -> str:

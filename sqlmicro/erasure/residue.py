@@ -84,12 +84,12 @@ def residue(values: Mapping[str, Any], machine: dict[str, Any]) -> dict[str, Any
 
 
 _NOT_LOOKED = (
-    "nothing was looked for: give --original, the table, view or file as it was, and the values that the release no "
-    "longer has are looked for"
+    "nothing was looked for: give --original, the table, view or file as it was. The values that the release no longer "
+    "has are then looked for"
 )
 _CHANCE = (
     "short values, dates and small numbers are looked for in columns of the same name and in literals only: elsewhere "
-    "they turn up by chance. Compressed pages hide bytes: nothing found in a file is no proof of erasure, a purge is"
+    "they turn up by chance. Compressed pages hide bytes, so finding nothing in a file proves no erasure; a purge does"
 )
 
 

@@ -35,7 +35,7 @@ def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         warehouse.seal()
         profiles = scan.profiles(warehouse, source, values["region"])
     if all(p in left_out(profiles) for p in profiles):
-        raise InputError("init", "there must be a column to anonymize", "none but direct identifiers")
+        raise InputError("init", "there must be a column to anonymize", "only direct identifiers")
     return {"table": values["table"], "toml": draft(values, profiles)}
 
 
@@ -138,8 +138,8 @@ def _target(values: dict[str, Any]) -> list[str]:
     """Return where the release goes: a table of the database, or without one a file beside the job file."""
     if values["db"]:
         text = (
-            "By default the table is called as the source with _anonymized behind, and must not exist yet: "
-            'into = "…" names it, overwrite = true replaces it.'
+            "By default the table has the name of the source and _anonymized after it, and must not exist yet. "
+            'into = "…" gives another name, overwrite = true replaces a table.'
         )
         return _comment(text)
     name = Path(values["table"]).name.partition(".")[0].replace("*", "").strip("_- ") or "records"

@@ -333,14 +333,14 @@ def _note_roles(run: Run) -> None:
     if others:
         run.notes.append("dropped: " + ", ".join(others))
     if roles.allowed:
-        run.notes.append("taken for no direct identifiers, as was said: " + ", ".join(c.name for c in roles.allowed))
+        run.notes.append("not treated as direct identifiers, as you asked: " + ", ".join(c.name for c in roles.allowed))
     commas = [column.name for column, seen in roles.seen if seen.decimal_comma]
     if commas:
         text = "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : "
         run.notes.append(text + ", ".join(commas))
     averaged = [column.name for column in roles.used if column.is_digit_group]
     if averaged:
-        text = "groups of digits by their name, such as postcodes; where means are taken, name them in --nominal: "
+        text = "digits that are codes by their name, such as postcodes; name them in --nominal to take no means: "
         run.notes.append(text + ", ".join(averaged))
     if roles.kept:
         run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))

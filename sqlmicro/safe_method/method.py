@@ -58,7 +58,7 @@ COORDINATES_UP_TO = 200_000_000
 def safe(
     work: Work,
     *,
-    k: Annotated[int, Param("How often every record occurs at least.", min=2)] = 3,
+    k: Annotated[int, Param("How often every record must occur, at least.", min=2)] = 3,
     method: Annotated[
         Literal["best", "cluster", "search"],
         Param("Group records, search for a file directly, or do both and release the nearest."),
@@ -91,7 +91,7 @@ def safe(
         tuple[str, ...],
         Param("What nominal columns become in a group, one or several to try: mode or medoid.", metavar="HOW"),
     ] = ("mode",),
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 2,
+    order: Annotated[int, Param("Evaluate the tables of up to this many nominal columns.", min=1, max=10)] = 2,
     count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
     sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
     weights: Annotated[
@@ -109,8 +109,8 @@ def safe(
     round: Annotated[
         tuple[str, ...],
         Param(
-            "Search: numeric columns that take part as multiples of a step, as in income=100; released is the mean of "
-            "the records in a group.",
+            "Search: numeric columns that take part as multiples of a step, as in income=100; the mean of the records "
+            "in a group is released.",
             metavar="COLUMN=STEP",
         ),
     ] = (),
@@ -120,20 +120,22 @@ def safe(
     ] = "full",
     max_shift: Annotated[
         int | None,
-        Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
+        Param(
+            "Search: combinations that occur k times keep their records, give or take this many. Default: k/2.", min=0
+        ),
     ] = None,
     time_limit: Annotated[
         float | None,
-        Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
+        Param("Search: stop after this many seconds and take the best file so far.", min=0, metavar="SECONDS"),
     ] = None,
     candidate: Annotated[
         int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
     ] = None,
     keep_candidates: Annotated[
-        bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
+        bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in-house.")
     ] = False,
 ) -> Outcome:
-    """Make every record occur at least k times while the cross tables stay as close to the original as can be.
+    """Make every record occur at least k times while the cross tables stay as close to the original as possible.
 
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
     0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
@@ -159,7 +161,7 @@ def safe(
     unify_nominal : tuple of {"mode", "medoid"}
         What nominal columns become in a group.
     order : int
-        Tables of up to so many nominal columns are evaluated.
+        Tables of up to this many nominal columns are evaluated.
     count_weight, sum_weight : float
         How much the count part and the sum part count in the SAFE distance, which ranks the candidates.
     weights : str, optional
@@ -253,8 +255,8 @@ def safe(
     _take(work, cells, best)
     if keep_candidates:
         work.note(
-            "the files of all candidates are kept beside the release, to compare them in the house: who has several of "
-            "them may learn more of a record than from one"
+            "the files of all candidates are kept beside the release, to compare them in-house: somebody who has "
+            "several of them may learn more about a record than from one"
         )
         for kept in found:
             other = work.outcome.others[kept.number] = Outcome()

@@ -37,7 +37,7 @@ def _report(
         ),
     ] = None,
     sample: Annotated[int, Param("Records of the original that attacks try; 0 for no attacks.", min=0)] = 1000,
-    order: Annotated[int, Param("SAFE deviations: tables of up to so many nominal columns.", min=1, max=10)] = 2,
+    order: Annotated[int, Param("SAFE deviations: tables of up to this many nominal columns.", min=1, max=10)] = 2,
 ) -> None: ...
 
 
