@@ -145,8 +145,8 @@ def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
-    The table is read, never changed. Is it a release that this database recorded, the results are added to
-    sqlmicro.audits afterwards, where the file can be written to.
+    The table is read, never changed. If this database has recorded it as a release, the results are then added to
+    sqlmicro.audits, provided that the file can be written to.
     """
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}

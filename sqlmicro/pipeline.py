@@ -1,7 +1,7 @@
 """The main flow, read this first: load → type → group → replace → audit → publish.
 
 Every step reads earlier relations and creates new ones keyed by `row_id`, which is given once, at load. The functions
-here are the verbs of that flow in the order in which `job.py` calls them.
+here are the verbs of that flow in the order in which `jobs/run.py` calls them.
 """
 
 from __future__ import annotations

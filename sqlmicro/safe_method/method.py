@@ -174,7 +174,7 @@ def safe(
         Whether the search releases numeric values that occur, or group means.
     round : tuple of str
         Columns with many values and the step they are rounded to while the search compares files. The records of every
-        combination found are then grouped on their own values, k to 2k-1, and released is the mean of each group as
+        combination found are then grouped on their own values, k to 2k-1, and the mean of each group is released as
         `unify_numeric` says: a rounded value would shift the totals.
     effort : {"full", "fast"}
         About 25 or 5 CPU seconds at most for the search.
