@@ -342,9 +342,9 @@ def _row(
 def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> str:
     """Return the command line that makes the release of a candidate.
 
-    >>> values = {"db": "w.duckdb", "table": "persons", "nulls": "keep"}
+    >>> values = {"db": "w.duckdb", "table": "t", "nulls": "keep"}
     >>> command(Candidate("mdav", "mdav", {"k": 3}), values, Scales(("age", "net income"), ("town",), ()))
-    "sqlmicro mdav --db w.duckdb --table persons --columns 'age,net income,town' --nominal town --nulls keep --k 3"
+    "sqlmicro mdav --db w.duckdb --table t --columns 'age,net income,town' --nominal town --rest drop --nulls keep --k 3"
     """
     method = find(candidate.method)
     words = ["sqlmicro", method.name]
@@ -352,6 +352,7 @@ def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> 
         words += [f"--{name}", str(values[name])] if values.get(name) else []
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
+    words += ["--rest", "drop"]
     if values.get("identifier_ok"):
         words += ["--identifier-ok", _comma_list(values["identifier_ok"])]
     if values["nulls"] and method.takes("nulls"):
