@@ -107,7 +107,7 @@ def register_values(options: RegisterOptions, progress: Progress) -> dict[str, A
     if not options.database:
         raise ParameterError(
             "register, --db",
-            "a database file is needed, a table in memory would be gone at once",
+            "a database file is needed; a table in memory would be gone at once",
             "none",
             "Give --db FILE or set SQLMICRO_DB",
         )
@@ -167,8 +167,8 @@ def profile_values(options: ProfileOptions, progress: Progress) -> dict[str, Any
 def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
-    The table is read, never changed. Is it a release that this database recorded, the results are added to
-    sqlmicro.audits afterwards, where the file can be written to.
+    The table is read, never changed. If this database has recorded it as a release, the results are then added to
+    sqlmicro.audits, provided that the file can be written to.
     """
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -179,7 +179,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
-                "names the quasi-identifiers, or --original and the like what else to audit",
+                "must name the quasi-identifiers, unless --original or another option says what to audit",
                 "none",
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
@@ -207,7 +207,7 @@ def macros_values(options: MacrosOptions, progress: Progress) -> dict[str, Any]:
         if not options.db:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
         with Warehouse.open(options.db, progress=progress) as warehouse, warehouse.transaction():
-            must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
+            must = "the macros call DuckDB's own functions, but in a shell they would find yours"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():

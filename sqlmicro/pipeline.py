@@ -202,7 +202,7 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: R
 
 def _refuse_nothing(roles: Roles, where: str) -> NoReturn:
     dropped = ", ".join(column.name for column in roles.identifiers)
-    got = f"none but direct identifiers, which are dropped: {dropped}" if dropped else "none"
+    got = f"only direct identifiers, which are dropped: {dropped}" if dropped else "none"
     raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")
 
 

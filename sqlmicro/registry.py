@@ -99,7 +99,7 @@ class Catalogue(Generic[T]):
             return known[name]
         failed = ", ".join(f"{plug_in} ({error})" for plug_in, error in self.broken.items())
         do = f"These plug-ins could not be imported: {failed}" if failed else did_you_mean(name, known)
-        raise ParameterError(where, f"{name!r} is no {self.kind}", do=do)
+        raise ParameterError(where, f"there is no {self.kind} {name!r}", do=do)
 
 
 class Tick(Protocol):

@@ -180,14 +180,14 @@ def _roles(plan: Plan) -> list[str]:
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
         *([_accepted(given.accept_unique)] if keep else ()),
         *([rest] if rest else ()),
-        *([f"As no direct identifiers, whatever they look like, it takes {_join(ok)}."] if ok else ()),
-        "It stops if what it releases or groups looks like direct identifiers otherwise.",
+        *([f"It does not treat {_join(ok)} as direct identifiers, whatever they look like."] if ok else ()),
+        "It stops if a column that it releases or groups otherwise looks like direct identifiers.",
     ]
 
 
 def _accepted(names: Sequence[str]) -> str:
     stops = f"It stops if such a column alone makes more than {100 * UNIQUE_AT_MOST:g} % of the records unique"
-    return f"{stops}, but for {_join(names)}." if names else f"{stops}."
+    return f"{stops}, except {_join(names)}." if names else f"{stops}."
 
 
 def _of(names: Sequence[str]) -> str:
@@ -229,13 +229,13 @@ def _holds(plan: Plan) -> list[str]:
     ]
     if not over:
         return [
-            "No k is promised for the records, so that none is recorded: of what is released together the smallest "
-            "class is measured and shown."
+            "No k is promised for the records, so none is recorded. The smallest class over all released columns is "
+            "measured and shown."
         ]
     return [
-        f"The k that is promised holds for every record that is released, over {'; and over '.join(over)}: not for "
-        "records that are left out, and not against those who know of a person what is released beside these columns. "
-        "How far all released columns lower it is measured, and the verdict says so."
+        f"The promised k holds for every released record, over {'; and over '.join(over)}. It does not hold for "
+        "records that are left out, nor against somebody who knows other released columns of a person. How far these "
+        "lower it is measured, and the verdict says so."
     ]
 
 
@@ -268,7 +268,7 @@ def _published(plan: Plan) -> str:
         return (
             "The release would go to a table in memory, which is not kept: the job has no db and no file to publish to."
         )
-    into = given.into or "called as the source with _anonymized behind"
+    into = given.into or "that has the name of the source and _anonymized after it,"
     return f"The release goes to the table {into} of {db}{replaces}.{manifest}"
 
 

@@ -140,14 +140,14 @@ def roles_in_words(roles: Roles) -> list[str]:
     notes: list[tuple[str, Sequence[Column], str]] = [
         ("dropped as direct identifiers: ", roles.identifiers, " (see the reasons with: sqlmicro profile)"),
         ("dropped: ", [column for column in roles.dropped if column not in roles.identifiers], ""),
-        ("taken for no direct identifiers, as was said: ", roles.allowed, ""),
+        ("not treated as direct identifiers, as you asked: ", roles.allowed, ""),
         (
             "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : ",
             commas,
             "",
         ),
         (
-            "groups of digits by their name, such as postcodes; where means are taken, name them in --nominal: ",
+            "digits that are codes by their name, such as postcodes; name them in --nominal to take no means: ",
             [column for column in roles.used if column.is_digit_group],
             "",
         ),

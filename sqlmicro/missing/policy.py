@@ -90,7 +90,7 @@ def _by_pattern(run: Run, planned: PlannedStep, blocks: Sequence[Sequence[Column
         relation, records, values = found.relation, records + found.records, values + found.values
     cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
     run.notes.append(
-        f"--nulls pattern: no missing value was filled in and {cost} taken out, so that at least k = {k} records lack "
-        "the same"
+        f"--nulls pattern filled in no missing value and took out {cost}, so that at least k = {k} records lack the "
+        "same columns"
     )
     return relation

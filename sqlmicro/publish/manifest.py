@@ -1,7 +1,7 @@
 """The manifest of a release: where its key comes from, and what tells whether input, output and SQL are still the same.
 
-What is recorded in sqlmicro.releases, and written to a JSON file with `--manifest`. Nothing in it says anything of a
-single record: the hash of the input is keyed, the others are of what is released.
+It is recorded in sqlmicro.releases, and written to a JSON file with `--manifest`. Nothing in it tells of a single
+record: the hash of the input is keyed, the others are of what is released.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class DistanceOptions:
     columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = ()
     numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
     nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3
+    order: Annotated[int, Param("Evaluate the tables of up to this many nominal columns.", min=1, max=10)] = 3
     count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0
     sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0
 

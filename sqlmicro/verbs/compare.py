@@ -350,9 +350,9 @@ def _row(
 def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> str:
     """Return the command line that makes the release of a candidate.
 
-    >>> options = CompareOptions(db="w.duckdb", table="persons", nulls="keep")
+    >>> options = CompareOptions(db="w.db", table="t", nulls="keep")
     >>> command(Candidate("mdav", "mdav", {"k": 3}), options, Scales(("age", "net income"), ("town",), ()))
-    "sqlmicro mdav --db w.duckdb --table persons --columns 'age,net income,town' --nominal town --nulls keep --k 3"
+    "sqlmicro mdav --db w.db --table t --columns 'age,net income,town' --nominal town --rest drop --nulls keep --k 3"
     """
     method = find(candidate.method)
     words = ["sqlmicro", method.name]
@@ -360,6 +360,7 @@ def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> st
         words += [f"--{name}", str(given)] if given else []
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
+    words += ["--rest", "drop"]
     if options.identifier_ok:
         words += ["--identifier-ok", _comma_list(options.identifier_ok)]
     if options.nulls and method.takes("nulls"):
