@@ -1,4 +1,4 @@
-"""Many cases of one test as one test: every test costs pytest some milliseconds in each worker, a case in a loop none."""
+"""Many cases of one test as one test: a test costs pytest milliseconds in each worker, a case in a loop nothing."""
 
 from __future__ import annotations
 
