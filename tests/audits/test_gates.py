@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from command import run
 
 import sqlmicro
 from sqlmicro.audits.registry import audits, gates
@@ -24,7 +23,7 @@ PERSONS = {
 
 
 def command(*arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-m", "sqlmicro", *arguments], capture_output=True, text=True, check=False)
+    done = run(*arguments)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -43,6 +43,7 @@ def test_ranks_are_swapped_in_pairs_within_the_distance(workbench: Any, db: str)
         assert (distance == 0).sum() <= 2 * (100 / percent + 2), "at most two of a block stay"
 
 
+@pytest.mark.slow
 def test_no_pattern_is_the_same_for_all_keys(workbench: Any) -> None:
     """Over 30 keys every distance up to the greatest occurs, and no pair of neighbours is never parted by a block."""
     n, most = 60, 6
