@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from sqlmicro import InputError, ParameterError
 
@@ -102,6 +101,8 @@ def test_data_swapping_keeps_the_joint_distribution_with_the_strata(workbench: A
 
 def test_every_permutation_is_equally_likely(workbench: Any) -> None:
     """Four records over 480 keys: chi-square over the 24 permutations."""
+    from scipy import stats
+
     found: Counter[tuple[int, ...]] = Counter()
     db = workbench.make(
         {"i": ("INTEGER", range(1600)), "g": ("INTEGER", [i // 4 for i in range(1600)]), "x": ("INTEGER", range(1600))}
