@@ -39,6 +39,11 @@ def pytest_configure(config: pytest.Config) -> None:
     compile_once(config)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest first: begun at the end, they would run alone."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say on which data the tests run."""
     if not DATA.is_dir():

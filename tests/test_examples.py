@@ -20,6 +20,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_line_for_cron(folder: Path) -> None:
     """It is started in another folder, prints nothing, and its second night replaces the first."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -66,6 +66,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], l
     return drive(tmp_path_factory.mktemp("stopped"), stops=stops)
 
 
+@pytest.mark.long
 def test_a_kill_at_any_statement_leaves_the_old_or_the_new_state(
     stopped: tuple[dict[str, Any], list[dict[str, Any]]],
 ) -> None:

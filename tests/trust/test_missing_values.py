@@ -91,6 +91,7 @@ def random_case(workbench: Any, number: int) -> None:
         assert any(f" and {taken:,} value" in note for note in release.report["notes"])
 
 
+@pytest.mark.long
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_and_k_holds(workbench: Any) -> None:
     for number in range(20):
         random_case(workbench, number)
