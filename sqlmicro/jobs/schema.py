@@ -27,7 +27,7 @@ _SUMMARIES = {
 }
 
 
-def schema_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def schema_values(options: common.NoOptions, progress: Progress) -> dict[str, Any]:
     """Print the JSON Schema of job files, for editors and for checking a file without its data."""
     return job_schema()
 
