@@ -96,8 +96,8 @@ class Pair(AssessedRelease):
         """Return what the reader has to know of how the columns are compared."""
         recoded = [c.name for c in self.nominal_columns if c.numeric != self.theirs[c.name].numeric]
         notes = {
-            "released as ranges, which are read": [column.name for column in self.ranges],
-            "text in one table and numbers in the other, taken to differ everywhere": recoded,
+            "released as ranges, and read as such": [column.name for column in self.ranges],
+            "text in one table and numbers in the other, so they count as different everywhere": recoded,
         }
         return [f"{note}: {', '.join(names)}" for note, names in notes.items() if names]
 
@@ -284,7 +284,9 @@ def pair(
     both = [column.name for column in chosen if column in matched]
     if both:
         raise ParameterError(
-            "attack, --columns", "what matches a record is not what it is attacked with", f"{', '.join(both)} as both"
+            "attack, --columns",
+            "a column that matches records cannot be one that the attacker knows",
+            f"{', '.join(both)} as both",
         )
     if not chosen:
         others = {*(column.name for column in matched), *but}

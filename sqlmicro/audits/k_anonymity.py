@@ -13,6 +13,8 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select, Sql, render, select
 from sqlmicro.database.warehouse import Warehouse
 
+GATE = "min_k"
+
 
 @dataclass(frozen=True)
 class ClassSizes:
@@ -116,7 +118,7 @@ def _class_sizes(rows: Iterable[tuple[Any, ...]]) -> ClassSizes:
 @audit(
     "k-anonymity",
     needs=("quasi",),
-    gate="min_k",
+    gate=GATE,
     at_least=True,
     whole=True,
     source="Samarati & Sweeney (1998)",

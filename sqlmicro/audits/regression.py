@@ -98,6 +98,12 @@ def formula(text: str) -> tuple[str, list[str]]:
     return y, terms
 
 
+def staged(settings: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    """Return the settings of audits for a relation whose columns have other names: those in the formula too."""
+    asked = settings.get("regress")
+    return {**settings, "regress": renamed(str(asked), names)} if asked else dict(settings)
+
+
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """Return a formula with other names for its variables, case aside.
 
@@ -149,7 +155,7 @@ def _fit(
     mean = np.array([row[f"mean_{number}"] for number in range(1, p + 1)])
     scale = np.sqrt(np.diag(S))
     if not scale.all() or np.linalg.eigvalsh(S[1:, 1:] / np.outer(scale[1:], scale[1:]))[0] < _SINGULAR:
-        raise InputError(_WHERE, "the variables must vary, and no term follow from the others", "some that do not")
+        raise InputError(_WHERE, "the variables must vary, and no term may follow from the others", "some that do not")
     slopes = np.linalg.solve(S[1:, 1:], S[1:, 0])
     residual = max(float(S[0, 0] - slopes @ S[1:, 0]), 0.0) * (n - 1) / (n - p)
     inverse = np.linalg.inv(S[1:, 1:]) / (n - 1)

@@ -95,7 +95,7 @@ class AssessedRelease:
             raise InputError(
                 f"{self.verb}, --match",
                 "must identify a record in the release and in the original",
-                f"{repeated:,} records of {source.label} that have it in common with another",
+                f"{repeated:,} records of {source.label} that share it with another",
                 "Name further columns",
             )
 

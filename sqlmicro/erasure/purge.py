@@ -9,9 +9,9 @@ The order of the steps:
 
 1. Open the database to write, so that nobody else has it open, checkpoint, close: no write-ahead log is left.
 2. Lock the file to read (a lock of the open file: unlike DuckDB's own it does not end when DuckDB closes the file), and
-   look that there is still no log. From here on nobody can write, so none can come.
+   check that there is still no log. From here on nobody can write, so none can come.
 3. Copy through a read-only connection, compare, close, fsync.
-4. Make the lock exclusive: also nobody reads. Rename, fsync the folder, unlock.
+4. Make the lock exclusive, so that nobody reads either. Rename, fsync the folder, unlock.
 
 Since there is no log when the file is renamed, none can be replayed onto the fresh file: DuckDB 1.5 would do so.
 """
@@ -24,15 +24,19 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
+from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.params import Param
 from sqlmicro.system import locks, scratch
 from sqlmicro.system.interrupts import committing
+from sqlmicro.system.progress import Progress
 
 WHERE = "purge"
 _SPARE = 16 * 2**20
@@ -43,7 +47,15 @@ ALWAYS = (
 )
 
 
-def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class PurgeOptions(MachineOptions):
+    """Which file is rewritten."""
+
+    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")]
+    narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False
+
+
+def purge(options: PurgeOptions, progress: Progress) -> dict[str, Any]:
     """Rewrite a database file without what its tables no longer hold.
 
     Returns
@@ -57,15 +69,15 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
     SqlmicroError
         The old file is as it was: it is not writable, in use, larger than the room beside it, or the copy differs.
     """
-    started = time.time()
+    started, db = time.time(), options.db
     check(db)
     file = Path(db).resolve()
     before = file.stat().st_size
-    with _locked(db, file, machine) as lock, _made_beside(file) as folder:
+    with _locked(options, file, progress) as lock, _made_beside(file) as folder:
         fresh = folder / file.name
-        with Warehouse.open(db, read_only=True, purging=True, **machine) as warehouse:
+        with Warehouse.open(db, read_only=True, purging=True, machine=options, progress=progress) as warehouse:
             releases = unfinished.not_purged(warehouse)
-            copied = copy_database(warehouse, fresh, narrow_enums)
+            copied = copy_database(warehouse, fresh, options.narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
         _like(fresh, file)
         _replace(fresh, file, lock)
@@ -134,13 +146,13 @@ def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
     return notes
 
 
-def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *, wanted: bool) -> None:
+def after_publishing(options: PurgeOptions, report: dict[str, Any], progress: Progress, *, wanted: bool) -> None:
     """Purge after a release in place, and write into its report whether that was done, and why not.
 
     The release is published already: what goes wrong here is told, not raised, and no signal stops it.
     """
     report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
-    stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {db}"
+    stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {options.db}"
     if report["dry_run"]:
         report["not_purged_because"] = "a dry run"
         return
@@ -148,7 +160,7 @@ def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *
         report |= {"not_purged_because": "--no-purge", "warning": stays}
         return
     try:
-        done = purge(db, machine=machine)
+        done = purge(options, progress)
     except (SqlmicroError, OSError) as error:
         reason = str(error) if isinstance(error, SqlmicroError) else f"the system refused it ({type(error).__name__})"
         report |= {"not_purged_because": reason, "purge_failed": True}
@@ -163,12 +175,12 @@ def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *
 
 
 @contextmanager
-def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
+def _locked(options: PurgeOptions, file: Path, progress: Progress) -> Iterator[int]:
     """Checkpoint the database and hold a read lock on its file: nobody can write in the block."""
-    log = Path(f"{db}.wal")
+    log = Path(f"{options.db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
-        with Warehouse.open(db, purging=True, **machine) as warehouse:
+        with Warehouse.open(options.db, purging=True, machine=options, progress=progress) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT {{ own | ident }}", own=warehouse.catalog)
         descriptor = os.open(file, os.O_RDWR)
         try:
@@ -179,7 +191,7 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
         finally:
             os.close(descriptor)
         if time.monotonic() > ends:
-            raise _in_use(db)
+            raise _in_use(options.db)
         time.sleep(0.05)
 
 

@@ -1,4 +1,4 @@
-"""Help by topic: texts in Markdown beside this file, shown on the terminal, and the commands one starts with."""
+"""Help by topic: Markdown texts beside this file, shown on the terminal. May import `reports` and what is below it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlmicro.reports.text import table, width
 _FOLDER = Path(__file__).parent
 _ITEM = re.compile(r"(\s*)(- |\d+\. )")
 START = """\
-sqlmicro makes a table about people into one that can be released. Start with:
+sqlmicro turns a table about people into one that can be released. Start with:
 
   register  read CSV, Parquet, JSON files into a database
   profile   see columns, and which may identify a person
@@ -20,8 +20,8 @@ sqlmicro makes a table about people into one that can be released. Start with:
   safe      every record occurs k times or more; publish
   audit     hold a release to its promise: a gate for CI
 
-`sqlmicro COMMAND --help` tells the options of a command, `sqlmicro help` explains (concepts, choosing a method,
-missing values), `sqlmicro --help` lists all commands, `sqlmicro methods` all methods.
+`sqlmicro COMMAND --help` shows the options of a command. `sqlmicro help` explains: concepts, choosing a method,
+missing values and more. `sqlmicro --help` lists all commands, `sqlmicro methods` all methods.
 """
 
 
@@ -36,7 +36,7 @@ def topics() -> dict[str, str]:
     >>> topics()["nulls"]
     'Missing values'
     """
-    order = ("concepts", "choosing")
+    order = ("concepts", "choosing", "methods")
     found = {path.stem: _title(path) for path in sorted(_FOLDER.glob("*.md"))}
     return {name: found[name] for name in (*order, *(name for name in found if name not in order))}
 
@@ -55,7 +55,7 @@ def source(topic: str) -> str:
         When there is none of that name.
     """
     if topic not in topics():
-        raise ParameterError("help", f"{topic!r} is no topic", do=did_you_mean(topic, topics()))
+        raise ParameterError("help", f"there is no topic {topic!r}", do=did_you_mean(topic, topics()))
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8")
 
 
@@ -77,7 +77,7 @@ def terminal(markdown: str) -> str:
     3  16.9
     """
     blocks, code = [], False
-    for block in re.split(r"\n\n+", markdown.strip("\n")):
+    for block in re.split(r"\n\n+", re.sub(r"<!--.*?-->\n", "", markdown).strip("\n")):
         # A block of commands may have blank lines of its own.
         fences = block.count("```")
         if code or fences or block.startswith("  "):

@@ -34,24 +34,12 @@ def swap(
     work: Work,
     *,
     kind: Annotated[
-        Literal["rank", "data"], Param("Each column among values of near rank, or all together between like records.")
+        Literal["rank", "data"], Param("Swap each column among values of similar rank, or all between similar records.")
     ] = "rank",
     percent: Annotated[float | None, Param("With rank: greatest distance of ranks, in percent of the records.")] = None,
     rate: Annotated[float | None, Param("With data: share of the records that take part.")] = None,
 ) -> Outcome:
     """Swap values between records: of near rank, or of records that agree in the columns of --by.
-
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    kind : {"rank", "data"}
-        `rank`: every column on its own, numbers, dates and timestamps. `data`: the columns together, of any type.
-    percent : float, optional
-        Greatest distance between the rank of a value and that of the value it is replaced by, in percent of the records
-        of the stratum that have a value; above 0, up to 100.
-    rate : float, optional
-        Share of the records whose values are swapped; above 0, up to 1.
 
     Returns
     -------
@@ -67,6 +55,9 @@ def swap(
 
     Notes
     -----
+    Kind rank takes numbers, dates and timestamps, data takes columns of any type. The percentage is above 0 and up to
+    100, of the records of the stratum that have a value; the rate is above 0 and up to 1.
+
     rank: the sorted values are cut into blocks whose places depend on the key, and in each of them pairs are drawn that
     swap their values. Every value is used exactly once; one or two values of a block may stay where they are. Equal
     values have ranks of their own, in a keyed order. The distance is a percentage, as in Moore's paper, where

@@ -1,1 +1,1 @@
-"""Parameters, declared once in a signature; commands, job files and Python calls read them. Imports system."""
+"""Options, declared once as fields of classes or parameters of functions. May import `system`."""

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from sqlmicro.options.docstrings import sections
 from sqlmicro.reports.disclosure import class_steps
 
 _LABEL = 16
@@ -295,7 +296,7 @@ def candidates(report: dict[str, Any]) -> str:
         return f"{table(rows, header, right=[0, 1, 2])}\n{textwrap.fill(meaning, width())}"
     header = ["", "distance", "seconds", "groups", "+MB", "columns", "candidate; unification (* released)"]
     meaning = (
-        "A candidate is better only if its distance is smaller. +MB is by how much it raised the peak of the memory; "
+        "A candidate is better only if its distance is smaller. +MB is how much it raised the peak of the memory; "
         "one that needs no more than an earlier one shows 0."
     )
     return f"{table(rows, header, right=[0, 1, 2, 3, 4])}\n{textwrap.fill(meaning, width())}"
@@ -386,6 +387,6 @@ def _parameter(parameter: dict[str, Any]) -> str:
 
 def _prose(description: str) -> list[str]:
     """Return the paragraphs of a docstring a user cares for: what it does, and the notes."""
-    sections = re.split(r"^(\w[\w ]*)\n-{3,}\n", description, flags=re.MULTILINE)
-    notes = dict(zip(sections[1::2], sections[2::2], strict=True)).get("Notes", "")
-    return [" ".join(part.split()) for part in f"{sections[0]}\n\n{notes}".split("\n\n") if part.strip()]
+    found = sections(description)
+    text = f"{found['']}\n\n{found.get('Notes', '')}"
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]

@@ -25,6 +25,7 @@ _SETTINGS_OF_SAFE = ("k",)
 MOST_ROWS, MOST_ROWS_DBSCAN = 20_000, 12_000
 """The linkages and dbscan take so many distinct rows: 4 GB at 10 bytes for each pair, at worst 27 for dbscan."""
 PASSES: tuple[Pass, ...] = ("numeric", "nominal", "both")
+Clusters = Annotated[int, Param("Number of clusters.", min=1)]
 _COLUMNS = Parameter("columns", str, "+".join(PASSES), Param("Passes it runs on: numeric, nominal, both, joined by +."))
 
 
@@ -75,7 +76,7 @@ def _kmeans(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    clusters: Annotated[int, Param("Number of clusters.", min=1)] = 50,
+    clusters: Clusters = 50,
 ) -> Parts:
     import numpy as np
 
@@ -122,7 +123,7 @@ def _dbscan(
     min_samples: Annotated[
         int | None, Param("Records in the neighbourhood of a core record; k if left out.", min=1)
     ] = None,
-    sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS_DBSCAN)] = 0,
+    sample: Annotated[int, Param("Run on this many rows, drawn at random; 0: all.", min=0, max=MOST_ROWS_DBSCAN)] = 0,
 ) -> Parts:
     """Join records that have `min_samples` records within `eps`, and what they reach; each other row is a group.
 
@@ -165,8 +166,8 @@ def _linkage(how: Linkage) -> Callable[..., Parts]:
         rng: np.random.Generator,
         tick: Tick,
         *,
-        clusters: Annotated[int, Param("Number of clusters.", min=1)] = 50,
-        sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS)] = 0,
+        clusters: Clusters = 50,
+        sample: Annotated[int, Param("Run on this many rows, drawn at random; 0: all.", min=0, max=MOST_ROWS)] = 0,
     ) -> Parts:
         most = min(clusters, max(1, int(n.sum()) // k))
         return _by_distinct_rows(
@@ -203,7 +204,7 @@ def _by_distinct_rows(
             f"algorithm {name}",
             f"takes at most {most:,} distinct rows: it needs up to {per_pair} bytes for each pair of them",
             f"{len(distinct):,} rows, or {per_pair * 1e-9 * len(distinct) ** 2:,.1f} GB",
-            f"With sample={most} it runs on so many rows, drawn at random, and the others join the nearest group",
+            f"With sample={most} it runs on that many rows, drawn at random, and the others join the nearest group",
         )
     found = group(distinct[chosen], weights[chosen])
     groups = int(found.max()) + 1

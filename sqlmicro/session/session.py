@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ from sqlmicro.database.warehouse import Warehouse, connect
 from sqlmicro.erasure import purge
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.steps import one_step
-from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, settle
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
+from sqlmicro.options.params import Parameter, carried, take
 from sqlmicro.registry import find
 from sqlmicro.session.frames import as_arrow, kind
 from sqlmicro.session.methods import RECORDS, Verbs
@@ -45,13 +45,13 @@ def open(
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> Session:
-    """Open a database for many steps: every method, and every audit, is a method of what is returned.
+    """Open a database for several steps; every method and every audit is a method of the returned session.
 
     Parameters
     ----------
     db : path, DuckDB connection or None
         A database file, which stays locked until the session is closed; None: a database in memory; or a connection
-        that is open already. Of a connection only cursors are used, so that its settings, its transaction and its
+        that is open already. Only cursors of a connection are used, so that its settings, its transaction and its
         pending results stay as they are. A cursor does not see temporary tables, registered frames, uncommitted changes
         and `USE` of its connection: give those as a relation, such as `connection.table("t")`.
     attach : str or sequence of str
@@ -62,9 +62,9 @@ def open(
     read_only : bool
         Open the file, and what is attached, only to read: nothing can be published into it.
     memory_limit : str, optional
-        Memory the database may use, such as "4GB"; of a connection its own setting holds.
+        Memory the database may use, such as "4GB"; a connection keeps its own setting.
     threads : int, optional
-        Threads the database may use; of a connection its own setting holds.
+        Threads the database may use; a connection keeps its own setting.
 
     Returns
     -------
@@ -73,15 +73,15 @@ def open(
     Raises
     ------
     InputError
-        When there is no such file, it is no database or locked, or the connection is closed.
+        When there is no such file, it is not a database or is locked, or the connection is closed.
     ParameterError
         When `attach` has another form, a password in it, or a name that is taken.
 
     Notes
     -----
     The command line locks the configuration and forbids the database to reach other files (`enable_external_access`,
-    `lock_configuration`) for the length of a run. A session does neither, because its database goes on living. Where
-    they are set on a connection they hold: without external access neither files can be read nor published to. A
+    `lock_configuration`) for the length of a run. A session does neither, because its database lives on. If they
+    are set on a connection, they hold: without external access, files can neither be read nor published to. A
     connection spills to its own `temp_directory`; a session of ours to a private folder.
 
     While a release is open, its records and the originals they were made from are in a database in memory that is
@@ -97,6 +97,11 @@ def open(
     (True, True, 1000)
     """
     return Session(db, attach=attach, create=create, read_only=read_only, memory_limit=memory_limit, threads=threads)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OpenOptions(MachineOptions, AttachOption):
+    """What `open` checks of what it is given."""
 
 
 class Session(Verbs):
@@ -116,13 +121,12 @@ class Session(Verbs):
         memory_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        machine = {"memory_limit": memory_limit, "threads": threads}
         others = tuple(attach) if isinstance(attach, list | tuple) else (attach,)
-        settle((*common.MACHINE, *common.ATTACH), {**machine, "attach": others}, "open")
+        options = take(_OpenOptions, {"memory_limit": memory_limit, "threads": threads, "attach": others}, "open")
         self._releases: weakref.WeakSet[Release] = weakref.WeakSet()
         self._stack = ExitStack()
         self._close = weakref.finalize(self, self._stack.close)
-        self._machine, self._read_only, self._others = machine, read_only, others
+        self._machine, self._read_only, self._others = options, read_only, options.attach
         if db is None or isinstance(db, str | Path):
             path = None if db is None else str(db)
             if path is not None and not create and not Path(path).is_file():
@@ -195,9 +199,8 @@ class Session(Verbs):
             release.close()
             self._stack.close()
         try:
-            purge.after_publishing(
-                self.held.path, report, {**self._machine, "progress": Progress(enabled=False)}, wanted=wanted
-            )
+            options = carried(purge.PurgeOptions, self._machine, db=self.held.path)
+            purge.after_publishing(options, report, Progress(enabled=False), wanted=wanted)
         finally:
             if wanted:
                 self.held = self._hold(self.held.path)
@@ -208,8 +211,7 @@ class Session(Verbs):
 
     def _hold(self, path: str | None) -> Held:
         temp = self._stack.enter_context(scratch.spill())
-        machine: dict[str, Any] = self._machine
-        connection = connect(path, self._read_only and path is not None, temp, **machine)
+        connection = connect(path, self._read_only and path is not None, temp, self._machine)
         self._stack.callback(close, connection)
         held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
         with Warehouse.open(held) as warehouse:
@@ -233,19 +235,20 @@ class Session(Verbs):
         self._stack.callback(_detach, held, names)
         return replace(held, attached=names)
 
-    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release:
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Release:
         """Run a method, and return its release."""
         self._alive()
         stack = ExitStack()
         try:
             warehouse = stack.enter_context(Warehouse.open(self.held))
-            values = self._settled(name, declared, given, warehouse)
-            job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
-            source = find_source(warehouse, values["table"], common.reader_options(values))
-            if not isinstance(given["table"], str):
-                label = kind(given["table"])
+            options = self._taken(name, declared, given, warehouse)
+            job = one_step(find(name), options, Progress(enabled=False))
+            source = find_source(warehouse, options.table, options)
+            frame = next((one for name, one in given.items() if name in RECORDS and not isinstance(one, str)), None)
+            if frame is not None:
+                label = kind(frame)
                 source = replace(source, label=label, is_table=False, is_frame=True)
-                job = replace(job, options={**job.options, "table": label})
+                job = replace(job, options=replace(job.options, table=label))
             release = Release(self, job, warehouse, source, stack)
         except BaseException:
             stack.close()
@@ -253,12 +256,12 @@ class Session(Verbs):
         self._releases.add(release)
         return release
 
-    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result:
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Result:
         """Run a verb that is no method, and return what it found."""
         self._alive()
         with Warehouse.open(self.held) as warehouse:
-            values = self._settled(name, declared, given, warehouse)
-            report = api.verbs()[name][1]({**values, "db": self.held}, Progress(enabled=False))
+            options = self._taken(name, declared, given, warehouse)
+            report = api.verbs()[name].action(options, Progress(enabled=False))
         if "db" in report:
             report["db"] = str(self.held)
         for parameter, value in given.items():
@@ -266,11 +269,11 @@ class Session(Verbs):
                 report[parameter] = kind(value)
         return (Audit if name == "audit" else Result)(name, report)
 
-    def _settled(
-        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: Warehouse
-    ) -> dict[str, Any]:
-        """Return a value for every parameter of a verb; frames are loaded into the staging database of a warehouse."""
-        values: dict[str, Any] = {}
+    def _taken(
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: Warehouse
+    ) -> Any:
+        """Return the options of a verb over this database; frames are loaded into the staging one of a warehouse."""
+        values: dict[str, object] = {}
         for parameter in declared:
             if parameter.name not in given:
                 continue
@@ -287,7 +290,8 @@ class Session(Verbs):
             elif parameter.many and isinstance(value, str):
                 value = (value,)
             values[parameter.name] = tuple(value) if isinstance(value, list) else value
-        return settle(api.verbs()[name][0], values, name)
+        options = api.verbs()[name].take(values)
+        return replace(options, opened=self.held) if isinstance(options, DbOption) else options
 
 
 def _detach(held: Held, names: tuple[str, ...]) -> None:

@@ -121,7 +121,7 @@ def test_values_of_a_csv_file_are_compared_and_not_its_text(warehouse: Warehouse
     path.write_text("x,t\n1.50,01:00:00\n1.5,1:00:00\n-0.0,02:00:00\n0.0,02:00:00\n", encoding="utf-8")
     report = k_anonymity(str(path), quasi=["x", "t"])
     assert report["histogram"] == {1: 2, 2: 1}
-    source = find_source(warehouse, str(path), {})
+    source = find_source(warehouse, str(path))
     assert [column.type for column in source.columns] == ["DOUBLE", "TIME"]
     assert class_sizes(warehouse, source.relation, source.columns).histogram == {1: 2, 2: 1}
     for column, histogram in zip(source.columns, ({1: 2, 2: 1}, {2: 2}), strict=True):

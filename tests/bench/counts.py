@@ -28,7 +28,7 @@ def main():
     for rows in given.rows:
         with Warehouse.open(None) as warehouse:
             warehouse.query("bench", _TABLE, n=rows)
-            source = find_source(warehouse, "people", {})
+            source = find_source(warehouse, "people")
             six, four = list(source.columns), list(source.columns)[:4]
 
             def cells(into="cells", warehouse=warehouse, source=source, six=six):
@@ -59,10 +59,10 @@ def main():
                 rows=rows,
                 combinations=warehouse.count(Name("staging", "", "cells")),
                 columns=len(describe(warehouse, source.relation)),
-                **{f"{name}_cpu": seconds for name, seconds in cpu.items()},
-                ratio_distance_order_2=cpu["distance_order_2"] / cpu["group_by_6"],
-                ratio_distance_all=cpu["distance_all_64"] / cpu["group_by_6"],
-                ratio_k_check=cpu["k_check_4"] / cpu["group_by_4"],
+                **{f"{name}_cpu": cpu.median(name) for name in cpu},
+                ratio_distance_order_2=cpu.ratio("distance_order_2", "group_by_6"),
+                ratio_distance_all=cpu.ratio("distance_all_64", "group_by_6"),
+                ratio_k_check=cpu.ratio("k_check_4", "group_by_4"),
                 peak_mb=peak_mb(),
             )
 

@@ -13,6 +13,7 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
 from sqlmicro.database.source import find_source
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
@@ -29,7 +30,7 @@ MASKS = {
     "shuffle": ("shuffle", "x", {}),
     "swap": ("swap", "x", {"percent": 5.0}),
 }
-TABLE = """CREATE TABLE people AS
+TABLE = """CREATE TABLE memory.main.people AS
 SELECT
   (hash(i) % 1000000007) / 1000.0::DOUBLE AS x,
   'town ' || hash(i) % 20 AS town,
@@ -68,10 +69,10 @@ def main():
     given = parser.parse_args()
     os.environ.setdefault("SQLMICRO_PSEUDONYM_KEY", "a key for the benchmark")
     for rows in given.rows:
-        with Warehouse.open(None, memory_limit=given.memory_limit) as warehouse:
+        with Warehouse.open(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
-            source = find_source(warehouse, "people", {})
-            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+            source = find_source(warehouse, "people")
+            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
             run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]
@@ -79,8 +80,9 @@ def main():
                 cpu = rounds({"mask": mask(run, method, column, settings), "base": base}, given.repeat)
                 emit(
                     bench="masking", mask=name, rows=rows, memory_limit=given.memory_limit,
-                    mask_cpu=cpu["mask"], base="sort" if name == "swap" else "sha256", base_cpu=cpu["base"],
-                    ratio=cpu["mask"] / cpu["base"], peak_mb=peak_mb(),
+                    base="sort" if name == "swap" else "sha256",
+                    mask_cpu=cpu.median("mask"), base_cpu=cpu.median("base"),
+                    ratio=cpu.ratio("mask", "base"), peak_mb=peak_mb(),
                 )  # fmt: skip
 
 
