@@ -28,7 +28,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
-from sqlmicro.options.common import NO_OPTIONS, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param
 from sqlmicro.system.progress import Progress
 
@@ -80,7 +80,7 @@ def residue(options: ResidueOptions, progress: Progress) -> dict[str, Any]:
         if not Path(name).is_file():
             raise InputError("--files", f"{name!r} must be a file", "none")
     with Warehouse.open(options.db, read_only=True, machine=options, progress=progress) as warehouse:
-        release = find_source(warehouse, options.table, options if options.original is None else NO_OPTIONS)
+        release = find_source(warehouse, options.table, options if options.original is None else AS_FOUND)
         catalog = warehouse.catalog
         report: dict[str, object] = {
             "db": options.db,

@@ -20,7 +20,7 @@ from sqlmicro.database.columns import pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import NO_OPTIONS, AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.registry import PROMISES
@@ -98,7 +98,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> dict[str, Any]:
 
 
 def _find(warehouse: Warehouse, options: AttackOptions, name: str, table: str) -> Source:
-    reader = options if file_format(table) == "csv" else NO_OPTIONS
+    reader = options if file_format(table) == "csv" else AS_FOUND
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 

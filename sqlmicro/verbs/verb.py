@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlmicro.options.common import MethodOptions
+from sqlmicro.options.docstrings import numpydoc
 from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import Method
 from sqlmicro.system.progress import Progress
@@ -33,8 +34,13 @@ class Verb(Generic[T]):
 
     @property
     def text(self) -> str:
-        """What it does."""
-        return inspect.cleandoc(self.action.__doc__ or "")
+        """What it does, for the command line."""
+        return self.description
+
+    @property
+    def description(self) -> str:
+        """What it does, in full."""
+        return inspect.getdoc(self.action) or ""
 
     def take(self, given: Mapping[str, object], where: str = "") -> T:
         """Return what was given as options, or raise ParameterError."""
@@ -48,6 +54,7 @@ class Verb(Generic[T]):
         """Return the verb as a Python function with its real signature."""
         shown = [parameter for parameter in self.parameters if not parameter.param.cli_only]
         first = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
+        shown.sort(key=lambda parameter: parameter.name not in first)
 
         def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
             bound = signature.bind(*args, **kwargs)
@@ -60,11 +67,11 @@ class Verb(Generic[T]):
                 parameter.name,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in first else inspect.Parameter.KEYWORD_ONLY,
                 default=parameter.default, annotation=parameter.type)
-            for parameter in sorted(shown, key=lambda parameter: parameter.name not in first)
+            for parameter in shown
         ], return_annotation=dict[str, Any])  # fmt: skip
         call.__signature__ = signature  # type: ignore[attr-defined]
         call.__name__ = call.__qualname__ = self.name.replace("-", "_")
-        call.__doc__ = _docstring(self.text, shown)
+        call.__doc__ = numpydoc(self.description, shown, ("dict", "What the command prints with --json."))
         return call
 
 
@@ -85,6 +92,11 @@ class MethodVerb(Verb[MethodOptions]):
         """What the method does, in one line."""
         return self.method.summary
 
+    @property
+    def description(self) -> str:
+        """The docstring of the method."""
+        return inspect.getdoc(self.method.function) or ""
+
     def take(self, given: Mapping[str, object], where: str = "") -> MethodOptions:
         """Return what was given as options, or raise ParameterError."""
         values = settle(self.parameters, given, where or self.name)
@@ -95,10 +107,3 @@ class MethodVerb(Verb[MethodOptions]):
 def _as_names(value: Any) -> Any:
     """Return one name or several as a tuple."""
     return (value,) if isinstance(value, str) else value
-
-
-def _docstring(text: str, shown: Sequence[Parameter]) -> str:
-    lines = [text, "", "Parameters", "----------"]
-    for parameter in shown:
-        lines += [parameter.name, f"    {parameter.param.help}"]
-    return "\n".join([*lines, "", "Returns", "-------", "dict", "    What the command prints with --json."])
