@@ -47,7 +47,7 @@ class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
     sensitive: Annotated[
         tuple[str, ...], Param("Sensitive columns of the release, which the attacker wants.", metavar="A,B")
     ] = ()
-    nominal: Annotated[tuple[str, ...], Param("Numbers that only are equal or not.", metavar="A,B")] = ()
+    nominal: Annotated[tuple[str, ...], Param("Numbers that are only compared as equal or not.", metavar="A,B")] = ()
     attack: Annotated[
         tuple[str, ...], Param("Make this attack only; repeatable. Default: all that can be made.", metavar="NAME")
     ] = ()

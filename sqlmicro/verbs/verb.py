@@ -34,13 +34,13 @@ class Verb(Generic[T]):
 
     @property
     def text(self) -> str:
-        """What it does, for the command line."""
-        return self.description
+        """What it does."""
+        return inspect.cleandoc(self.action.__doc__ or "")
 
     @property
     def description(self) -> str:
-        """What it does, in full."""
-        return inspect.getdoc(self.action) or ""
+        """What it does, with the notes of its docstring."""
+        return self.text
 
     def take(self, given: Mapping[str, object], where: str = "") -> T:
         """Return what was given as options, or raise ParameterError."""
@@ -54,7 +54,6 @@ class Verb(Generic[T]):
         """Return the verb as a Python function with its real signature."""
         shown = [parameter for parameter in self.parameters if not parameter.param.cli_only]
         first = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
-        shown.sort(key=lambda parameter: parameter.name not in first)
 
         def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
             bound = signature.bind(*args, **kwargs)
@@ -67,7 +66,7 @@ class Verb(Generic[T]):
                 parameter.name,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in first else inspect.Parameter.KEYWORD_ONLY,
                 default=parameter.default, annotation=parameter.type)
-            for parameter in shown
+            for parameter in sorted(shown, key=lambda parameter: parameter.name not in first)
         ], return_annotation=dict[str, Any])  # fmt: skip
         call.__signature__ = signature  # type: ignore[attr-defined]
         call.__name__ = call.__qualname__ = self.name.replace("-", "_")
@@ -94,7 +93,7 @@ class MethodVerb(Verb[MethodOptions]):
 
     @property
     def description(self) -> str:
-        """The docstring of the method."""
+        """What the method does, with the notes of its docstring."""
         return inspect.getdoc(self.method.function) or ""
 
     def take(self, given: Mapping[str, object], where: str = "") -> MethodOptions:
