@@ -325,7 +325,7 @@ def _write_file(run: Run, output: Output, path: Path) -> Name:
         warehouse.execute("publish", text, **{**names, "path": str(path)})
     path.chmod(0o700 if path.is_dir() else 0o600)
     # As text: what a reader of the file sees, whatever types a reader would guess.
-    options: dict[str, Any] = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    options = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
     if path.is_dir():
         files, own = str(path / "**" / "*.parquet"), {"hive_partitioning": True, "hive_types_autocast": False}
     else:
