@@ -250,15 +250,14 @@ def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> di
 def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     jobs = file.read(options.job, {"table": options.table, **options.instead}, progress)
-    if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
+    if jobs[0].dry and any(command.do == "register" for found in jobs for command in found.commands):
         raise JobError(
             options.job,
             "a dry run writes nothing, so it cannot register",
             "a step that registers",
             "Register the table beforehand",
         )
-    alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
-    done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
+    done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
         return {"job": options.job, "results": done, "passed": together(result.get("passed") for result in done)}
     reports = _execute(jobs)
@@ -272,12 +271,12 @@ def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
     return {"job": options.job, "before": done, "tables": reports, "passed": passed, **told}
 
 
-def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
+def _done(found: steps.Job, command: steps.Command, progress: Progress) -> dict[str, Any]:
     """Run a step of a job file that is a command of its own."""
-    verb = verbs()[step.do]
+    verb = verbs()[command.do]
     known = {parameter.name for parameter in verb.parameters}
     shared = {name: value for name, value in vars(found.options).items() if name in known and value is not None}
-    return {"do": step.do, **verb.run({**shared, **step.settings}, progress, step.where)}
+    return {"do": command.do, **verb.run({**shared, **command.given}, progress, command.where)}
 
 
 def methods_values(options: MethodsOptions, progress: Progress) -> dict[str, Any]:

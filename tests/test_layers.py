@@ -196,8 +196,7 @@ def test_every_folder_says_what_it_may_import():
 
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 400, 60
 STILL_LONGER = {
-    "database/source.py", "database/warehouse.py", "jobs/run.py", "pipeline.py", "publish/publish.py",
-    "reports/facts.py _subject",
+    "database/source.py", "database/warehouse.py", "publish/publish.py",
 }  # fmt: skip
 """What is to be cut yet. Take out what was; put nothing in."""
 

@@ -40,6 +40,7 @@ def run(language, text, folder):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.long
 def test_the_tour_runs(folder):
     assert len(BLOCKS) >= 9
     for language, text in BLOCKS:

@@ -269,10 +269,9 @@ def _job(candidate: Candidate, options: CompareOptions, scales: Scales, progress
     """Return the job of the candidate's own command, everything else dropped."""
     method, told = find(candidate.method), _told(find(candidate.method), candidate.settings, scales)
     given = carried(JobOptions, options, rest="drop", keep=told.pop("keep", ()))
-    settings = {**candidate.settings, **told}
-    if method.takes("nulls"):
-        settings["nulls"] = options.nulls
-    step = Step(method.name, settings, method.name)
+    columns, by = (told.pop(name, ()) for name in ("columns", "by"))
+    nulls = options.nulls if method.takes("nulls") else None
+    step = Step(method, method.name, {**candidate.settings, **told}, columns, by, nulls)
     return Job(given, (step,), _WHERE, progress)
 
 

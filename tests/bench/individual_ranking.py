@@ -91,7 +91,7 @@ def main():
                     n=rows,
                 )
                 source = find_source(warehouse, "people")
-                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
                 with Measure() as loading:
                     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
                 method = find("individual-ranking")

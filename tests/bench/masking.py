@@ -72,7 +72,7 @@ def main():
         with Warehouse.open(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
             source = find_source(warehouse, "people")
-            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
             run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]

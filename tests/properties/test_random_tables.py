@@ -19,7 +19,8 @@ METHODS = ("individual-ranking", "single-axis", "split-group", "mdav", "safe")
 NULLS = ("error", "keep", "suppress", "pattern")
 NAMES = ('net "income"', "a,b", "row_id", "value", "Label", "size", "select", "größe")
 MOST = settings.default.max_examples
-few = settings(max_examples=max(1, MOST // 5))
+releases = settings(max_examples=MOST // 5)
+few = settings(max_examples=MOST // 25)
 """Runs of the properties that release two tables, or that fail for everything or nothing."""
 TEXTS = ("x", "y", "", "it's", "NULL", "Ä", "ä")
 
@@ -134,6 +135,7 @@ def _by_number(columns: dict[str, list[Any]], names: Any) -> dict[int, list[str]
 
 
 @pytest.mark.parametrize("method", METHODS)
+@releases
 @given(data=st.data(), k=st.integers(2, 6), nulls=st.sampled_from(NULLS))
 def test_every_method_keeps_its_promise_or_refuses(
     workbench: Any, method: str, data: st.DataObject, k: int, nulls: str

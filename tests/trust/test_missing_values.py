@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from command import run
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError
@@ -92,14 +91,15 @@ def random_case(workbench: Any, number: int) -> None:
         assert any(f"took out {taken:,} value" in note for note in release.report["notes"])
 
 
+@pytest.mark.long
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_and_k_holds(workbench: Any) -> None:
-    for number in range(50):
+    for number in range(20):
         random_case(workbench, number)
 
 
 @pytest.mark.slow
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_on_many_tables(workbench: Any) -> None:
-    for number in range(50, 300):
+    for number in range(20, 300):
         random_case(workbench, number)
 
 
@@ -315,8 +315,7 @@ def test_the_audit_measures_the_largest_change_of_a_share(workbench: Any) -> Non
 def test_safe_runs_on_a_table_with_missing_values_without_an_option(workbench: Any) -> None:
     columns = table(np.random.default_rng(1), 60, {"age": 0.2, INCOME: 0.2, "town": 0.2})
     db = made(workbench, {name: columns[name] for name in ("age", INCOME, "town")})
-    words = [sys.executable, "-m", "sqlmicro", "safe", "--db", db, "--table", "records", "--effort", "fast"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=300)
+    done = run("safe", "--db", db, "--table", "records", "--effort", "fast")
     assert done.returncode == 0, done.stderr
     talk = " ".join(done.stdout.split())
     assert "missing age" in talk or "missing net" in talk or "missing town" in talk
