@@ -27,8 +27,8 @@ LITTLE = {
     "safe_search": "--k 10 --effort fast",
     "suppression": "--rows 500 --values 10",
 }
-LONG = {"identifiers", "spark"}
-"""What these measure has tests of its own."""
+LONG = {"identifiers", "mutants", "spark"}
+"""What these measure takes minutes, or has tests of its own."""
 
 
 @pytest.mark.slow
