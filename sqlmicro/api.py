@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import Annotated, Any, Literal
 
 from sqlmicro.audits import inputs, k_anonymity, runner, sql_macros
 from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.source import find_relation, find_source, may_read, reading, schema_exists, target_name
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.erasure.purge import purge
-from sqlmicro.erasure.residue import residue
+from sqlmicro.erasure.purge import PurgeReport, purge
+from sqlmicro.erasure.residue import ResidueReport, residue
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.identifiers import scan
+from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.jobs import file, run, steps
 from sqlmicro.jobs.draft import INIT_OPTIONS, init_values
 from sqlmicro.jobs.explain import EXPLAIN_OPTIONS, explain_values
@@ -25,15 +27,34 @@ from sqlmicro.jobs.schema import schema_values
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, Parameter, parameters, settle
 from sqlmicro.publish import recording
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import PROMISES, Method, find, late
 from sqlmicro.registry import methods as registered
+from sqlmicro.reports.results import (  # fmt: skip
+    Compiled,
+    LookingJob,
+    MacroReport,
+    Macros,
+    MethodReport,
+    Methods,
+    MethodSummary,
+    ParameterReport,
+    Registered,
+    ReleasingJob,
+    ReleasingJobs,
+    StepDone,
+)
+from sqlmicro.safe_method.compare import Compared
 from sqlmicro.safe_method.compare import compare as compare_tables
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import as_json, passed
 from sqlmicro.verbs import compare, warm_up
 from sqlmicro.verbs import report as reporting
 from sqlmicro.verbs.attack import attack_options, attack_values
 
+Action = Callable[[dict[str, Any], Progress], Any]
+"""What does a verb, and returns its report: a dataclass."""
 METHOD_OPTIONS = (
     *common.SOURCE, *common.COLUMNS, *common.IDENTIFIERS, *common.TARGET, *common.RUN, *common.MACHINE,
     *common.READER,
@@ -75,7 +96,7 @@ RUN_OPTIONS = (
 METHODS_OPTIONS = parameters(_methods)
 
 
-def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def register_values(values: dict[str, Any], progress: Progress) -> Registered:
     """Register files as a table or view of a database."""
 
     if not values["db"]:
@@ -114,13 +135,12 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
                 kind = "DROP TABLE {{ name | ident }}" if found[1] else "DROP VIEW {{ name | ident }}"
                 warehouse.execute("register", kind, name=found[0])
             warehouse.create("VIEW" if values["view"] else "TABLE", target, template, **params)
-        return {
-            "table": values["table"], "kind": "view" if values["view"] else "table", "db": values["db"],
-            "rows": warehouse.count(target), "columns": [name for name, _ in warehouse.describe(target)],
-        }  # fmt: skip
+        columns = [name for name, _ in warehouse.describe(target)]
+        kind_: Literal["view", "table"] = "view" if values["view"] else "table"
+        return Registered(values["table"], kind_, values["db"], warehouse.count(target), columns)
 
 
-def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def profile_values(values: dict[str, Any], progress: Progress) -> ProfileReport:
     """Describe a table's columns and propose a scale and a role for each."""
 
     with Warehouse.open(
@@ -129,20 +149,10 @@ def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
         attach.attach(warehouse, values["attach"])
         source = find_source(warehouse, values["table"], common.reader_options(values))
         warehouse.seal()
-        found = scan.profiles(warehouse, source, values["region"])
-    return {
-        "table": values["table"],
-        "rows": found[0].rows if found else 0,
-        "columns": [
-            {"name": p.column.name, "type": p.column.type, "nulls": p.nulls, "distinct": p.distinct,
-             "scale": p.scale[0], "scale_reason": p.scale[1], "role": p.role[0], "role_reason": p.role[1],
-             "identifier": p.seen.finding and p.seen.finding.kind, "share": p.seen.finding and p.seen.finding.share}
-            for p in found
-        ],
-    }  # fmt: skip
+        return scan.report(values["table"], scan.profiles(warehouse, source, values["region"]))
 
 
-def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def audit_values(values: dict[str, Any], progress: Progress) -> AuditReport:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
     The table is read, never changed. Is it a release that this database recorded, the results are added to
@@ -162,23 +172,26 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
                 "none",
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
-        report = {
-            "table": values["table"],
-            "nulls": values["nulls"],
-            **{role: [column.name for column in getattr(subject, role)] for role in ("quasi", "sensitive")},
-            **{role: getattr(getattr(subject, role), "name", None) for role in ("weight", "entity")},
-            "audits": rows,
-            "passed": together(row["passed"] for row in rows if row["asked"]),
-        }
+        shown = None
         if values["show_values"] and subject.quasi:
-            report["classes_shown"] = k_anonymity.smallest(subject, values["min_k"] or 2, _MOST_CLASSES_SHOWN)
+            shown = k_anonymity.smallest(subject, values["min_k"] or 2, _MOST_CLASSES_SHOWN)
         release = recording.release_of(warehouse, values["table"], subject.release.relation)
-    report["release"] = release
-    report["recorded"] = release is not None and recording.add(values["db"], release, rows, machine)
-    return report
+    return AuditReport(
+        table=values["table"],
+        nulls=values["nulls"],
+        quasi=[column.name for column in subject.quasi],
+        sensitive=[column.name for column in subject.sensitive],
+        weight=subject.weight.name if subject.weight else None,
+        entity=subject.entity.name if subject.entity else None,
+        audits=rows,
+        passed=together(demanded(rows)),
+        classes_shown=shown,
+        release=release,
+        recorded=release is not None and recording.add(values["db"], release, rows, machine),
+    )
 
 
-def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def macros_values(values: dict[str, Any], progress: Progress) -> Macros:
     """Install the audits as macros of a database, or print them: audits in plain SQL, without this program."""
 
     if not values["print"]:
@@ -190,33 +203,33 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():
                     warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
-    return {
-        "db": None if values["print"] else values["db"],
-        "macros": [{"call": call, "title": title} for call, title, _ in sql_macros.definitions()],
-        "script": sql_macros.script() if values["print"] else None,
-    }
+    return Macros(
+        None if values["print"] else values["db"],
+        [MacroReport(call, title) for call, title, _ in sql_macros.definitions()],
+        sql_macros.script() if values["print"] else None,
+    )
 
 
-def purge_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def purge_values(values: dict[str, Any], progress: Progress) -> PurgeReport:
     """Rewrite a database file, so that values which were replaced are no longer readable in it."""
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     return purge(values["db"], machine=machine, narrow_enums=values["narrow_enums"])
 
 
-def warm_up_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def warm_up_values(values: dict[str, Any], progress: Progress) -> Compiled:
     """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
-    return asdict(warm_up.warm_up(python_function, progress))
+    return warm_up.warm_up(python_function, progress)
 
 
-def residue_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def residue_values(values: dict[str, Any], progress: Progress) -> ResidueReport:
     """Look for values that a release replaced: in the file, the catalog and other tables; values are not shown."""
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
     return residue(values, machine)
 
 
-def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def safe_distance_values(values: dict[str, Any], progress: Progress) -> Compared:
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
 
     reader = common.reader_options(values)
@@ -236,7 +249,7 @@ def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str
         return compare_tables(warehouse, first, second, **chosen)
 
 
-def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def run_values(values: dict[str, Any], progress: Progress) -> ReleasingJob | ReleasingJobs | LookingJob:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     overrides = {name: value for name, value in values.items() if name != "job"}
     jobs = file.read(values["job"], overrides, progress)
@@ -250,70 +263,72 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
     done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
     if not jobs[0].anonymizes:
-        return {"job": values["job"], "results": done, "passed": together(result.get("passed") for result in done)}
+        return LookingJob(values["job"], done, together(passed(step.report) for step in done))
     reports = _execute(jobs)
     if len(reports) == 1:
-        return {**reports[0], "before": done}
-    told = {name: reports[0].pop(name) for name in ("sql",) if name in reports[0]}
-    told |= {name: True for name in ("purge_failed",) if any(report.get(name) for report in reports)}
-    warnings = dict.fromkeys(report["warning"] for report in reports if "warning" in report)
-    told |= {"warning": " ".join(warnings)} if warnings else {}
-    passed = together(report["passed"] for report in reports)
-    return {"job": values["job"], "before": done, "tables": reports, "passed": passed, **told}
+        return ReleasingJob(reports[0], done)
+    sql, reports[0].sql = reports[0].sql, None
+    warnings = dict.fromkeys(report.warned for report in reports if report.warned)
+    return ReleasingJobs(
+        values["job"],
+        done,
+        reports,
+        together(report.passed for report in reports),
+        sql,
+        any(report.left_unpurged for report in reports) or None,
+        " ".join(warnings) or None,
+    )
 
 
-def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
+def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> StepDone:
     """Run a step of a job file that is a command of its own."""
     declared, action = verbs()[step.do]
     known = common.names(declared)
     shared = {name: value for name, value in found.options.items() if name in known and value is not None}
-    return {"do": step.do, **action(settle(declared, {**shared, **step.settings}, step.where), progress)}
+    return StepDone(step.do, action(settle(declared, {**shared, **step.settings}, step.where), progress))
 
 
-def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def methods_values(values: dict[str, Any], progress: Progress) -> Methods | MethodReport:
     """List the methods there are, or describe one: parameters, source, templates and module."""
     if values["name"] is None:
-        return {"methods": [
-            {"name": m.name, "summary": m.summary, "promise": PROMISES[m.promise], "source": m.source}
-            for m in registered().values()
-        ]}  # fmt: skip
+        listed = registered().values()
+        return Methods([MethodSummary(m.name, m.summary, PROMISES[m.promise], m.source) for m in listed])
     method = find(values["name"])
-    return {
-        "name": method.name,
-        "summary": method.summary,
-        "promise": PROMISES[method.promise],
-        "source": method.source,
-        "module": method.module,
-        "engine": method.engine,
-        "templates": list(method.templates),
-        "parameters": [
-            {"name": p.name, "option": p.option, "default": p.default, "choices": list(p.choices),
-             "help": p.param.help} for p in method.settings
+    return MethodReport(
+        name=method.name,
+        summary=method.summary,
+        promise=PROMISES[method.promise],
+        source=method.source,
+        module=method.module,
+        engine=method.engine,
+        templates=list(method.templates),
+        parameters=[
+            ParameterReport(p.name, p.option, p.default, list(p.choices), p.param.help) for p in method.settings
         ],
-        "description": inspect.cleandoc(method.function.__doc__ or ""),
-    }  # fmt: skip
+        description=inspect.cleandoc(method.function.__doc__ or ""),
+    )
 
 
-def _execute(jobs: Sequence[steps.Job]) -> list[dict[str, Any]]:
+def _execute(jobs: Sequence[steps.Job]) -> list[ReleaseReport]:
     """Run jobs on the engine that they name."""
     if jobs[0].options.get("engine") == "spark":
         with watched():
-            reports: list[dict[str, Any]] = late("sqlmicro.spark.engine").release(jobs)
+            reports: list[ReleaseReport] = late("sqlmicro.spark.engine").release(jobs)
         return reports
     return run.execute(jobs)
 
 
-def method_values(method: Method) -> Callable[[dict[str, Any], Progress], dict[str, Any]]:
+def method_values(method: Method) -> Action:
     """Return the function that runs one method as a job of one step."""
 
-    def run_method(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    def run_method(values: dict[str, Any], progress: Progress) -> ReleaseReport:
         return _execute([steps.one_step(method, values, progress)])[0]
 
     run_method.__doc__ = method.summary
     return run_method
 
 
-Verb = tuple[tuple[Parameter, ...], Callable[[dict[str, Any], Progress], dict[str, Any]]]
+Verb = tuple[tuple[Parameter, ...], Action]
 
 
 def verbs() -> dict[str, Verb]:
@@ -364,7 +379,8 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
         bound = signature.bind(*args, **kwargs)
         many = {parameter.name for parameter in shown if parameter.many}
         given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
-        return action(settle(declared, given, name), Progress(enabled=False))
+        found: dict[str, Any] = as_json(action(settle(declared, given, name), Progress(enabled=False)))
+        return found
 
     signature = inspect.Signature([
         inspect.Parameter(

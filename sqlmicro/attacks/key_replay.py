@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row import Detail
 from sqlmicro.attacks.row_order import found_at
 from sqlmicro.database.content import content_of, content_of_input
 from sqlmicro.database.source import type_columns
@@ -31,6 +32,13 @@ class _Run:
     content: bytes
     released: bytes
     typed: Name
+
+
+@dataclass(frozen=True)
+class Guessed(Detail):
+    """The keys and seeds that were tried."""
+
+    guesses: int
 
 
 @attack(
@@ -64,7 +72,7 @@ def key_replay(knowledge: Knowledge) -> Measured:
 
     pair = knowledge.pair
     rows = _ordered(pair)
-    run = _run(pair, knowledge.parameters)
+    run = _run(pair, knowledge.plan)
     records = pair.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
     table = pa.table({"position": np.arange(len(records)), "record": records})
     relation = pair.warehouse.load(table, "replayed", "filled with what the run knew the records by")
@@ -73,7 +81,7 @@ def key_replay(knowledge: Knowledge) -> Measured:
     for key in guesses:
         right, share = _replay(pair, rows, relation, key, run)
         best, n = max(best, float(right.mean())), len(right)
-    return Measured(best, best_of(len(guesses), n, share), n, {"guesses": len(guesses)})
+    return Measured(best, best_of(len(guesses), n, share), n, Guessed(len(guesses)))
 
 
 def keys(published: Sequence[str]) -> Iterator[Key]:
@@ -83,15 +91,14 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
         yield from_text(text)
 
 
-def _run(pair: Pair, parameters: Mapping[str, Any]) -> _Run:
+def _run(pair: Pair, published: Plan) -> _Run:
     """Return what decided the order of a run, but for its key."""
     warehouse, own = pair.warehouse, pair.original.columns
     tasks: list[Task] = []
-    for step in parameters.get("steps", ()):
-        task = Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
+    for task in published.tasks:
         tasks.append(replace(task, repeated=tasks.count(task)))
-    dropped, key = parameters.get("dropped", ()), parameters.get("row_key", ())
-    plan = Plan(pair.original.identity, tuple(dropped), tuple(key), tuple(tasks))
+    dropped, key = published.dropped, published.row_key
+    plan = Plan(pair.original.identity, dropped, key, tuple(tasks))
     columns = [column for column in own if column.name not in dropped]
     used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
     row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))

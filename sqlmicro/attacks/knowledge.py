@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Attack
 from sqlmicro.database.columns import Column
+from sqlmicro.system.secrets import Plan
 
+UNKNOWN = Plan("", (), (), ())
 _LACKING = {
     "columns": "columns to attack with that are not sensitive",
     "numeric": "a column of numbers in both tables",
@@ -33,8 +35,8 @@ class Knowledge:
         Columns of the first release that nobody may learn.
     published : sequence of str
         Every value of the published record of the release, as text.
-    parameters : mapping
-        What a published record of the release says of the plan: steps, dropped columns, row key, versions.
+    plan : Plan
+        What a published record of the release says of how it was made.
     options : dict
         Settings that say what an attacker knows: swap_percent, k.
     """
@@ -42,7 +44,7 @@ class Knowledge:
     pairs: Sequence[Pair]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    plan: Plan = UNKNOWN
     options: dict[str, Any] = field(default_factory=dict)
 
     @property

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmicro.audits.registry import Found
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
+from sqlmicro.system.reporting import OMITTED
+
+
+@dataclass(frozen=True)
+class Classes(Detail):
+    """The classes that were measured, and those beyond the gate if there is one."""
+
+    records: int
+    classes: int
+    violating_classes: int | None = field(metadata=OMITTED)
+    violating_records: int | None = field(metadata=OMITTED)
 
 
 def worst(
@@ -39,14 +52,11 @@ def worst(
     """
     found = summary(subject, template, limit, **params)
     side = "below" if at_least else "above"
-    detail = {"records": found["records"], "classes": found["classes"]}
-    if limit is not None:
-        detail |= {"violating_classes": found[f"classes_{side}"], "violating_records": found[f"records_{side}"]}
+    beyond = (None, None) if limit is None else (found[f"classes_{side}"], found[f"records_{side}"])
     names = tuple(column.name for column in (*subject.quasi, *columns))
     value = found["lowest" if at_least else "highest"]
-    if value is None:
-        detail["reason"] = "there are no records"
-    return Found(value, names, detail)
+    reason = "there are no records" if value is None else None
+    return Found(value, names, Classes(found["records"], found["classes"], *beyond), reason)
 
 
 def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.regression import renamed
+from sqlmicro.audits.row import AuditRow
 from sqlmicro.audits.subject import Subject, Table
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import find_source
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
 
-def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[AuditRow]:
     """Audit a staging relation of a run, as a gate of a job says; the original is what the run has loaded.
 
     Raises
@@ -26,13 +27,13 @@ def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> lis
     JobError
         When the gate names nothing to audit.
     """
-    asked = [row for row in measured(run, relation, values, where) if row["asked"]]
+    asked = [row for row in measured(run, relation, values, where) if row.asked]
     if not asked:
         raise JobError(where, "must name a gate, such as min_k, or a measure", "none")
     return asked
 
 
-def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[AuditRow]:
     """Return all that the audits find of a staging relation of a run, asked for or not."""
     roles = inputs.roles(run.roles.released, values, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
@@ -66,4 +67,4 @@ def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) ->
         values = {**values, "regress": renamed(values["regress"], staged_names)}
     found = runner.run(subject, values["measure"], inputs.thresholds(values), values)
     shown = {column.name: name for name, column in own.items()}
-    return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in found]
+    return [replace(row, columns=[shown.get(name, name) for name in row.columns]) for row in found]

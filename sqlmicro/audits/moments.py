@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
 from typing import Any
 
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 
 _SOURCE = "Hundepool et al. (2012)"
@@ -15,6 +17,20 @@ _LEVELS = ("5 %", "25 %", "50 %", "75 %", "95 %")
 _SUMMARIES = ("audit/values.sql", "audit/numeric_summaries.sql")
 _PAIRS = ("audit/values.sql", "audit/comoments.sql")
 Summaries = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Levels(Detail):
+    """The quantile of each column that differs most."""
+
+    level: dict[str, str]
+
+
+@dataclass(frozen=True)
+class BeforeAndAfter(Detail):
+    """The correlation of every pair of columns before and after; None where one does not vary."""
+
+    before_and_after: dict[str, list[float | None]]
 
 
 def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
@@ -110,7 +126,7 @@ def quantiles(subject: Subject, limit: float | None) -> Found:
         gaps = [_apart(x, y, sqrt(b["variance"] or 0)) for x, y in zip(old, new, strict=True)]
         known = [(gap, level) for gap, level in zip(gaps, _LEVELS, strict=True) if gap is not None]
         by_column[name], levels[name] = max(known, key=lambda pair: pair[0]) if known else (None, "")
-    return largest(by_column, level=levels)
+    return largest(by_column, Levels(levels))
 
 
 @audit("covariances", needs=("original",), gate="max_covariance_difference", source=_SOURCE, templates=_PAIRS)
@@ -150,4 +166,4 @@ def correlations(subject: Subject, limit: float | None) -> Found:
         known = old is not None and new is not None and old == old and new == new
         by_pair[f"{first}, {second}"] = abs(new - old) if known else None
         both[f"{first}, {second}"] = [old, new] if known else [None, None]
-    return largest(by_pair, before_and_after=both)
+    return largest(by_pair, BeforeAndAfter(both))

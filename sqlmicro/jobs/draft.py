@@ -13,6 +13,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.options import common
+from sqlmicro.reports.results import Draft
 from sqlmicro.system.printable import in_toml
 from sqlmicro.system.progress import Progress
 
@@ -24,7 +25,7 @@ K = 3
 _WIDTH = 100
 
 
-def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def init_values(values: dict[str, Any], progress: Progress) -> Draft:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
 
     with Warehouse.open(
@@ -36,7 +37,7 @@ def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         profiles = scan.profiles(warehouse, source, values["region"])
     if all(p in left_out(profiles) for p in profiles):
         raise InputError("init", "there must be a column to anonymize", "none but direct identifiers")
-    return {"table": values["table"], "toml": draft(values, profiles)}
+    return Draft(values["table"], draft(values, profiles))
 
 
 def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:

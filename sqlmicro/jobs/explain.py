@@ -16,6 +16,7 @@ from sqlmicro.jobs import file
 from sqlmicro.jobs.steps import TABLE_STEPS, Job, Step, steps_apart
 from sqlmicro.options.params import Param, parameters
 from sqlmicro.registry import PROMISES, find
+from sqlmicro.reports.results import Explanation
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import SEED_VARIABLE
 
@@ -47,19 +48,15 @@ class Known:
     unknown: str = ""
 
 
-def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def explain_values(values: dict[str, Any], progress: Progress) -> Explanation:
     """Say in a paragraph what a job file will do; no record is read."""
     jobs = file.read(values["job"], {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
         paragraphs.append(_together(jobs))
-    return {
-        "job": values["job"],
-        "paragraphs": paragraphs,
-        "not_looked_up": [f"{job.options['table']}: {found.unknown}" for job, found in zip(jobs, known, strict=True)
-                          if found.unknown],
-    }  # fmt: skip
+    unknown = [(job.options["table"], found.unknown) for job, found in zip(jobs, known, strict=True) if found.unknown]
+    return Explanation(values["job"], paragraphs, [f"{table}: {why}" for table, why in unknown])
 
 
 def look_up(job: Job) -> Known:

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.audits.runner import described
-from sqlmicro.audits.verdict import judge
 from sqlmicro.database import attach, postgres
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import find_source, is_elsewhere, split_name
@@ -34,8 +32,10 @@ from sqlmicro.jobs.steps import (  # fmt: skip
 )
 from sqlmicro.options import common
 from sqlmicro.options.params import settle
-from sqlmicro.pipeline import losses
+from sqlmicro.pipeline import PassedGate, losses
 from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
+from sqlmicro.publish.publish import Audited
+from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters
 from sqlmicro.publish.targets import Target
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
@@ -44,6 +44,7 @@ from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     from sqlmicro.database.source import Source
+    from sqlmicro.database.templates import Name
     from sqlmicro.database.warehouse import Warehouse
     from sqlmicro.pipeline import Run
     from sqlmicro.publish.publish import Release
@@ -63,7 +64,7 @@ class _Found:
     watched: bool = False
 
 
-def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def execute(jobs: Sequence[Job]) -> list[ReleaseReport]:
     """Run the jobs of one file, publish their releases together, and return a report of each.
 
     Raises
@@ -78,7 +79,7 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
             _purge(jobs[0], [release for release, _ in made])
         finally:  # what was published is told of, and purged before anything can go wrong in telling
             for release, path in made:
-                if path and not release.report["dry_run"]:
+                if path and not release.report.dry_run:
                     manifest.write(path, release.report, release.started)
     return [release.report for release, _ in made]
 
@@ -88,13 +89,25 @@ def _purge(job: Job, releases: Sequence[Release]) -> None:
     if not replaced:
         return
 
-    first, given = replaced[0].report, job.options
+    first, given = replaced[0], job.options
     machine = {name: given[name] for name in common.names(common.MACHINE)} | {"progress": job.progress}
     wanted = any(release.target.purge for release in replaced)
-    purge.after_publishing(replaced[0].target.file or given["db"], first, machine, wanted=wanted)
-    told = ("purged", "not_purged_because", "purge_failed", "warning")
+    purge_file(first.report, first.target.file or given["db"], machine, wanted=wanted)
     for other in replaced[1:]:
-        other.report |= {name: first[name] for name in told if name in first}
+        other.report.purging = first.report.purging and replace(first.report.purging, purge=None)
+
+
+def purge_file(report: ReleaseReport, db: str, machine: dict[str, Any], *, wanted: bool) -> None:
+    """Rewrite a database file after a release in place, and report of it."""
+    stays = purge.stays_readable(db)
+    made = purge.after_publishing(lambda: purge.purge(db, machine=machine), stays, dry=report.dry_run, wanted=wanted)
+    report.purged(made, made.purge.not_erased if made.purge else ())
+
+
+def _purge_on_server(warehouse: Warehouse, report: ReleaseReport, relation: Name, *, wanted: bool) -> None:
+    stays = postgres.stays_readable(relation)
+    made = purge.after_publishing(lambda: postgres.purge(warehouse, relation), stays, dry=report.dry_run, wanted=wanted)
+    report.purged(made, () if report.dry_run else postgres.NOT_ERASED)
 
 
 def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
@@ -129,11 +142,11 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
             if part.target.on_server and part.target.name:
-                postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
+                _purge_on_server(warehouse, release.report, part.target.name, wanted=part.target.purge)
         if given["show_sql"]:
-            releases[0].report["sql"] = warehouse.script()
+            releases[0].report.sql = warehouse.script()
         for release in releases if given["diff"] else ():
-            release.report["preview"] = preview.preview(release, given["diff_rows"])
+            release.report.preview = preview.preview(release, given["diff_rows"])
     return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
 
 
@@ -218,18 +231,18 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
         _take_step(run, source, job, step)
     for held in job.gates:
         _hold(run, held)
-    told = _sensitive(run, job)
-    return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target) | told, started=started)
+    report = _report(run, job, target, _sensitive(run, job))
+    return publish.prepare(run, target, dry=job.dry, report=report, started=started)
 
 
-def _sensitive(run: Run, job: Job) -> dict[str, Any]:
+def _sensitive(run: Run, job: Job) -> list[sensitive.Sensitive]:
     """Measure what safe has left to learn of the sensitive columns that it took with the others."""
 
     safe = [step_columns(job, step, run.roles, run.source)[0] for step in job.method_steps if step.do == "safe"]
     if not safe:
-        return {"sensitive": []}
+        return []
     with run.timed("audit"):
-        return {"sensitive": sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))}
+        return sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))
 
 
 def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
@@ -259,7 +272,7 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
     release = _make(warehouse, found, key)
     publish.publish([release], dry=True)
     _finish(release, dry=True, lost=False)
-    release.report |= {"target": None, "target_kind": None}
+    release.report.target = release.report.target_kind = None
     return release
 
 
@@ -283,7 +296,7 @@ def published(job: Job, release: Release) -> Release:
             "Call the method with attach and in_place=True, or publish with into=",
         )
     targets.check_target(run, target, dry=False)
-    report = _report(run, job, target) | {"sensitive": release.report["sensitive"]}
+    report = _report(run, job, target, release.report.sensitive or [])
     made = publish.prepare(run, target, dry=False, report=report, started=release.started)
     publish.publish([made], dry=False)
     _finish(made, dry=False, lost=False)
@@ -295,22 +308,17 @@ def published(job: Job, release: Release) -> Release:
 def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     """Add to the report of a release what publishing it has told."""
     run, report = release.run, release.report
-    report["audits"] = release.audits[None]
-    report["dry_run"] = dry or lost
+    report.dry_run = dry or lost
     if lost and not dry:
-        report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
-    report |= judged(run, release.audits[None])
-    report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-    report["notes"] = run.notes
+        report.lost = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
+    finished(run, report, release.audits[None])
 
 
-def judged(run: Run, audits: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what a report says of the verdict on the audits of a release."""
-    found = judge(audits, run.apart)
-    return {
-        "k": found.k, "k_released": found.k_released, "passed": found.passed, "verdict": found.told(),
-        "quasi": list(found.quasi), "histogram": audits[0].pop("histogram"),
-    }  # fmt: skip
+def finished(run: Run, report: ReleaseReport, audited: Audited) -> None:
+    """Add to a report the audits of what was published and the verdict on them, what took how long, and the notes."""
+    report.judged(audited.checks, audited.sizes, run.apart)
+    report.seconds = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
+    report.notes = run.notes
 
 
 def _plan_claims(run: Run, job: Job) -> None:
@@ -361,75 +369,86 @@ def _hold(run: Run, step: Step) -> None:
     values = settle(audit_options(), step.settings, step.where)
     with run.timed("audit"):
         rows = gate.rows(run, run.current, values, step.where)
-    failed = [row for row in rows if row["passed"] is False]
+    failed = [row for row in rows if row.passed is False]
     if failed:
         raise AuditFailed(
             step.where,
             "the release must pass its gates",
-            "; ".join(described(row) for row in failed),
+            "; ".join(row.told for row in failed),
             "Nothing was published",
         )
-    run.gates.append({"values": values, "where": step.where, "rows": rows})
+    run.gates.append(PassedGate(values, step.where, rows))
     for why, named in (("weight", filter(None, [values["weight"]])), ("sensitive", values["sensitive"])):
         found = pick(run.roles.released, named, f"{step.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
-def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
+def _report(run: Run, job: Job, target: Target, left: list[sensitive.Sensitive]) -> ReleaseReport:
     """Return what is known of the release before it is published."""
 
+    report = unpublished(run, job, target.label, target.kind)
+    report.parameters = _parameters(run, target)
+    report.key, report.hashes, report.sensitive = manifest.key_of(run), manifest.before(run), left
+    return report
+
+
+def unpublished(run: Run, job: Job, target: str, kind: str, engine: str | None = None) -> ReleaseReport:
+    """Return what is known of a release on every engine before it is published."""
     rows = run.warehouse.count(run.current)
     steps = run.steps
     last = steps[-1]
-    return {
-        "release": None,
-        "source": job.options["table"],
-        "target": target.label,
-        "target_kind": target.kind,
-        "method": " + ".join(step["method"] for step in steps),
-        "parameters": _parameters(run, target),
-        "rows_in": run.rows_in,
-        "rows": rows,
-        "suppressed": run.rows_in - rows,
-        "groups": last["groups"],
-        "smallest_group": last["smallest_group"],
-        "largest_group": last["largest_group"],
-        **losses(run),
-        "safe_distance": last["safe_distance"]["distance"] if last["safe_distance"] else None,
-        "safe_parts": last["safe_distance"],
-        "candidates": last["candidates"],
-        "chosen": last["chosen"],
-        "promise": sorted({step["promise"] for step in steps}),
-        "steps": steps,
-        **manifest.before(run),
-        "versions": _versions(),
-    }
+    return ReleaseReport(
+        release=None,
+        source=job.options["table"],
+        target=target,
+        target_kind=kind,
+        method=" + ".join(step.method for step in steps),
+        engine=engine,
+        parameters=None,
+        rows_in=run.rows_in,
+        rows=rows,
+        suppressed=run.rows_in - rows,
+        groups=last.groups,
+        smallest_group=last.smallest_group,
+        largest_group=last.largest_group,
+        losses=losses(run),
+        safe_distance=last.safe_distance.distance.distance if last.safe_distance else None,
+        safe_parts=last.safe_distance,
+        candidates=last.candidates,
+        chosen=last.chosen,
+        promise=sorted({step.promise for step in steps}),
+        steps=steps,
+        key=None,
+        hashes=None,
+        versions=_versions(),
+        dry_run=job.dry,
+    )
 
 
-def _parameters(run: Run, target: Target) -> dict[str, Any]:
+def _parameters(run: Run, target: Target) -> Parameters:
     """Return everything that decides what was released, but the key."""
     roles = run.roles
     steps = []
     for step in run.steps:
-        shown = {name: step[name] for name in ("method", "columns", "by", "nulls", "promise")}
-        shown["settings"] = step["parameters"]
-        if step["key_fingerprint"]:
-            shown["key_fingerprint"] = step["key_fingerprint"]
-        if step["candidates"]:
-            chosen = next(c for c in step["candidates"] if c["candidate"] == step["chosen"])
-            shown["released"] = {name: chosen[name] for name in ("algorithm", "pass", "unification")}
-        steps.append(shown)
-    return {
-        "steps": steps,
-        "kept": [column.name for column in roles.kept],
-        "dropped": [column.name for column in roles.dropped],
-        "row_key": [column.name for column in roles.row_key],
-        "direct_identifiers": [column.name for column in roles.identifiers],
-        "apart": run.apart,
-        "identifier_ok": [column.name for column in roles.allowed],
-        "target_kind": target.kind,
-        "widen": target.widen,
-    }
+        chosen = next((c for c in step.candidates if c.candidate == step.chosen), None)
+        steps.append(
+            StepParameters(
+                step.method, step.columns, step.by, step.nulls, step.promise, step.parameters,
+                step.key_fingerprint or None,
+                ChosenCandidate(chosen.algorithm, chosen.which, chosen.unification) if chosen else None,
+            )
+        )  # fmt: skip
+    return Parameters(
+        steps,
+        [column.name for column in roles.kept],
+        [column.name for column in roles.dropped],
+        [column.name for column in roles.row_key],
+        [column.name for column in roles.identifiers],
+        run.apart,
+        [column.name for column in roles.allowed],
+        target.kind,
+        target.widen,
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -15,6 +15,7 @@ from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_p
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter
 from sqlmicro.registry import methods
+from sqlmicro.reports.results import SchemaReport
 from sqlmicro.system.progress import Progress
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -27,9 +28,9 @@ _SUMMARIES = {
 }
 
 
-def schema_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def schema_values(values: dict[str, Any], progress: Progress) -> SchemaReport:
     """Print the JSON Schema of job files, for editors and for checking a file without its data."""
-    return job_schema()
+    return SchemaReport(job_schema())
 
 
 def job_schema() -> dict[str, Any]:

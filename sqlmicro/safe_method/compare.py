@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
 
 from sqlmicro.database.columns import Column, pick, split_scales
 from sqlmicro.database.source import Source, profile_columns, type_columns
@@ -10,6 +10,19 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.safe_method import distance
+from sqlmicro.system.reporting import INLINE
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The SAFE distance between two tables."""
+
+    first: str
+    second: str
+    numeric: list[str]
+    nominal: list[str]
+    parts: distance.SafeDistance = field(metadata=INLINE)
+    moments: distance.MomentsBeforeAfter
 
 
 def compare(
@@ -23,7 +36,7 @@ def compare(
     order: int = 3,
     count_weight: float = 1.0,
     sum_weight: float = 1.0,
-) -> dict[str, Any]:
+) -> Compared:
     """Return the SAFE distance between two tables and its parts, over the columns both have.
 
     Parameters
@@ -43,8 +56,7 @@ def compare(
 
     Returns
     -------
-    dict
-        What `distance.measure` returns, the columns by scale, and their moments in both files.
+    Compared
 
     Raises
     ------
@@ -66,15 +78,15 @@ def compare(
         for name, source in (("first", first), ("second", second))
     ]
     found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, order, weights)
-    scales = {
-        "numeric": [column.name for column in numeric_columns],
-        "nominal": [column.name for column in nominal_columns],
-    }
-    moments = {
-        name: distance.moments(warehouse, file, numeric_columns)
-        for name, file in zip(("before", "after"), cells, strict=True)
-    }
-    return {"first": first.label, "second": second.label, **scales, **found, "moments": moments}
+    before, after = (distance.moments(warehouse, file, numeric_columns) for file in cells)
+    return Compared(
+        first.label,
+        second.label,
+        [column.name for column in numeric_columns],
+        [column.name for column in nominal_columns],
+        found,
+        distance.MomentsBeforeAfter(before, after),
+    )
 
 
 def _cells(warehouse: Warehouse, source: Source, columns: list[Column], name: str) -> Name:

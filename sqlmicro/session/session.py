@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import api
+from sqlmicro.audits.row import AuditReport
 from sqlmicro.database import unfinished
 from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse
@@ -19,12 +20,15 @@ from sqlmicro.database.connection import Held, borrow, close
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident, statement
 from sqlmicro.database.warehouse import Warehouse, connect
-from sqlmicro.erasure import purge
+from sqlmicro.erasure.purge import Purging
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.jobs.run import purge_file
 from sqlmicro.jobs.steps import one_step
 from sqlmicro.options import common
 from sqlmicro.options.params import Parameter, settle
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import find
+from sqlmicro.reports.results import Registered
 from sqlmicro.session.frames import as_arrow, kind
 from sqlmicro.session.methods import RECORDS, Verbs
 from sqlmicro.session.release import Release
@@ -185,19 +189,18 @@ class Session(Verbs):
             )
         return False
 
-    def purge(self, release: Release, report: dict[str, Any], *, wanted: bool) -> None:
+    def purge(self, release: Release, report: ReleaseReport, *, wanted: bool) -> None:
         """Rewrite the file after a release in place; our connection is closed for as long, and the release for good."""
 
         if not self.held.path:
-            report |= {"purged": False, "not_purged_because": "a database in memory", "purge_failed": False}
+            report.purged(Purging(False, "a database in memory", False), ())
             return
         if wanted:
             release.close()
             self._stack.close()
         try:
-            purge.after_publishing(
-                self.held.path, report, {**self._machine, "progress": Progress(enabled=False)}, wanted=wanted
-            )
+            machine = {**self._machine, "progress": Progress(enabled=False)}
+            purge_file(report, self.held.path, machine, wanted=wanted)
         finally:
             if wanted:
                 self.held = self._hold(self.held.path)
@@ -259,12 +262,13 @@ class Session(Verbs):
         with Warehouse.open(self.held) as warehouse:
             values = self._settled(name, declared, given, warehouse)
             report = api.verbs()[name][1]({**values, "db": self.held}, Progress(enabled=False))
-        if "db" in report:
-            report["db"] = str(self.held)
-        for parameter, value in given.items():
-            if isinstance(report.get(parameter), str) and not isinstance(value, str):
-                report[parameter] = kind(value)
-        return (Audit if name == "audit" else Result)(name, report)
+        own = vars(report)
+        told = {parameter: kind(value) for parameter, value in given.items()
+                if isinstance(own.get(parameter), str) and not isinstance(value, str)}  # fmt: skip
+        if isinstance(report, Registered):
+            told |= {"db": str(self.held)}
+        report = replace(report, **told)
+        return Audit(name, report) if isinstance(report, AuditReport) else Result(name, report)
 
     def _settled(
         self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: Warehouse

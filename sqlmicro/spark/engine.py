@@ -12,11 +12,13 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import make_columns, numbers_by_column
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, JobError, ParameterError
-from sqlmicro.jobs.run import _note_roles, _versions, judged
+from sqlmicro.jobs.run import _note_roles, finished, unpublished
 from sqlmicro.jobs.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.options import common
 from sqlmicro.options.params import settle
 from sqlmicro.publish import publish, published_types, targets
+from sqlmicro.publish.published_types import Change
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import Method, find
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
@@ -34,7 +36,7 @@ _NOT_HERE = (
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
 
-def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     """Run a job of one step on Spark and return its report.
 
     Raises
@@ -57,13 +59,11 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         columns, by = step_columns(job, step, run.roles, source)
         method, settings = _here(find(step.do), step)
         pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or method.nulls, step.where)
-        report = _report(run, job, target)
-        report["audits"], report["types_changed"] = _publish(run, target, dry=job.dry)
-        report |= judged(run, report["audits"])
-        report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-        report["notes"] = run.notes
+        report = unpublished(run, job, target.label, "folder", engine="spark")
+        audited, report.types_changed = _publish(run, target, dry=job.dry)
+        finished(run, report, audited)
         if given["show_sql"]:
-            report["sql"] = opened.script()
+            report.sql = opened.script()
         return [report]
 
 
@@ -134,7 +134,7 @@ def _source(warehouse: SparkWarehouse, table: str) -> Source:
     return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
 
 
-def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[list[dict[str, Any]], list[Any]]:
+def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[publish.Audited, list[Change]]:
     """Write beside the target, audit what can be read back, then rename; return the audits, and types that changed."""
     warehouse: Any = run.warehouse
     assert target.path is not None
@@ -156,15 +156,3 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[l
                     target.path.rename(folder / "replaced")
                 beside.rename(target.path)
     return audits, published_types.changes(run, columns, target)
-
-
-def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, Any]:
-    last, rows = run.steps[-1], run.warehouse.count(run.current)
-    return {
-        "release": None, "source": job.options["table"], "target": target.label, "target_kind": "folder",
-        "method": last["method"], "engine": "spark", "rows_in": run.rows_in, "rows": rows,
-        "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
-        "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
-        "candidates": [], "chosen": None,
-        "promise": [last["promise"]], "steps": run.steps, "versions": _versions(), "dry_run": job.dry,
-    }  # fmt: skip

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.attacks.pair import pair
 from sqlmicro.audits import information_loss, promised
+from sqlmicro.audits.promised import Promises, alone
 from sqlmicro.audits.verdict import Attacked
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
@@ -29,7 +30,9 @@ from sqlmicro.jobs.steps import JOB_OPTIONS, Job, Step
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, parameters, settle, specification, specifications
 from sqlmicro.registry import PROMISES, Method, find
-from sqlmicro.reports.charts import pareto, ru_map
+from sqlmicro.reports.charts import ru_map
+from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, NotTried, Tried
+from sqlmicro.reports.drawn import Point, pareto
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
 
@@ -105,7 +108,7 @@ class Candidate:
         return f"{self.text} k={self.settings['k']}" if "k" in self.settings else self.text
 
 
-def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def compare_values(values: dict[str, Any], progress: Progress) -> CompareReport:
     """Try methods on a table and show what each discloses and what it loses: the R-U confidentiality map.
 
     Every candidate is run as its command would, and attacked by distance-based record linkage with the truth known.
@@ -119,36 +122,36 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
         scales = _scales(warehouse, _source(warehouse, values), values)
     tried = enumerate(_tried(candidates, values, scales, progress), 1)
     rows = [_row(number, *found, values, scales) for number, found in tried]
-    measured = [row for row in rows if row["error"] is None]
-    if not measured:
-        raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0]["error"]))
-    mapped = _on_one_map(measured)
-    for row, found in zip(mapped, pareto(mapped), strict=True):
-        row |= {"front": found["front"], "on_map": True}
-    report: dict[str, Any] = {
-        "table": values["table"],
-        "columns": [*scales.numeric, *scales.nominal],
-        "numeric": list(scales.numeric),
-        "nominal": list(scales.nominal),
-        "candidates": rows,
-        "map": None,
-    }
+    mapped = _on_one_map(rows)
+    if not mapped:
+        raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0].found.error))
+    best, found = None, None
     if values["max_risk"] is not None:
-        kept = [row for row in mapped if row["risk"] <= values["max_risk"]]
-        best = min(kept, key=lambda row: (row["loss"], row["risk"]), default=None)
-        report |= {"max_risk": values["max_risk"], "best": best and best["label"], "passed": best is not None}
+        kept = [point for point in mapped.values() if point.risk <= values["max_risk"]]
+        best = min(kept, key=lambda point: (point.loss, point.risk), default=None)
+        found = Best(values["max_risk"], best.label if best else None, best is not None)
     if values["to"]:
-        drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in mapped]
+        drawn = [replace(point, chosen=best is not None and point.label == best.label) for point in mapped.values()]
         picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
         write_whole(Path(values["to"]), picture, overwrite=values["overwrite"])
-        report["map"] = values["to"]
-    return report
+    return CompareReport(
+        values["table"],
+        [*scales.numeric, *scales.nominal],
+        list(scales.numeric),
+        list(scales.nominal),
+        [row.placed(mapped.get(row.candidate)) for row in rows],
+        values["to"],
+        found,
+    )
 
 
-def _on_one_map(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the candidates whose risk was measured over the same columns: as many as can be put on one scale."""
-    columns = Counter(tuple(row["columns"]) for row in measured).most_common(1)[0][0]
-    return [row for row in measured if tuple(row["columns"]) == columns]
+def _on_one_map(rows: Sequence[ComparedRow]) -> dict[int, Point]:
+    """Return the points of the candidates whose risk was measured over the same columns: as many as have one scale."""
+    measured = {row.candidate: row for row in rows if isinstance(row.found, Tried)}
+    columns = Counter(tuple(row.found.columns) for row in measured.values()).most_common(1)
+    same = [row for row in measured.values() if tuple(row.found.columns) == columns[0][0]]
+    points = [Point(row.label, row.found.risk, row.found.loss) for row in same if isinstance(row.found, Tried)]
+    return dict(zip((row.candidate for row in same), pareto(points), strict=True))
 
 
 @dataclass(frozen=True)
@@ -201,7 +204,7 @@ def _candidates(values: Mapping[str, Any]) -> Iterator[Candidate]:
 
 def _tried(
     candidates: Sequence[Candidate], values: Mapping[str, Any], scales: Scales, progress: Progress
-) -> Iterable[tuple[Candidate, dict[str, Any]]]:
+) -> Iterable[tuple[Candidate, Tried | NotTried]]:
     """Yield what was measured of every candidate, in order."""
     if values["jobs"] == 1 or len(candidates) == 1:
         for candidate in candidates:
@@ -226,11 +229,11 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _try_alone(task: tuple[Candidate, dict[str, Any], Scales]) -> dict[str, Any]:
+def _try_alone(task: tuple[Candidate, dict[str, Any], Scales]) -> Tried | NotTried:
     return _try(*task, Progress(enabled=False))
 
 
-def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> dict[str, Any]:
+def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Tried | NotTried:
     """Run a candidate in memory and measure it; what the method cannot do is told, not raised."""
 
     started = time.perf_counter()
@@ -240,9 +243,9 @@ def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
             source = _source(warehouse, values)
             run = anonymized(_job(candidate, values, scales, progress), warehouse, source)
             seconds = time.perf_counter() - started
-            return {**_measured(run, candidate, scales, values["sample"]), "seconds": round(seconds, 3)}
+            return _measured(run, candidate, scales, values["sample"], round(seconds, 3))
     except SqlmicroError as error:
-        return {"error": str(error)}
+        return NotTried(error=str(error))
 
 
 def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
@@ -279,7 +282,7 @@ def _told(method: Method, given: Mapping[str, Any], scales: Scales) -> dict[str,
     return told
 
 
-def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None) -> dict[str, Any]:
+def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None, seconds: float) -> Tried:
     """Return risk and loss of the records as they stand."""
 
     warehouse = run.warehouse
@@ -287,7 +290,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     own = [column for column in run.source.columns if column.name in names]
     numeric = [column for column in own if column.name in scales.numeric and column not in run.text]
     loss = information_loss.measure(warehouse, run.original, run.current, own, numeric)
-    by_column = {**loss["IL_by_column"], **{name: 100 * share for name, share in loss["changed_by_column"].items()}}
+    by_column = {**loss.il_by_column, **{name: 100 * share for name, share in loss.changed_by_column.items()}}
     before, after = (
         Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
         for relation, label in ((run.original, "the original"), (run.current, candidate.label))
@@ -301,42 +304,38 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         nominal=[column.staged for column in known if column.name in scales.nominal], sample=sample,
     )  # fmt: skip
     linked = distance_linkage(sides)
-    record = {
-        "promised": [
-            {"k": claim.k, "columns": [column.staged for column in claim.columns]}
-            for claim in run.claims if claim.promise == "record" and claim.columns
-        ],
-        "parameters": {"steps": run.steps},
-    }  # fmt: skip
+    over = [
+        (claim.k, [column.staged for column in claim.columns])
+        for claim in run.claims if claim.promise == "record" and claim.columns
+    ]  # fmt: skip
+    promises = Promises(over, alone=alone(step.promise for step in run.steps))
     count = promised.counter(warehouse, run.current)
-    verdict = promised.measured([replace(c, name=c.staged) for c in known], record, count)
+    verdict = promised.measured([replace(c, name=c.staged) for c in known], promises, count)
     attacked = Attacked("distance-linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
-    return {
-        "columns": [column.name for column in known],
-        "k_released": verdict.k_released,
-        "verdict": verdict.after([attacked]).told(),
-        "promise": PROMISES[run.steps[-1]["promise"]],
-        "risk": linked.rate,
-        "risk_ci": list(linked.ci),
-        "chance": linked.chance,
-        "tried": linked.n,
-        "loss": sum(by_column.values()) / len(by_column),
-        "loss_by_column": by_column,
-        "suppressed": run.rows_in - warehouse.count(run.current),
-        "notes": sides.notes(),
-        "error": None,
-    }
+    return Tried(
+        columns=[column.name for column in known],
+        risk=linked.rate,
+        loss=sum(by_column.values()) / len(by_column),
+        k_released=verdict.k_released,
+        verdict=verdict.after([attacked]).told(),
+        promise=PROMISES[run.steps[-1].promise],
+        risk_ci=list(linked.ci),
+        chance=linked.chance,
+        tried=linked.n,
+        loss_by_column=by_column,
+        suppressed=run.rows_in - warehouse.count(run.current),
+        notes=sides.notes(),
+        seconds=seconds,
+    )
 
 
 def _row(
-    number: int, candidate: Candidate, found: dict[str, Any], values: Mapping[str, Any], scales: Scales
-) -> dict[str, Any]:
-    row = {
-        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.settings.get("k"),
-        "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
-        **found,
-    }  # fmt: skip
-    return {**row, "command": command(candidate, values, scales)}
+    number: int, candidate: Candidate, found: Tried | NotTried, values: Mapping[str, Any], scales: Scales
+) -> ComparedRow:
+    k = candidate.settings.get("k")
+    return ComparedRow(
+        number, candidate.label, candidate.method, k, candidate.settings, found, command(candidate, values, scales)
+    )
 
 
 def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> str:

@@ -12,6 +12,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, parameters
 from sqlmicro.reports import facts, markdown, page
+from sqlmicro.reports.facts import Facts
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import intruder
 
@@ -51,7 +52,7 @@ OPTIONS = (
 )
 
 
-def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def report_values(values: dict[str, Any], progress: Progress) -> Facts:
     """Report on a release for those who decide: what was promised and found, as one HTML page or as text.
 
     The database is read, never changed. The report holds aggregates of at least k records.
@@ -69,12 +70,8 @@ def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     text = markdown.markdown(found) if as_text else ""
     if path is not None:
         write_whole(path, text or page.html(found), overwrite=values["overwrite"])
-    return {
-        **found,
-        "passed": found["verdict"]["passed"],
-        "to": values["to"],
-        "markdown": text if as_text and path is None else None,
-    }
+    found.to, found.markdown = values["to"], text if as_text and path is None else None
+    return found
 
 
 def _target(values: dict[str, Any]) -> Path | None:

@@ -12,6 +12,7 @@ from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.params import settle
+from sqlmicro.system.reporting import as_json
 
 Rows = Sequence[tuple[Any, ...]]
 Audit = Callable[..., dict[str, list[dict[str, Any]]]]
@@ -41,7 +42,7 @@ def audit(warehouse: Warehouse) -> Audit:
         subject = inputs.subject(warehouse, values)
         found: dict[str, list[dict[str, Any]]] = {}
         for row in runner.run(subject, values["measure"], inputs.thresholds(values), values):
-            found.setdefault(row["check"], []).append(row)
+            found.setdefault(row.check, []).append(as_json(row))
         return found
 
     return run

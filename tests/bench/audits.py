@@ -41,7 +41,7 @@ def main():
                 reader = dict.fromkeys(("delimiter", "quote", "null_string", "decimal", "encoding"))
                 values = {**settle(audit_options(), roles, "bench"), **reader, "table": "people"}
                 (row,) = runner.run(inputs.subject(warehouse, values), [check], {}, values)
-                assert row["status"] == "measured", row
+                assert row.status == "measured", row
 
             functions = {"group_by": group_by}
             for check in (*_OVER_FOUR, *_MORE):
