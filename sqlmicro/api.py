@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 from sqlmicro.audits import inputs, k_anonymity, runner, sql_macros
 from sqlmicro.audits.inputs import audit_options
@@ -23,33 +23,31 @@ from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.jobs import file, run, steps
 from sqlmicro.jobs.draft import INIT_OPTIONS, init_values
 from sqlmicro.jobs.explain import EXPLAIN_OPTIONS, explain_values
-from sqlmicro.jobs.schema import schema_values
+from sqlmicro.jobs.schema import job_schema
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, Parameter, parameters, settle
 from sqlmicro.publish import recording
 from sqlmicro.publish.report import ReleaseReport
-from sqlmicro.registry import PROMISES, Method, find, late
+from sqlmicro.registry import Method, late
 from sqlmicro.registry import methods as registered
 from sqlmicro.reports.results import (  # fmt: skip
     Compiled,
     LookingJob,
     MacroReport,
     Macros,
-    MethodReport,
-    Methods,
-    MethodSummary,
-    ParameterReport,
     Registered,
     ReleasingJob,
     ReleasingJobs,
+    SchemaReport,
     StepDone,
 )
 from sqlmicro.safe_method.compare import Compared
 from sqlmicro.safe_method.compare import compare as compare_tables
 from sqlmicro.system.interrupts import watched
+from sqlmicro.system.json_schema import reports_schema
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json, passed
-from sqlmicro.verbs import compare, warm_up
+from sqlmicro.verbs import compare, described, warm_up
 from sqlmicro.verbs import report as reporting
 from sqlmicro.verbs.attack import attack_options, attack_values
 
@@ -72,16 +70,16 @@ PROFILE_OPTIONS = (*common.SOURCE, *common.REGION, *common.MACHINE, *common.READ
 _MOST_CLASSES_SHOWN = 20
 
 
+def _schema(
+    *,
+    report: Annotated[bool, Param("That of reports, which --json prints, instead of that of job files.")] = False,
+) -> None: ...
+
+
 def _run(
     *,
     job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
     table: Annotated[str | None, Param("Table to use instead of the one in the file.", metavar="TABLE")] = None,
-) -> None: ...
-
-
-def _methods(
-    *,
-    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None,
 ) -> None: ...
 
 
@@ -93,7 +91,6 @@ RUN_OPTIONS = (
     *parameters(_run), _JOB_DB,
     *(option if option.many else option.overriding() for option in (*common.ATTACH, *common.RUN, *common.MACHINE)),
 )  # fmt: skip
-METHODS_OPTIONS = parameters(_methods)
 
 
 def register_values(values: dict[str, Any], progress: Progress) -> Registered:
@@ -217,6 +214,14 @@ def purge_values(values: dict[str, Any], progress: Progress) -> PurgeReport:
     return purge(values["db"], machine=machine, narrow_enums=values["narrow_enums"])
 
 
+def schema_values(values: dict[str, Any], progress: Progress) -> SchemaReport:
+    """Print the JSON Schema of job files, for editors and for checking a file without its data; or that of reports."""
+    if not values["report"]:
+        return SchemaReport(job_schema())
+    made = {name: get_type_hints(action)["return"] for name, (_, action) in verbs().items() if name != "schema"}
+    return SchemaReport(reports_schema("Reports of sqlmicro: what each command prints with --json", made))
+
+
 def warm_up_values(values: dict[str, Any], progress: Progress) -> Compiled:
     """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
     return warm_up.warm_up(python_function, progress)
@@ -288,27 +293,6 @@ def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> StepD
     return StepDone(step.do, action(settle(declared, {**shared, **step.settings}, step.where), progress))
 
 
-def methods_values(values: dict[str, Any], progress: Progress) -> Methods | MethodReport:
-    """List the methods there are, or describe one: parameters, source, templates and module."""
-    if values["name"] is None:
-        listed = registered().values()
-        return Methods([MethodSummary(m.name, m.summary, PROMISES[m.promise], m.source) for m in listed])
-    method = find(values["name"])
-    return MethodReport(
-        name=method.name,
-        summary=method.summary,
-        promise=PROMISES[method.promise],
-        source=method.source,
-        module=method.module,
-        engine=method.engine,
-        templates=list(method.templates),
-        parameters=[
-            ParameterReport(p.name, p.option, p.default, list(p.choices), p.param.help) for p in method.settings
-        ],
-        description=inspect.cleandoc(method.function.__doc__ or ""),
-    )
-
-
 def _execute(jobs: Sequence[steps.Job]) -> list[ReleaseReport]:
     """Run jobs on the engine that they name."""
     if jobs[0].options.get("engine") == "spark":
@@ -350,8 +334,8 @@ def verbs() -> dict[str, Verb]:
         "run": (RUN_OPTIONS, run_values),
         "init": (INIT_OPTIONS, init_values),
         "explain": (EXPLAIN_OPTIONS, explain_values),
-        "schema": ((), schema_values),
-        "methods": (METHODS_OPTIONS, methods_values),
+        "schema": (parameters(_schema), schema_values),
+        "methods": (described.OPTIONS, described.methods_values),
         "warm-up": ((), warm_up_values),
     }
     for method in registered().values():

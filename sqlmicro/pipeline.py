@@ -56,15 +56,6 @@ class StepReport:
 
 
 @dataclass(frozen=True)
-class Losses(information_loss.Loss):
-    """What a release lost, and what is missing in it."""
-
-    loss_by_column: dict[str, float]
-    """IL of numeric columns and the share of values changed of the others, in percent."""
-    missing: list[counted.Missing]
-
-
-@dataclass(frozen=True)
 class PassedGate:
     """A gate that the records passed, and what it measured."""
 
@@ -440,7 +431,7 @@ def _summary(
     )
 
 
-def losses(run: Run) -> Losses:
+def losses(run: Run) -> information_loss.Losses:
     """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing.
 
     A column that is released as it is loses nothing.
@@ -452,4 +443,4 @@ def losses(run: Run) -> Losses:
         loaded = [column for column in run.source.columns if column in set(run.roles.released)]
         missing = counted.measure(run.warehouse, run.original, run.current, loaded)
     by_column = {**lost.il_by_column, **changed}
-    return Losses(lost.il, lost.il_by_column, lost.changed_by_column, by_column, missing)
+    return information_loss.Losses(lost.il, lost.il_by_column, lost.changed_by_column, by_column, missing)

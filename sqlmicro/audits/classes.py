@@ -24,6 +24,19 @@ class Classes(Detail):
     violating_records: int | None = field(metadata=OMITTED)
 
 
+@dataclass(frozen=True)
+class Measures:
+    """A measure of the classes: extremes, mean, and the classes and records beyond the limit on either side."""
+
+    records: int
+    classes: int
+    lowest: float | None
+    highest: float | None
+    mean: float | None
+    below: tuple[int | None, int | None]
+    above: tuple[int | None, int | None]
+
+
 def worst(
     subject: Subject,
     template: str,
@@ -51,19 +64,21 @@ def worst(
         What the template takes besides its columns.
     """
     found = summary(subject, template, limit, **params)
-    side = "below" if at_least else "above"
-    beyond = (None, None) if limit is None else (found[f"classes_{side}"], found[f"records_{side}"])
+    beyond = found.below if at_least else found.above
     names = tuple(column.name for column in (*subject.quasi, *columns))
-    value = found["lowest" if at_least else "highest"]
+    value = found.lowest if at_least else found.highest
     reason = "there are no records" if value is None else None
-    return Found(value, names, Classes(found["records"], found["classes"], *beyond), reason)
+    return Found(value, names, Classes(found.records, found.classes, *beyond), reason)
 
 
-def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> dict[str, Any]:
+def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> Measures:
     """Return number, records, extremes and mean of a measure of the classes, and what lies beyond the limit."""
     into = "_".join(("measured", template.removeprefix("audit/").removesuffix(".sql")))
     classes = subject.stage(template, into, columns=subject.quasi, **params)
-    return subject.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+    row = subject.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+    beyond = [(row[f"classes_{side}"], row[f"records_{side}"]) if limit is not None else (None, None)
+              for side in ("below", "above")]  # fmt: skip
+    return Measures(row["records"], row["classes"], row["lowest"], row["highest"], row["mean"], *beyond)
 
 
 def shares(subject: Subject, sensitive: Column) -> Name:

@@ -12,6 +12,7 @@ from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.missing.counted import Missing
 from sqlmicro.system.reporting import named
 
 
@@ -25,6 +26,15 @@ class Loss:
     """The same for each numeric column."""
     changed_by_column: dict[str, float]
     """The share of the records whose value changed, for each of the other columns."""
+
+
+@dataclass(frozen=True)
+class Losses(Loss):
+    """What a release lost, and what is missing in it."""
+
+    loss_by_column: dict[str, float]
+    """IL of numeric columns and the share of values changed of the others, in percent."""
+    missing: list[Missing]
 
 
 @dataclass(frozen=True)

@@ -125,7 +125,7 @@ def marketer(subject: Subject, limit: float | None) -> Found:
     """
     if subject.frame:
         found = summary(subject, "audit/journalist_risk.sql", limit, sizes=_in_population(subject))
-        return Found(found["mean"], detail=Marketer(found["records"], "population"))
+        return Found(found.mean, detail=Marketer(found.records, "population"))
     sizes = sizes_of(subject)
     if not sizes.records:
         return Found(None, reason="there are no records")
@@ -188,9 +188,9 @@ def overall(subject: Subject, limit: float | None) -> Found:
         The value is the mean of the individual risks, `expected` their sum: a number of records.
     """
     found = summary(subject, "audit/individual_risk.sql", limit, weighted_cells=subject.weighted_cells)
-    if not found["records"]:
+    if not found.records or found.mean is None:
         return Found(None, reason="there are no records")
-    return Found(found["mean"], detail=Expected(found["mean"] * found["records"], found["records"]))
+    return Found(found.mean, detail=Expected(found.mean * found.records, found.records))
 
 
 @audit(
@@ -236,5 +236,5 @@ def delta_presence(subject: Subject, limit: float | None) -> Found:
         return Found(None, reason=reason)
     params: dict[str, Any] = {"cells": subject.cells, "population": subject.population_cells}
     found = worst(subject, "audit/presence.sql", limit, **params)
-    least = summary(subject, "audit/presence.sql", limit, **params)["lowest"]
+    least = summary(subject, "audit/presence.sql", limit, **params).lowest
     return replace(found, detail=Presence(found.detail, least))

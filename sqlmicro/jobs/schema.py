@@ -15,10 +15,8 @@ from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_p
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter
 from sqlmicro.registry import methods
-from sqlmicro.reports.results import SchemaReport
-from sqlmicro.system.progress import Progress
+from sqlmicro.system.json_schema import DIALECT, Schema
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _SUMMARIES = {
     "register": "Register files as a table or view of the database, before anything else.",
@@ -28,12 +26,7 @@ _SUMMARIES = {
 }
 
 
-def schema_values(values: dict[str, Any], progress: Progress) -> SchemaReport:
-    """Print the JSON Schema of job files, for editors and for checking a file without its data."""
-    return SchemaReport(job_schema())
-
-
-def job_schema() -> dict[str, Any]:
+def job_schema() -> Schema:
     """Return the schema of a job file.
 
     >>> found = job_schema()
@@ -72,15 +65,15 @@ def job_schema() -> dict[str, Any]:
     }
 
 
-def _sections(name: str, at_least: int) -> dict[str, Any]:
+def _sections(name: str, at_least: int) -> Schema:
     return {"type": "array", "minItems": at_least, "items": {"$ref": f"#/$defs/{name}"}}
 
 
-def _properties(declared: Iterable[Parameter]) -> dict[str, Any]:
+def _properties(declared: Iterable[Parameter]) -> Schema:
     return {parameter.name: _property(parameter) for parameter in declared}
 
 
-def _property(parameter: Parameter) -> dict[str, Any]:
+def _property(parameter: Parameter) -> Schema:
     """Return what the declaration of a parameter says of its values."""
     found: dict[str, Any] = {"description": parameter.param.help}
     if parameter.choices:
@@ -98,7 +91,7 @@ def _property(parameter: Parameter) -> dict[str, Any]:
     return found
 
 
-def _step(do: str) -> dict[str, Any]:
+def _step(do: str) -> Schema:
     declared = step_parameters(do)
     required = [parameter.name for parameter in declared if parameter.default is REQUIRED]
     return {
@@ -109,7 +102,7 @@ def _step(do: str) -> dict[str, Any]:
     }
 
 
-def _any_step(steps: Iterable[str]) -> dict[str, Any]:
+def _any_step(steps: Iterable[str]) -> Schema:
     """Return the schema of a step: which one it is, `do` says, so that a message is about that one alone."""
     names = list(steps)
     return {
@@ -120,7 +113,7 @@ def _any_step(steps: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _gate() -> dict[str, Any]:
+def _gate() -> Schema:
     names = [*common.names(gate_options()), "measure"]
     properties = _properties(gate_parameters())
     properties["measure"]["items"] = {"type": "string", "enum": sorted(audits())}
@@ -133,12 +126,12 @@ def _gate() -> dict[str, Any]:
     }
 
 
-def _does(names: Iterable[str]) -> dict[str, Any]:
+def _does(names: Iterable[str]) -> Schema:
     """Return the schema of the steps of these names."""
     return {"type": "object", "properties": {"do": {"enum": list(names)}}, "required": ["do"]}
 
 
-def _order() -> dict[str, Any]:
+def _order() -> Schema:
     """Return what holds for the steps together: what anonymizes is published, once, and has gates, not audits."""
     anonymizes = {"properties": {"step": {"contains": _does(sorted(methods()))}}}
     once = {"contains": _does(["publish"]), "minContains": 1, "maxContains": 1, "not": {"contains": _does(["audit"])}}

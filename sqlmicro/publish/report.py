@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlmicro.audits.information_loss import Losses
 from sqlmicro.audits.k_anonymity import ClassSizes
-from sqlmicro.audits.row import Check
+from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.audits.sensitive import Sensitive
 from sqlmicro.audits.verdict import Verdict, VerdictReport, judge
 from sqlmicro.erasure.purge import Purging
-from sqlmicro.pipeline import Losses, StepReport
+from sqlmicro.pipeline import StepReport
 from sqlmicro.publish.published_types import Change
 from sqlmicro.registry import Promise
 from sqlmicro.safe_method.candidates import CandidateRow, Released
@@ -140,7 +141,7 @@ class ReleaseReport:
     sensitive: list[Sensitive] | None = field(default=None, metadata=OMITTED)
     """What safe has left to learn of sensitive columns that it took with the others."""
     types_changed: list[Change] = field(default_factory=list)
-    audits: list[Check] = field(default_factory=list)
+    audits: Sequence[Check | AuditRow] = ()
     """What was measured of what was published; the first is the k over all columns that an attacker may know."""
     dry_run: bool = False
     lost: str | None = field(default=None, metadata={**named("warning"), **OMITTED})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, NotTried, Tried
+from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, Refused, Tried
 from sqlmicro.reports.text import line, some, table, width
 
 Measured = tuple[ComparedRow, Tried]
@@ -28,7 +28,7 @@ def compare(report: CompareReport) -> str:
     others = [f"{row.label} ({some(found.columns)})" for row, found in measured if not found.on_map]
     if others:
         parts.append(line("not on the map", f"measured over other columns: {', '.join(others)}"))
-    failed = [f"{row.label}: {row.found.error}" for row in report.candidates if isinstance(row.found, NotTried)]
+    failed = [f"{row.label}: {row.found.error}" for row in report.candidates if isinstance(row.found, Refused)]
     if failed:
         parts.append("\n".join(textwrap.fill(text, width(), subsequent_indent="  ") for text in failed))
     notes = list(dict.fromkeys(f"{row.label}: {note}" for row, found in measured for note in found.notes))

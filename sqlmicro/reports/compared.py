@@ -42,7 +42,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class NotTried:
+class Refused:
     """Why a candidate could not be tried."""
 
     columns: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class ComparedRow:
     method: str
     k: int | None
     parameters: Mapping[str, Any]
-    found: Tried | NotTried = field(metadata=INLINE)
+    found: Tried | Refused = field(metadata=INLINE)
     command: str
     """The command line that makes it."""
 

@@ -140,6 +140,7 @@ class MissingShare:
 def missing(found: MissingRates, k: int) -> list[MissingShare]:
     """Return the share of missing values of every column that lacks some, before and after; None below k records.
 
+    >>> from sqlmicro.audits.missing import BeforeAfter
     >>> missing(MissingRates({"age": BeforeAfter(5, 1)}, BeforeAfter(10, 10)), 3)
     [MissingShare(column='age', before=0.5, after=None)]
     """

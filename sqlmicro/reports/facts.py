@@ -15,7 +15,7 @@ from sqlmicro.audits import inputs, k_anonymity, promised, runner
 from sqlmicro.audits.information_loss import LossByColumn
 from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.missing import MissingRates
-from sqlmicro.audits.moments import BeforeAndAfter
+from sqlmicro.audits.moments import Correlated
 from sqlmicro.audits.promised import Promises
 from sqlmicro.audits.registry import find
 from sqlmicro.audits.row import AuditRow, ByColumn, Status
@@ -205,7 +205,7 @@ def _measure(subject: Subject, facts: Facts, rows: Sequence[AuditRow], known: Re
         found = row.detail.more if isinstance(row.detail, ByColumn) else row.detail
         if isinstance(row.detail, ByColumn) and row.check in _DISTANCES:
             facts.distances[row.check] = row.detail.by_column
-        elif isinstance(found, BeforeAndAfter):
+        elif isinstance(found, Correlated):
             both = found.before_and_after.items()
             known_pairs = [(pair, old, new) for pair, (old, new) in both if old is not None and new is not None]
             facts.correlations = [Correlation(*one) for one in known_pairs]

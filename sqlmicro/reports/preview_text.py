@@ -19,6 +19,7 @@ _LEGEND = (
 def preview(report: Preview) -> str:
     """Return the records of a preview, marked, and what is not shown.
 
+    >>> from sqlmicro.publish.report import PreviewRow
     >>> print(preview(Preview(["age"], {}, [PreviewRow(4, [31], ["changed"])], 3)).partition("\\n\\n")[0])
     size  age
        4  31*

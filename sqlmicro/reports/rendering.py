@@ -18,8 +18,10 @@ from sqlmicro.reports import (
     erasure_text,
     jobs_text,
     preview_text,
+    release_text,
     report_text,
     results,
+    safe_text,
     text,
 )
 from sqlmicro.reports.compared import CompareReport
@@ -29,11 +31,11 @@ from sqlmicro.system.reporting import harmless
 
 RENDER: dict[type, Callable[[Any], str]] = {
     results.Registered: text.registered, ProfileReport: text.profile, AuditReport: audit_text.audit,
-    results.Methods: text.methods, results.MethodReport: text.method, Compared: text.safe_distance,
+    results.Methods: text.methods, results.MethodReport: text.method, Compared: safe_text.safe_distance,
     results.Macros: text.macros, PurgeReport: erasure_text.purged, ResidueReport: erasure_text.residue,
     AttackReport: attack_text.attack, Facts: report_text.report, results.Draft: jobs_text.draft,
     results.Explanation: jobs_text.explanation, results.SchemaReport: jobs_text.schema,
-    CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: text.release,
+    CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: release_text.release,
     Preview: preview_text.preview,
 }  # fmt: skip
 

@@ -31,7 +31,7 @@ from sqlmicro.options import common
 from sqlmicro.options.params import Param, parameters, settle, specification, specifications
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.reports.charts import ru_map
-from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, NotTried, Tried
+from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, Refused, Tried
 from sqlmicro.reports.drawn import Point, pareto
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
@@ -204,7 +204,7 @@ def _candidates(values: Mapping[str, Any]) -> Iterator[Candidate]:
 
 def _tried(
     candidates: Sequence[Candidate], values: Mapping[str, Any], scales: Scales, progress: Progress
-) -> Iterable[tuple[Candidate, Tried | NotTried]]:
+) -> Iterable[tuple[Candidate, Tried | Refused]]:
     """Yield what was measured of every candidate, in order."""
     if values["jobs"] == 1 or len(candidates) == 1:
         for candidate in candidates:
@@ -229,11 +229,11 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _try_alone(task: tuple[Candidate, dict[str, Any], Scales]) -> Tried | NotTried:
+def _try_alone(task: tuple[Candidate, dict[str, Any], Scales]) -> Tried | Refused:
     return _try(*task, Progress(enabled=False))
 
 
-def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Tried | NotTried:
+def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Tried | Refused:
     """Run a candidate in memory and measure it; what the method cannot do is told, not raised."""
 
     started = time.perf_counter()
@@ -245,7 +245,7 @@ def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
             seconds = time.perf_counter() - started
             return _measured(run, candidate, scales, values["sample"], round(seconds, 3))
     except SqlmicroError as error:
-        return NotTried(error=str(error))
+        return Refused(error=str(error))
 
 
 def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
@@ -330,7 +330,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
 
 
 def _row(
-    number: int, candidate: Candidate, found: Tried | NotTried, values: Mapping[str, Any], scales: Scales
+    number: int, candidate: Candidate, found: Tried | Refused, values: Mapping[str, Any], scales: Scales
 ) -> ComparedRow:
     k = candidate.settings.get("k")
     return ComparedRow(

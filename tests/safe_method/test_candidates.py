@@ -15,7 +15,8 @@ from conftest import reported
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.publish.report import ReleaseReport
-from sqlmicro.reports import text
+from sqlmicro.reports.release_text import release
+from sqlmicro.reports.safe_text import safe_distance
 from sqlmicro.safe_method import candidates, meter
 from sqlmicro.safe_method.meter import Cost, Meter, peak_memory
 from sqlmicro.system.reporting import as_json
@@ -111,7 +112,7 @@ def test_memory_is_unknown_where_the_system_does_not_tell(db: str, monkeypatch: 
     found = _reported(db)
     assert {candidate.memory for candidate in found.candidates} == {None}
     monkeypatch.setenv("COLUMNS", "100")
-    assert "numeric  kmeans++(clusters=5); rounded-mean, mode" in text.release(found)
+    assert "numeric  kmeans++(clusters=5); rounded-mean, mode" in release(found)
 
 
 # Weights
@@ -134,10 +135,10 @@ def test_the_weights_decide_which_candidate_is_nearest(db: str) -> None:
         for report in (by_counts, by_sums)
     )
     assert one == other != []
-    assert "0 × counts" in text.release(told[1])
-    assert "+ 3 × sums" in text.release(told[1])
-    assert "= counts" in text.release(told[0])
-    assert "+ 0 × sums" in text.release(told[0])
+    assert "0 × counts" in release(told[1])
+    assert "+ 3 × sums" in release(told[1])
+    assert "= counts" in release(told[0])
+    assert "+ 0 × sums" in release(told[0])
 
 
 def test_weights_of_two_tables(db: str) -> None:
@@ -147,8 +148,8 @@ def test_weights_of_two_tables(db: str) -> None:
     weighted = as_json(found)
     assert equal["counts"] > 0 < equal["sums"]
     assert weighted["distance"] == pytest.approx(2 * equal["counts"] + equal["sums"] / 2, abs=1e-11)
-    assert "= 2 × counts" in text.safe_distance(found)
-    assert "+ 0.5 × sums" in text.safe_distance(found)
+    assert "= 2 × counts" in safe_distance(found)
+    assert "+ 0.5 × sums" in safe_distance(found)
 
 
 def test_a_distance_of_nothing_is_refused(db: str) -> None:
@@ -164,7 +165,7 @@ def test_a_distance_of_nothing_is_refused(db: str) -> None:
 
 
 def test_the_output_says_what_a_release_tells(db: str) -> None:
-    shown = " ".join(text.release(_reported(db)).split())
+    shown = " ".join(release(_reported(db)).split())
     assert "near k may stand for an original" in shown
     assert "known to be true" not in shown
     assert "A candidate is better only if its distance is smaller" in shown
