@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss, k_anonymity
+from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditRow
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick
@@ -59,7 +60,7 @@ class StepReport:
 class PassedGate:
     """A gate that the records passed, and what it measured."""
 
-    values: Mapping[str, Any]
+    options: AuditStep
     where: str
     rows: list[AuditRow]
 

@@ -151,7 +151,7 @@ class Method:
     @property
     def settings(self) -> tuple[Parameter, ...]:
         """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
-        return (*self.parameters, *common.RECORDS) if self.engine == "numpy" else self.parameters
+        return (*self.parameters, *parameters(common.RecordOptions)) if self.engine == "numpy" else self.parameters
 
     @property
     def takes_nulls(self) -> bool:

@@ -34,16 +34,15 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 def reported(verb: str, *records: str, **given: Any) -> Any:
     """Return the report of a verb as it is before it becomes a dictionary: what reports are rendered from."""
     from sqlmicro import api
-    from sqlmicro.options.params import settle
     from sqlmicro.system.progress import Progress
 
-    declared, action = api.verbs()[verb]
-    many = {parameter.name for parameter in declared if parameter.many}
-    named = [parameter.name for parameter in declared if parameter.param.positional] or ["table"]
+    found = api.verbs()[verb]
+    many = {parameter.name for parameter in found.parameters if parameter.many}
+    named = [parameter.name for parameter in found.parameters if parameter.param.positional] or ["table"]
     values = {**dict(zip(named, records, strict=False)), **given}
     values = {name: (value,) if name in many and isinstance(value, str) else value for name, value in values.items()}
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    return action(settle(declared, values, verb), Progress(enabled=False))
+    return found.run(values, Progress(enabled=False))
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import random
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 from conftest import Workbench, reported
@@ -149,8 +149,8 @@ def test_reports_of_the_rest(schema: dict[str, Any], db: str, tmp_path: Path) ->
 
 
 def test_every_command_returns_a_dataclass_with_words() -> None:
-    for name, (_, action) in api.verbs().items():
-        kinds = get_type_hints(action)["return"]
+    for name, verb in api.verbs().items():
+        kinds = verb.returns
         for kind in getattr(kinds, "__args__", [kinds]):
             assert is_dataclass(kind), name
             assert kind.__doc__ and not kind.__doc__.startswith(kind.__name__), kind

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Attack
@@ -37,15 +36,15 @@ class Knowledge:
         Every value of the published record of the release, as text.
     plan : Plan
         What a published record of the release says of how it was made.
-    options : dict
-        Settings that say what an attacker knows: swap_percent, k.
+    settings : mapping
+        Settings of the attacks that say what an attacker knows, by name.
     """
 
     pairs: Sequence[Pair]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
     plan: Plan = UNKNOWN
-    options: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def pair(self) -> Pair:
@@ -65,7 +64,7 @@ class Knowledge:
             "match": bool(self.pair.match),
             "sensitive": bool(self.sensitive),
             "second": self.second is not None,
-            "swap_percent": self.options.get("swap_percent") is not None,
             "published": bool(self.published),
         }
-        return [_LACKING[need] for need in attack.needs if not there[need]]
+        there |= {name: value is not None for name, value in self.settings.items()}
+        return [_LACKING[need] for need in attack.needs if not there.get(need)]

@@ -13,6 +13,8 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Sql, render
 from sqlmicro.database.warehouse import Warehouse
 
+GATE = "min_k"
+
 
 @dataclass(frozen=True)
 class ClassSizes:
@@ -153,7 +155,7 @@ class Uniques(Detail):
 @audit(
     "k-anonymity",
     needs=("quasi",),
-    gate="min_k",
+    gate=GATE,
     at_least=True,
     whole=True,
     source="Samarati & Sweeney (1998)",

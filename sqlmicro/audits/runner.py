@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from sqlmicro.audits.registry import Audit, Found, NothingToMeasure, audits, find
 from sqlmicro.audits.row import AuditRow, Status
@@ -15,7 +14,7 @@ _OPTION = {"frame": "--population or --weight"}
 
 
 def run(
-    subject: Subject, wanted: Sequence[str], gates: Mapping[str, float], settings: Mapping[str, Any]
+    subject: Subject, wanted: Sequence[str], gates: Mapping[str, float], settings: Mapping[str, object]
 ) -> list[AuditRow]:
     """Run audits and return one row each, or one for every column they measure alone.
 
@@ -50,7 +49,7 @@ def run(
 
 
 def _found(
-    found: Audit, subject: Subject, threshold: float | None, settings: Mapping[str, Any]
+    found: Audit, subject: Subject, threshold: float | None, settings: Mapping[str, object]
 ) -> tuple[list[Found], bool]:
     """Run an audit; return what it found, and whether it broke off."""
     missing = [_OPTION.get(need, f"--{need}") for need in found.needs if not subject.has(need)]

@@ -11,7 +11,7 @@ from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.source import Source
 from sqlmicro.options.params import Param
-from sqlmicro.safe_method.compare import compare
+from sqlmicro.safe_method.compare import DistanceOptions, compare
 from sqlmicro.safe_method.distance import Deviations
 
 
@@ -51,10 +51,12 @@ def safe_distance(
         subject.warehouse,
         Source(original.relation, "original", original.columns, is_table=False),
         Source(release.relation, "release", release.columns, is_table=False),
-        columns=tuple(column.name for column in (*found.numeric, *found.nominal)),
-        numeric=tuple(column.name for column in found.numeric),
-        nominal=tuple(column.name for column in found.nominal),
-        order=order,
+        DistanceOptions(
+            columns=tuple(column.name for column in (*found.numeric, *found.nominal)),
+            numeric=tuple(column.name for column in found.numeric),
+            nominal=tuple(column.name for column in found.nominal),
+            order=order,
+        ),
     )
     names = tuple(column.name for column in subject.shared)
     return Found(result.parts.distance, names, Deviating(result.parts.orders, order))

@@ -26,15 +26,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.postgres import ServerPurge
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
+from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.params import Param
 from sqlmicro.system import locks, scratch
 from sqlmicro.system.interrupts import committing
+from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import OMITTED
 
 WHERE = "purge"
@@ -44,6 +47,14 @@ ALWAYS = (
     "copies elsewhere are not erased: backups, snapshots of the file system, replicas, swap, and blocks that the disk "
     "has freed but not yet overwritten"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PurgeOptions(MachineOptions):
+    """Which file is rewritten."""
+
+    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")]
+    narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ class Purging:
     purge: PurgeReport | ServerPurge | None = field(default=None, metadata=OMITTED)
 
 
-def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> PurgeReport:
+def purge(options: PurgeOptions, progress: Progress) -> PurgeReport:
     """Rewrite a database file without what its tables no longer hold.
 
     Returns
@@ -91,15 +102,15 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> Pu
     SqlmicroError
         The old file is as it was: it is not writable, in use, larger than the room beside it, or the copy differs.
     """
-    started = time.time()
+    started, db = time.time(), options.db
     check(db)
     file = Path(db).resolve()
     before = file.stat().st_size
-    with _locked(db, file, machine) as lock, _made_beside(file) as folder:
+    with _locked(options, file, progress) as lock, _made_beside(file) as folder:
         fresh = folder / file.name
-        with Warehouse.open(db, read_only=True, purging=True, **machine) as warehouse:
+        with Warehouse.open(db, read_only=True, purging=True, machine=options, progress=progress) as warehouse:
             releases = unfinished.not_purged(warehouse)
-            copied = copy_database(warehouse, fresh, narrow_enums)
+            copied = copy_database(warehouse, fresh, options.narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
         _like(fresh, file)
         _replace(fresh, file, lock)
@@ -192,12 +203,12 @@ def stays_readable(db: str) -> str:
 
 
 @contextmanager
-def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
+def _locked(options: PurgeOptions, file: Path, progress: Progress) -> Iterator[int]:
     """Checkpoint the database and hold a read lock on its file: nobody can write in the block."""
-    log = Path(f"{db}.wal")
+    log = Path(f"{options.db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
-        with Warehouse.open(db, purging=True, **machine) as warehouse:
+        with Warehouse.open(options.db, purging=True, machine=options, progress=progress) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT {{ own | ident }}", own=warehouse.catalog)
         descriptor = os.open(file, os.O_RDWR)
         try:
@@ -208,7 +219,7 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
         finally:
             os.close(descriptor)
         if time.monotonic() > ends:
-            raise _in_use(db)
+            raise _in_use(options.db)
         time.sleep(0.05)
 
 

@@ -14,20 +14,20 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.jobs import file
 from sqlmicro.jobs.steps import TABLE_STEPS, Job, Step, steps_apart
-from sqlmicro.options.params import Param, parameters
+from sqlmicro.options.params import Param
 from sqlmicro.registry import PROMISES, find
 from sqlmicro.reports.results import Explanation
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 
-def _explain(
-    *,
-    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """What `sqlmicro explain` takes."""
+
+    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)]
 
 
-EXPLAIN_OPTIONS = parameters(_explain)
 _NULLS = {
     "error": "a missing value stops the job",
     "keep": "a missing value is a value like others, and the majority of a group decides whether it lacks one",
@@ -48,21 +48,21 @@ class Known:
     unknown: str = ""
 
 
-def explain_values(values: dict[str, Any], progress: Progress) -> Explanation:
+def explain_values(options: ExplainOptions, progress: Progress) -> Explanation:
     """Say in a paragraph what a job file will do; no record is read."""
-    jobs = file.read(values["job"], {}, progress)
+    jobs = file.read(options.job, {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
         paragraphs.append(_together(jobs))
-    unknown = [(job.options["table"], found.unknown) for job, found in zip(jobs, known, strict=True) if found.unknown]
-    return Explanation(values["job"], paragraphs, [f"{table}: {why}" for table, why in unknown])
+    unknown = [(job.options.table, found.unknown) for job, found in zip(jobs, known, strict=True) if found.unknown]
+    return Explanation(options.job, paragraphs, [f"{table}: {why}" for table, why in unknown])
 
 
 def look_up(job: Job) -> Known:
     """Return what the catalog says of the table of a job; files are not opened."""
 
-    db, table = job.options["db"], job.options["table"]
+    db, table = job.options.db, job.options.table
     if not db or not Path(db).is_file():
         return Known(unknown=_elsewhere(job) or "there is no database file yet")
     try:
@@ -86,9 +86,9 @@ def look_up(job: Job) -> Known:
 
 def _elsewhere(job: Job) -> str:
     """Say where a table is, if not in the database itself."""
-    if _is_file(job.options["table"]):
+    if _is_file(job.options.table):
         return "it is a file, which is not opened"
-    return "it may be in an attached database, which is not opened" if job.options["attach"] else ""
+    return "it may be in an attached database, which is not opened" if job.options.attach else ""
 
 
 def _is_file(table: str) -> bool:
@@ -116,7 +116,7 @@ def explained(job: Job, known: Known) -> str:
 
 
 def _table(job: Job, known: Known) -> str:
-    table, db = job.options["table"], job.options["db"]
+    table, db = job.options.table, job.options.db
     text = f"the table {table} of {db}" if db else f"the table {table}"
     if not known.columns:
         return f"the file {table}" if _is_file(table) else text
@@ -134,12 +134,12 @@ def _roles(job: Job, known: Known) -> list[str]:
     """Say which columns are left out and which are released as they are."""
     given = job.options
     weights = [step.settings["weights"] for step in job.method_steps if step.settings.get("weights")]
-    ok = list(given["identifier_ok"])
-    keep, drop = list(dict.fromkeys([*given["keep"], *weights])), list(given["drop"])
+    ok = list(given.identifier_ok)
+    keep, drop = list(dict.fromkeys([*given.keep, *weights])), list(given.drop)
     named = {
         name.lower() for step in job.method_steps for key in ("columns", "by") for name in step.settings.get(key) or ()
     }
-    drop += [name for name in given["row_key"] if name not in (*keep, *drop) and name.lower() not in named]
+    drop += [name for name in given.row_key if name not in (*keep, *drop) and name.lower() not in named]
     named |= {name.lower() for name in (*keep, *drop)}
     left = [name for name in known.columns if name.lower() not in named]
     others = _join(left) if known.columns else "every column that is named nowhere"
@@ -147,9 +147,9 @@ def _roles(job: Job, known: Known) -> list[str]:
         rest = f"Of the other columns{_of(left)}, direct identifiers are left out, and all else is anonymized."
     elif known.columns and not left:
         rest = ""
-    elif given["rest"] == "keep":
+    elif given.rest == "keep":
         keep, rest = [*keep, others], ""
-    elif given["rest"] == "drop":
+    elif given.rest == "drop":
         drop, rest = [*drop, others], ""
     elif known.columns:
         rest = f"It will stop, since {_join(left)} has no role: nothing is released by oversight."
@@ -158,7 +158,7 @@ def _roles(job: Job, known: Known) -> list[str]:
     return [
         *([f"It leaves out {_join(drop)}."] if drop else ()),
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
-        *([_accepted(given["accept_unique"])] if keep else ()),
+        *([_accepted(given.accept_unique)] if keep else ()),
         *([rest] if rest else ()),
         *([f"As no direct identifiers, whatever they look like, it takes {_join(ok)}."] if ok else ()),
         "It stops if what it releases or groups looks like direct identifiers otherwise.",
@@ -183,7 +183,7 @@ def _columns(job: Job, step: Step, known: Known) -> str:
     weights = [one.settings["weights"] for one in job.method_steps if one.settings.get("weights")]
     left_out = {
         name.lower()
-        for name in (*apart, *given["keep"], *given["drop"], *given["row_key"], *weights, *step.settings.get("by", ()))
+        for name in (*apart, *given.keep, *given.drop, *given.row_key, *weights, *step.settings.get("by", ()))
     }
     names = [name for name in known.columns if name.lower() not in left_out]
     if names:
@@ -246,7 +246,7 @@ def _gates(job: Job) -> list[str]:
 
 def _published(job: Job) -> str:
     """Say where the release goes."""
-    given, db = job.steps[-1].settings, job.options["db"]
+    given, db = job.steps[-1].settings, job.options.db
     replaces = ", in place of what is there" if given.get("overwrite") else ", which must not exist yet"
     manifest = f" What is recorded of it goes to {given['manifest']} too." if given.get("manifest") else ""
     if given.get("in_place"):
@@ -265,9 +265,9 @@ def _published(job: Job) -> str:
 
 
 def _seed(job: Job) -> str:
-    if job.options["seed"] is not None:
+    if job.options.seed is not None:
         return "The seed stands in the file in plain text, which is for tests: whoever reads it can undo shuffles."
-    if job.options["seed_file"]:
+    if job.options.seed_file:
         return "The secret seed is read from a file."
     return f"The secret seed is that of the variable {SEED_VARIABLE}, if it is set, else a new one each time."
 

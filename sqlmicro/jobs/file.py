@@ -52,7 +52,8 @@ from sqlmicro.jobs.steps import (  # fmt: skip
     step_parameters,
 )
 from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, settle
+from sqlmicro.options.common import JobOptions
+from sqlmicro.options.params import Parameter, filled, settle
 from sqlmicro.registry import methods
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
@@ -135,7 +136,7 @@ def _read_job(path: str, label: str, content: Mapping[str, Any], given: Mapping[
             raise JobError(label, f"{name!r} is not a key here", do=did_you_mean(name, (*known, *SECTIONS)))
     folder = Path(path).parent
     own = {name: value for name, value in content.items() if name not in SECTIONS}
-    shared = _settled(JOB_OPTIONS, {**_beside(folder, JOB_OPTIONS, own), **given}, label)
+    shared = filled(JobOptions, _settled(JOB_OPTIONS, {**_beside(folder, JOB_OPTIONS, own), **given}, label))
     listed = _listed(label, content, "step")
     if not listed:
         raise JobError(label, "must have at least one [[step]]", "none", "See: sqlmicro run --help")

@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
-from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.database import attach, postgres
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import find_source, is_elsewhere, split_name
@@ -30,8 +30,8 @@ from sqlmicro.jobs.steps import (  # fmt: skip
     settle_columns,
     step_columns,
 )
-from sqlmicro.options import common
-from sqlmicro.options.params import settle
+from sqlmicro.options.common import PublishSettings
+from sqlmicro.options.params import carried, take
 from sqlmicro.pipeline import PassedGate, losses
 from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
 from sqlmicro.publish.publish import Audited
@@ -40,6 +40,7 @@ from sqlmicro.publish.targets import Target
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
+from sqlmicro.system.progress import Progress
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -89,18 +90,18 @@ def _purge(job: Job, releases: Sequence[Release]) -> None:
     if not replaced:
         return
 
-    first, given = replaced[0], job.options
-    machine = {name: given[name] for name in common.names(common.MACHINE)} | {"progress": job.progress}
+    first = replaced[0]
     wanted = any(release.target.purge for release in replaced)
-    purge_file(first.report, first.target.file or given["db"], machine, wanted=wanted)
+    options = carried(purge.PurgeOptions, job.options, db=first.target.file or job.options.db)
+    purge_file(first.report, options, job.progress, wanted=wanted)
     for other in replaced[1:]:
         other.report.purging = first.report.purging and replace(first.report.purging, purge=None)
 
 
-def purge_file(report: ReleaseReport, db: str, machine: dict[str, Any], *, wanted: bool) -> None:
+def purge_file(report: ReleaseReport, options: purge.PurgeOptions, progress: Progress, *, wanted: bool) -> None:
     """Rewrite a database file after a release in place, and report of it."""
-    stays = purge.stays_readable(db)
-    made = purge.after_publishing(lambda: purge.purge(db, machine=machine), stays, dry=report.dry_run, wanted=wanted)
+    stays = purge.stays_readable(options.db)
+    made = purge.after_publishing(lambda: purge.purge(options, progress), stays, dry=report.dry_run, wanted=wanted)
     report.purged(made, made.purge.not_erased if made.purge else ())
 
 
@@ -114,24 +115,23 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     """Run the steps of all jobs, then publish; return the releases and where their manifests go."""
 
     given, dry = jobs[0].options, jobs[0].dry
-    if given["diff"] and not dry:
+    if given.diff and not dry:
         raise ParameterError("--diff", "goes with --dry-run: it shows what would be published", "no --dry-run")
-    key = secrets.run_key(given["seed"], given["seed_file"])
-    keeps_file = bool(given["db"]) and not dry
-    others = [attach.parse(text).name for text in given["attach"]]
-    from_files = all(is_elsewhere(job.options["table"], others) for job in jobs)
+    key = secrets.run_key(given.seed, given.seed_file)
+    keeps_file = bool(given.db) and not dry
+    others = [attach.parse(text).name for text in given.attach]
+    from_files = all(is_elsewhere(job.options.table, others) for job in jobs)
     # A dry run makes no database: one that is not there yet is stood for by memory.
-    missing = dry and from_files and given["db"] and not Path(given["db"]).exists()
+    missing = dry and from_files and given.db and not Path(given.db).exists()
     with Warehouse.open(
-        None if missing else given["db"],
-        stands_for=given["db"],
+        None if missing else given.db,
+        stands_for=given.db,
         read_only=not keeps_file,
         may_create=keeps_file and from_files,
-        memory_limit=given["memory_limit"],
-        threads=given["threads"],
+        machine=given,
         progress=jobs[0].progress,
     ) as warehouse:
-        attach.attach(warehouse, given["attach"], writable=() if dry else _written(jobs))
+        attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs))
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
@@ -143,10 +143,10 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
             _finish(release, dry=dry, lost=lost)
             if part.target.on_server and part.target.name:
                 _purge_on_server(warehouse, release.report, part.target.name, wanted=part.target.purge)
-        if given["show_sql"]:
+        if given.show_sql:
             releases[0].report.sql = warehouse.script()
-        for release in releases if given["diff"] else ():
-            release.report.preview = preview.preview(release, given["diff_rows"])
+        for release in releases if given.diff else ():
+            release.report.preview = preview.preview(release, given.diff_rows)
     return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
 
 
@@ -157,8 +157,8 @@ def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
         warehouse.add_staging()
     for held in job.gates:
         if held.settings.get("population"):
-            find_source(warehouse, held.settings["population"], {}, name="population_source")
-    source = find_source(warehouse, job.options["table"], common.reader_options(job.options))
+            find_source(warehouse, held.settings["population"], name="population_source")
+    source = find_source(warehouse, job.options.table, job.options)
     target, manifest_file = _choose_target(job, source, warehouse)
     return _Found(job, source, target, warehouse.staging, manifest_file)
 
@@ -170,20 +170,20 @@ def _written(jobs: Sequence[Job]) -> set[str]:
     for job in jobs:
         settings = job.steps[-1].settings
         if not settings.get("to"):
-            names.append(split_name(settings.get("into") or job.options["table"]))
+            names.append(split_name(settings.get("into") or job.options.table))
     return {parts[0] for parts in names if len(parts) == 3}
 
 
 def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
     """Return where the release goes and where its manifest; what cannot be is refused."""
 
-    values = settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)
-    manifest_file = values.pop("manifest")
-    target = targets.choose_target(source, **values, keeps=keeps_candidates(job))
+    settings = take(PublishSettings, job.steps[-1].settings, job.steps[-1].where)
+    manifest_file = settings.manifest
+    target = targets.choose_target(source, settings, keeps=keeps_candidates(job))
     target = targets.in_database(warehouse, target)
     if target.purge and not job.dry and target.database == "duckdb":
-        purge.check(target.file or str(job.options["db"]))
-    manifest.check(manifest_file, values["overwrite"] or job.dry, source)
+        purge.check(target.file or str(job.options.db))
+    manifest.check(manifest_file, settings.overwrite or job.dry, source)
     if not job.dry:
         recording.check(warehouse, target)
     return target, manifest_file
@@ -248,7 +248,7 @@ def _sensitive(run: Run, job: Job) -> list[sensitive.Sensitive]:
 def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
 
-    key = secrets.run_key(job.options["seed"], job.options["seed_file"])
+    key = secrets.run_key(job.options.seed, job.options.seed_file)
     roles = settle_columns(warehouse, source, job)
     run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
     for step in job.steps:
@@ -265,9 +265,9 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
         When the release does not keep what its methods promise.
     """
 
-    job = replace(job, options={**job.options, "dry_run": True})
+    job = replace(job, options=replace(job.options, dry_run=True))
     nowhere = Target("table", "", name=warehouse.staged("not_published"))
-    key = secrets.run_key(job.options["seed"], job.options["seed_file"])
+    key = secrets.run_key(job.options.seed, job.options.seed_file)
     found = _Found(job, source, nowhere, warehouse.staging, None, watched=source.is_table)
     release = _make(warehouse, found, key)
     publish.publish([release], dry=True)
@@ -366,9 +366,9 @@ def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
 def _hold(run: Run, step: Step) -> None:
     """Hold the records, as they would be released, to a gate."""
 
-    values = settle(audit_options(), step.settings, step.where)
+    options = take(AuditStep, step.settings, step.where)
     with run.timed("audit"):
-        rows = gate.rows(run, run.current, values, step.where)
+        rows = gate.rows(run, run.current, options, step.where)
     failed = [row for row in rows if row.passed is False]
     if failed:
         raise AuditFailed(
@@ -377,8 +377,8 @@ def _hold(run: Run, step: Step) -> None:
             "; ".join(row.told for row in failed),
             "Nothing was published",
         )
-    run.gates.append(PassedGate(values, step.where, rows))
-    for why, named in (("weight", filter(None, [values["weight"]])), ("sensitive", values["sensitive"])):
+    run.gates.append(PassedGate(options, step.where, rows))
+    for why, named in (("weight", filter(None, [options.weight])), ("sensitive", options.sensitive)):
         found = pick(run.roles.released, named, f"{step.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)
 
@@ -399,7 +399,7 @@ def unpublished(run: Run, job: Job, target: str, kind: str, engine: str | None =
     last = steps[-1]
     return ReleaseReport(
         release=None,
-        source=job.options["table"],
+        source=job.options.table,
         target=target,
         target_kind=kind,
         method=" + ".join(step.method for step in steps),

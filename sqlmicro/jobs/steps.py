@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.database.columns import Column, Roles, Seen, names_of, pick, settle_roles
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.identifiers import scan
 from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, settle
+from sqlmicro.options.common import JobOptions, MethodOptions, PublishSettings
+from sqlmicro.options.params import Parameter, carried, parameters, settle
 from sqlmicro.registry import Method, find
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import Plan, Task
@@ -21,15 +22,12 @@ if TYPE_CHECKING:
     from sqlmicro.database.warehouse import Warehouse
 
 STEP_COLUMNS = ("columns", "by", "nulls")
-STEP_OPTIONS = tuple(option for option in common.COLUMNS if option.name in STEP_COLUMNS)
-TABLE_OPTIONS = (
-    common.SOURCE[1], *common.READER, *(option for option in common.COLUMNS if option.name not in STEP_COLUMNS),
-    *common.IDENTIFIERS,
-)  # fmt: skip
+STEP_OPTIONS = (*parameters(common.StepColumns), *parameters(common.NullsOption))
+TABLE_OPTIONS = parameters(common.JobTableOptions)
 """What a job says of its table."""
-FILE_OPTIONS = (common.SOURCE[0], common.SOURCE[2], *common.MACHINE, *common.RUN)
+FILE_OPTIONS = parameters(common.FileOptions)
 """What holds for all tables of a job file."""
-JOB_OPTIONS = (*FILE_OPTIONS, *TABLE_OPTIONS)
+JOB_OPTIONS = parameters(JobOptions)
 TABLE_STEPS = ("register", "profile")
 OTHER_STEPS = (*TABLE_STEPS, "audit", "publish")
 FOR_IDENTIFIERS = ("pseudonymise", "partial", "constant")
@@ -49,7 +47,7 @@ class Step:
 class Job:
     """A job over one table: its options, its steps in order, and the gates that its release is held to."""
 
-    options: dict[str, Any]
+    options: JobOptions
     steps: tuple[Step, ...]
     label: str = "sqlmicro"
     progress: Progress = field(default_factory=lambda: Progress(enabled=False))
@@ -68,32 +66,34 @@ class Job:
     @property
     def dry(self) -> bool:
         """Whether nothing is to be written."""
-        return bool(self.options["dry_run"] or self.options["show_sql"])
+        return self.options.dry_run or self.options.show_sql
 
 
-def one_step(method: Method, values: Mapping[str, Any], progress: Progress) -> Job:
+def one_step(method: Method, options: MethodOptions, progress: Progress) -> Job:
     """Return the job of a command: one method, then publishing."""
-    own = {parameter.name for parameter in method.settings} | set(STEP_COLUMNS)
+    shared = {name: getattr(options, name) for name in STEP_COLUMNS if method.takes(name)}
     steps = (
-        Step(method.name, {name: value for name, value in values.items() if name in own}, method.name),
-        Step("publish", {name: values[name] for name in common.names(common.TARGET)}, method.name),
+        Step(method.name, {**shared, **options.settings}, method.name),
+        Step("publish", asdict(carried(PublishSettings, options)), method.name),
     )
-    shared = {name: values[name] for name in common.names(JOB_OPTIONS)}
-    return Job(shared, steps, method.name, progress)
+    return Job(carried(JobOptions, options), steps, method.name, progress)
 
 
 def step_parameters(do: str) -> tuple[Parameter, ...]:
     """Return the parameters of a step of a job file."""
-    others = {"publish": common.TARGET, "audit": audit_options(), "register": common.REGISTER, "profile": ()}
+    others = {
+        "publish": PublishSettings, "audit": AuditStep, "register": common.RegisterSettings,
+        "profile": common.NoOptions,
+    }  # fmt: skip
     if do in others:
-        return others[do]
+        return parameters(others[do])
     method = find(do)
     return (*(option for option in STEP_OPTIONS if method.takes(option.name)), *method.settings)
 
 
 def gate_parameters() -> tuple[Parameter, ...]:
     """Return the parameters of a gate: those of an audit; the original is what the job has loaded."""
-    return tuple(option for option in audit_options() if option.name not in ("original", "match"))
+    return parameters(GateOptions)
 
 
 def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
@@ -111,18 +111,18 @@ def settle_columns(warehouse: Warehouse, source: Source, job: Job) -> Roles:
             found = pick(source.columns, step.settings.get(key) or (), f"{step.where}, {key}")
             used += [column for column in found if column not in used]
         takes_rest |= find(step.do).takes_every_column and not step.settings.get("columns")
-    keep = pick(source.columns, job.options["keep"], "--keep")
+    keep = pick(source.columns, job.options.keep, "--keep")
     keep += [column for column in _weights(source, job) if column not in keep]
     _refuse_pseudonyms(source, job)
-    drop = pick(source.columns, job.options["drop"], "--drop")
-    row_key = tuple(pick(source.columns, job.options["row_key"], "--row-key"))
+    drop = pick(source.columns, job.options.drop, "--drop")
+    row_key = tuple(pick(source.columns, job.options.row_key, "--row-key"))
     drop += [column for column in row_key if column not in (*used, *keep, *drop)]
-    allowed = pick(source.columns, job.options["identifier_ok"], "--identifier-ok")
+    allowed = pick(source.columns, job.options.identifier_ok, "--identifier-ok")
     if not takes_rest:
-        roles = replace(settle_roles(source.columns, used, keep, drop, job.options["rest"]), row_key=row_key)
+        roles = replace(settle_roles(source.columns, used, keep, drop, job.options.rest), row_key=row_key)
         return _accepted(job, source, _checked(warehouse, source, job, roles, allowed))
 
-    profiles = scan.profiles(warehouse, source, job.options["region"])
+    profiles = scan.profiles(warehouse, source, job.options.region)
     left = [p for p in profiles if p.column not in (*used, *keep, *drop)]
     identifiers = [p.column for p in left if p.role[0] == "identifier" and p.column not in allowed]
     used += [p.column for p in left if p.column not in identifiers]
@@ -140,7 +140,7 @@ def _accepted(job: Job, source: Source, roles: Roles) -> Roles:
     ParameterError
         For another column: the option would do nothing, and hide a mistake.
     """
-    accepted = pick(source.columns, job.options["accept_unique"], "--accept-unique")
+    accepted = pick(source.columns, job.options.accept_unique, "--accept-unique")
     others = [column.name for column in accepted if column not in roles.kept]
     if others:
         raise ParameterError("--accept-unique", "names columns that are released as they are", ", ".join(others))
@@ -151,7 +151,7 @@ def accepted(job: Job) -> set[str]:
     """Return the columns, in small letters, that may single out records: those named for it, and weights."""
     weights = [step.settings.get("weights") for step in job.method_steps]
     weights += [gate.settings.get("weight") for gate in job.gates]
-    return {name.lower() for name in (*job.options["accept_unique"], *filter(None, weights))}
+    return {name.lower() for name in (*job.options.accept_unique, *filter(None, weights))}
 
 
 def _refuse_pseudonyms(source: Source, job: Job) -> None:
@@ -189,7 +189,7 @@ def _checked(
     """Return roles with what was seen of the released columns; refuse direct identifiers that were not allowed."""
 
     if seen is None:
-        seen = scan.seen(warehouse, source, roles.released, job.options["region"])
+        seen = scan.seen(warehouse, source, roles.released, job.options.region)
     roles = replace(roles, allowed=tuple(allowed), seen=tuple((column, seen[column]) for column in roles.released))
     treated = _treated(source, job)
     found = [

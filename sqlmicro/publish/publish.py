@@ -353,7 +353,7 @@ def _gated(run: Run, staged: Name) -> tuple[AuditRow, ...]:
     """
     if staged == run.current:
         return tuple(row for gate in run.gates for row in gate.rows)
-    return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate.values, gate.where))
+    return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
 
 
 def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> Audited:

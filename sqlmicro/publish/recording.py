@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro.audits.row import Check
 from sqlmicro.audits.verdict import judge
@@ -15,11 +15,14 @@ from sqlmicro.database.source import find_relation
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.options.common import MachineOptions
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
+from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
+    from sqlmicro.database.connection import Held
     from sqlmicro.pipeline import Run
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
@@ -191,14 +194,16 @@ def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
     return None if found[0][0] is None else int(found[0][0])
 
 
-def add(db: str, release: int, rows: Sequence[Check], machine: Mapping[str, Any]) -> bool:
+def add(
+    db: str | Held | None, release: int, rows: Sequence[Check], machine: MachineOptions, progress: Progress
+) -> bool:
     """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
 
     The same check with the same threshold is replaced. A file that cannot be written to, or that somebody else has
     open, stays as it is: measuring does not depend on it.
     """
     try:
-        with Warehouse.open(db, **machine) as warehouse, warehouse.transaction():
+        with Warehouse.open(db, machine=machine, progress=progress) as warehouse, warehouse.transaction():
             checks = records_in(warehouse, "audits")
             for row in rows:
                 key = [release, row.label, row.threshold]

@@ -11,6 +11,7 @@ from sqlmicro.database.source import Source, file_format, find_relation, schema_
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.common import PublishSettings
 from sqlmicro.publish import in_place
 
 if TYPE_CHECKING:
@@ -69,19 +70,8 @@ def file_ending(path: str) -> str:
     return next((ending for ending in FILES if path.lower().endswith(ending)), "")
 
 
-def choose_target(
-    source: Source,
-    *,
-    into: str | None,
-    to: str | None,
-    in_place: bool,
-    overwrite: bool = False,
-    widen: bool = False,
-    no_purge: bool = False,
-    partition_by: tuple[str, ...] = (),
-    keeps: bool = False,
-) -> Target:
-    """Return the one target that the options name; by default the table `<table>_anonymized`.
+def choose_target(source: Source, settings: PublishSettings, *, keeps: bool = False) -> Target:
+    """Return the one target that the settings name; by default the table `<table>_anonymized`.
 
     `keeps` says whether the candidates of SAFE are to be published beside it.
 
@@ -90,6 +80,7 @@ def choose_target(
     ParameterError
         When more than one is named, or a target cannot be.
     """
+    into, to, in_place = settings.into, settings.to, settings.in_place
     named = [
         option
         for option, given in (("--into", into is not None), ("--to", to is not None), ("--in-place", in_place))
@@ -97,14 +88,14 @@ def choose_target(
     ]
     if len(named) > 1:
         raise ParameterError("target", "a release goes to one place", " and ".join(named), "Choose one of them")
-    if widen and not in_place:
+    if settings.widen and not in_place:
         raise ParameterError(
             "--widen",
             "goes with --in-place",
             "another target",
             "A new table or file has means in full precision anyway",
         )
-    if no_purge and not in_place:
+    if settings.no_purge and not in_place:
         raise ParameterError("--no-purge", "goes with --in-place", "another target", "Nothing is replaced then")
     if keeps and in_place:
         raise ParameterError(
@@ -113,26 +104,26 @@ def choose_target(
             "--in-place",
             "Use --into NAME or --to FILE",
         )
-    if partition_by:
-        return _partitioned(to, partition_by, keeps)
+    if settings.partition_by:
+        return _partitioned(to, settings.partition_by, keeps)
     if to is not None:
         if not to.lower().endswith(FILES):
             raise ParameterError("--to", f"must be a path that ends in {', '.join(FILES)}", repr(to))
-        return Target("file", to, path=Path(to).absolute(), overwrite=overwrite, keeps=keeps)
+        return Target("file", to, path=Path(to).absolute(), overwrite=settings.overwrite, keeps=keeps)
     if in_place:
         if not source.is_table:
             raise InputError(
                 "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
             )
-        return Target("in place", source.label, name=source.relation, widen=widen, purge=not no_purge)
+        return Target("in place", source.label, name=source.relation, widen=settings.widen, purge=not settings.no_purge)
     if into is not None:
-        return Target("table", into, name=target_name(into, "--into"), overwrite=overwrite, keeps=keeps)
+        return Target("table", into, name=target_name(into, "--into"), overwrite=settings.overwrite, keeps=keeps)
     if source.is_file:
         stem = Path(source.label).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
         name = Name("", "", f"{stem}_anonymized")
     else:
         name = source.relation._replace(table=f"{source.relation.table}_anonymized")
-    return Target("table", "", name=name, overwrite=overwrite, keeps=keeps)
+    return Target("table", "", name=name, overwrite=settings.overwrite, keeps=keeps)
 
 
 def _partitioned(to: str | None, partition_by: tuple[str, ...], keeps: bool) -> Target:

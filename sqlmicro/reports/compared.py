@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlmicro.audits.verdict import VerdictReport
 from sqlmicro.reports.drawn import Point
@@ -61,8 +60,9 @@ class ComparedRow:
     """Its number, from 1."""
     label: str
     method: str
-    k: int | None
-    parameters: Mapping[str, Any]
+    k: object
+    """The group size, of a method that has one."""
+    parameters: Mapping[str, object]
     found: Tried | Refused = field(metadata=INLINE)
     command: str
     """The command line that makes it."""

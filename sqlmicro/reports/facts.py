@@ -6,13 +6,14 @@ what may be among them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.attacks.report import NotTried
 from sqlmicro.audits import inputs, k_anonymity, promised, runner
 from sqlmicro.audits.information_loss import LossByColumn
+from sqlmicro.audits.inputs import SubjectOptions
 from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.missing import MissingRates
 from sqlmicro.audits.moments import Correlated
@@ -24,7 +25,8 @@ from sqlmicro.audits.verdict import Verdict, VerdictReport
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import find_source
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options import common
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.params import Param
 from sqlmicro.reports import disclosure, distributions, recorded
 from sqlmicro.reports.distributions import ColumnFacts, TableFacts
 from sqlmicro.reports.drawn import Correlation, Point
@@ -39,6 +41,29 @@ if TYPE_CHECKING:
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
 _DISTANCES = ("hellinger", "emd")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(DbOption, AttachOption, SubjectOptions, MachineOptions, ReaderOptions):
+    """What `sqlmicro report` takes."""
+
+    release: Annotated[
+        str,
+        Param(
+            "Release: its number in sqlmicro.releases, or the table or file it was published as.", metavar="ID|TABLE"
+        ),
+    ]
+    to: Annotated[str | None, Param("File to write: .html, or .md for text.", metavar="FILE")] = None
+    markdown: Annotated[bool, Param("Write Markdown, for a pull request; without --to print it.")] = False
+    overwrite: Annotated[bool, Param("Replace the file if it exists.")] = False
+    min_k: Annotated[
+        int | None,
+        Param(
+            "k that must hold, and fewest records behind any figure. Default: the k that was promised, else 3.", min=2
+        ),
+    ] = None
+    sample: Annotated[int, Param("Records of the original that attacks try; 0 for no attacks.", min=0)] = 1000
+    order: Annotated[int, Param("SAFE deviations: tables of up to so many nominal columns.", min=1, max=10)] = 2
 
 
 @dataclass(frozen=True)
@@ -156,14 +181,14 @@ class Facts:
     markdown: str | None = field(default=None, metadata=WHOLE)
 
 
-def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> tuple[Facts, Verdict, RecordedRelease | None]:
+def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
     ----------
     warehouse : Warehouse
         Where the release is, opened for reading.
-    values : mapping
+    options : ReportOptions
         The options of `sqlmicro report`.
 
     Raises
@@ -173,11 +198,11 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> tuple[Facts, Ver
     ParameterError
         When nothing is recorded of the release and no --quasi is given.
     """
-    known = recorded.find_release(warehouse, values["release"])
-    subject, facts = _subject(warehouse, values, known)
+    known = recorded.find_release(warehouse, options.release)
+    subject, facts = _subject(warehouse, options, known)
     warehouse.seal()
-    verdict = _verdict(subject, known.promises if known else Promises(), values)
-    if not values["quasi"]:
+    verdict = _verdict(subject, known.promises if known else Promises(), options)
+    if not options.quasi:
         quasi = [name for name in verdict.quasi if name not in facts.sensitive]
         subject = replace(subject, quasi=tuple(pick(subject.release.columns, quasi, "report, --quasi")), _made={})
     facts.verdict, facts.passed = verdict.told(), verdict.passed
@@ -185,7 +210,7 @@ def collect(warehouse: Warehouse, values: Mapping[str, Any]) -> tuple[Facts, Ver
     facts.min_k = max([one.k for one in verdict.promised] + [step.k or 0 for step in facts.steps], default=0)
     facts.min_k = facts.min_k or SMALLEST_K
     needed = max((one.k for one in verdict.promised if set(one.columns) == set(facts.quasi)), default=0)
-    _measure(subject, facts, _audits(subject, values, needed), known)
+    _measure(subject, facts, _audits(subject, options, needed), known)
     return facts, verdict, known
 
 
@@ -217,7 +242,7 @@ def _measure(subject: Subject, facts: Facts, rows: Sequence[AuditRow], known: Re
             facts.deviations = distributions.deviations(subject, row.value, found)
 
 
-def _verdict(subject: Subject, promises: Promises, values: Mapping[str, Any]) -> Verdict:
+def _verdict(subject: Subject, promises: Promises, options: ReportOptions) -> Verdict:
     """Return what the release is worth by now, counting records, or entities where these are named."""
 
     count = promised.counter(subject.warehouse, subject.release.relation)
@@ -230,48 +255,45 @@ def _verdict(subject: Subject, promises: Promises, values: Mapping[str, Any]) ->
     if subject.weight is not None:
         apart[subject.weight.name] = "weight"
     quasi = [column.name for column in subject.quasi]
-    if values["min_k"] and not quasi:
+    if options.min_k and not quasi:
         left_out = {*apart, *promises.apart}
         everything = [column.name for column in subject.release.columns if column.name not in left_out]
         quasi = max((list(columns) for _, columns in promises.over), key=len, default=everything)
-    demanded = [(values["min_k"], quasi)] if values["min_k"] else []
+    demanded = [(options.min_k, quasi)] if options.min_k else []
     unit = subject.entity.name if subject.entity else ""
     columns = subject.release.columns
     return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
 
 
-def _subject(warehouse: Warehouse, values: Mapping[str, Any], known: RecordedRelease | None) -> tuple[Subject, Facts]:
+def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedRelease | None) -> tuple[Subject, Facts]:
     """Return what is audited, and the facts that say what it is."""
 
-    table = known.target if known else values["release"]
+    table = known.target if known else options.release
     try:
-        release = find_source(warehouse, table, {})
+        release = find_source(warehouse, table)
     except InputError:
         if known is None:
             raise
         raise InputError(
             "--release", f"what was published as {table!r} must still be there", "nothing", "Name another release"
         ) from None
-    if not values["quasi"] and known is None:
+    if not options.quasi and known is None:
         raise ParameterError(
             "report, --quasi", "is needed where nothing is recorded of the release", "none",
             f"The table has: {', '.join(column.name for column in release.columns)}",
         )  # fmt: skip
-    original, why = values["original"], ""
+    original, why = options.original, ""
     if original is None:
         original, why = recorded.original_of(known)
-    reader = common.reader_options(dict(values))
-    shared = {**values, "table": table, "original": None}
-    shared |= dict.fromkeys(common.names(common.READER))
-    subject = inputs.subject(warehouse, shared)
+    subject = inputs.subject(warehouse, table, replace(options, original=None))
     if original is not None:
         try:
-            theirs = find_source(warehouse, original, reader, name="original_source")
+            theirs = find_source(warehouse, original, options, name="original_source")
             if theirs.relation == release.relation and not theirs.is_file:
                 raise InputError("--original", "must not be the release itself", repr(original))
             subject = replace(subject, original=inputs.table(theirs))
         except InputError:
-            if values["original"] is not None:
+            if options.original is not None:
                 raise
             original, why = None, f"its source, {original}, is no longer there; name it with --original"
     facts = Facts(
@@ -280,8 +302,8 @@ def _subject(warehouse: Warehouse, values: Mapping[str, Any], known: RecordedRel
         source=known.source if known else None,
         original=original,
         no_original=why,
-        unit=values["entity"],
-        nulls=values["nulls"],
+        unit=options.entity,
+        nulls=options.nulls,
         sensitive=[column.name for column in subject.sensitive],
         records=warehouse.count(release.relation),
         records_before=RecordsBefore(
@@ -306,13 +328,13 @@ def _subject(warehouse: Warehouse, values: Mapping[str, Any], known: RecordedRel
     return subject, facts
 
 
-def _audits(subject: Subject, values: Mapping[str, Any], needed: int) -> list[AuditRow]:
+def _audits(subject: Subject, options: ReportOptions, needed: int) -> list[AuditRow]:
     """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
 
-    rows = runner.run(subject, (), {"min_k": needed} if needed and subject.quasi else {}, values)
+    rows = runner.run(subject, (), {k_anonymity.GATE: needed} if needed and subject.quasi else {}, {})
     rows = [row for row in rows if find(row.check).gate]
     if subject.original is not None:
-        rows += runner.run(subject, ("safe-distance",), {}, values)
+        rows += runner.run(subject, ("safe-distance",), {}, {"order": options.order})
     return rows
 
 

@@ -30,9 +30,9 @@ from sqlmicro.safe_method.compare import Compared
 from sqlmicro.system.reporting import harmless
 
 RENDER: dict[type, Callable[[Any], str]] = {
-    results.Registered: text.registered, ProfileReport: text.profile, AuditReport: audit_text.audit,
+    results.RegisterReport: text.registered, ProfileReport: text.profile, AuditReport: audit_text.audit,
     results.Methods: text.methods, results.MethodReport: text.method, Compared: safe_text.safe_distance,
-    results.Macros: text.macros, PurgeReport: erasure_text.purged, ResidueReport: erasure_text.residue,
+    results.MacrosReport: text.macros, PurgeReport: erasure_text.purged, ResidueReport: erasure_text.residue,
     AttackReport: attack_text.attack, Facts: report_text.report, results.Draft: jobs_text.draft,
     results.Explanation: jobs_text.explanation, results.SchemaReport: jobs_text.schema,
     CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: release_text.release,

@@ -13,7 +13,7 @@ from sqlmicro.system.reporting import INLINE, OMITTED, WHOLE
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegisterReport:
     """A table or view that was made of files."""
 
     table: str
@@ -75,7 +75,7 @@ class MacroReport:
 
 
 @dataclass(frozen=True)
-class Macros:
+class MacrosReport:
     """The audits as macros: installed in a database, or as a script."""
 
     db: str | None
@@ -126,7 +126,7 @@ class StepDone:
     """A step of a job file that is a command of its own."""
 
     do: str
-    report: Registered | ProfileReport | AuditReport = field(metadata=INLINE)
+    report: RegisterReport | ProfileReport | AuditReport = field(metadata=INLINE)
 
 
 @dataclass(frozen=True)

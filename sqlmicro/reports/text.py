@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import textwrap
 from collections.abc import Sequence
 
 from sqlmicro.identifiers.scan import ProfileReport
+from sqlmicro.options.docstrings import sections
 from sqlmicro.reports.disclosure import class_steps
-from sqlmicro.reports.results import Compiled, Macros, MethodReport, Methods, ParameterReport, Registered
+from sqlmicro.reports.results import Compiled, MacrosReport, MethodReport, Methods, ParameterReport, RegisterReport
 
 _LABEL = 16
 _BAR = "#"
@@ -94,7 +94,7 @@ def figure(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
 
 
-def registered(report: Registered) -> str:
+def registered(report: RegisterReport) -> str:
     """Return what `register` did."""
     return f"{report.kind} {report.table}: {report.rows:,} rows, {len(report.columns)} columns"
 
@@ -147,7 +147,7 @@ def warmed_up(report: Compiled) -> str:
     return "\n".join(lines)
 
 
-def macros(report: Macros) -> str:
+def macros(report: MacrosReport) -> str:
     """Return the statements, or what was installed."""
     if report.script is not None:
         return str(report.script).rstrip()
@@ -189,6 +189,6 @@ def _parameter(parameter: ParameterReport) -> str:
 
 def _prose(description: str) -> list[str]:
     """Return the paragraphs of a docstring a user cares for: what it does, and the notes."""
-    sections = re.split(r"^(\w[\w ]*)\n-{3,}\n", description, flags=re.MULTILINE)
-    notes = dict(zip(sections[1::2], sections[2::2], strict=True)).get("Notes", "")
-    return [" ".join(part.split()) for part in f"{sections[0]}\n\n{notes}".split("\n\n") if part.strip()]
+    found = sections(description)
+    text = f"{found['']}\n\n{found.get('Notes', '')}"
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]

@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,15 +20,14 @@ from sqlmicro.database.connection import Held, borrow, close
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident, statement
 from sqlmicro.database.warehouse import Warehouse, connect
-from sqlmicro.erasure.purge import Purging
+from sqlmicro.erasure.purge import PurgeOptions, Purging
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.run import purge_file
 from sqlmicro.jobs.steps import one_step
-from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, settle
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
+from sqlmicro.options.params import Parameter, carried, take
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import find
-from sqlmicro.reports.results import Registered
 from sqlmicro.session.frames import as_arrow, kind
 from sqlmicro.session.methods import RECORDS, Verbs
 from sqlmicro.session.release import Release
@@ -103,6 +102,11 @@ def open(
     return Session(db, attach=attach, create=create, read_only=read_only, memory_limit=memory_limit, threads=threads)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _OpenOptions(MachineOptions, AttachOption):
+    """What `open` checks of what it is given."""
+
+
 class Session(Verbs):
     """An open database with every verb as a method; made by `sqlmicro.open`.
 
@@ -120,13 +124,12 @@ class Session(Verbs):
         memory_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        machine = {"memory_limit": memory_limit, "threads": threads}
         others = tuple(attach) if isinstance(attach, list | tuple) else (attach,)
-        settle((*common.MACHINE, *common.ATTACH), {**machine, "attach": others}, "open")
+        options = take(_OpenOptions, {"memory_limit": memory_limit, "threads": threads, "attach": others}, "open")
         self._releases: weakref.WeakSet[Release] = weakref.WeakSet()
         self._stack = ExitStack()
         self._close = weakref.finalize(self, self._stack.close)
-        self._machine, self._read_only, self._others = machine, read_only, others
+        self._machine, self._read_only, self._others = options, read_only, options.attach
         if db is None or isinstance(db, str | Path):
             path = None if db is None else str(db)
             if path is not None and not create and not Path(path).is_file():
@@ -199,8 +202,8 @@ class Session(Verbs):
             release.close()
             self._stack.close()
         try:
-            machine = {**self._machine, "progress": Progress(enabled=False)}
-            purge_file(report, self.held.path, machine, wanted=wanted)
+            options = carried(PurgeOptions, self._machine, db=self.held.path)
+            purge_file(report, options, Progress(enabled=False), wanted=wanted)
         finally:
             if wanted:
                 self.held = self._hold(self.held.path)
@@ -211,8 +214,7 @@ class Session(Verbs):
 
     def _hold(self, path: str | None) -> Held:
         temp = self._stack.enter_context(scratch.spill())
-        machine: dict[str, Any] = self._machine
-        connection = connect(path, self._read_only and path is not None, temp, **machine)
+        connection = connect(path, self._read_only and path is not None, temp, self._machine)
         self._stack.callback(close, connection)
         held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
         with Warehouse.open(held) as warehouse:
@@ -236,19 +238,20 @@ class Session(Verbs):
         self._stack.callback(_detach, held, names)
         return replace(held, attached=names)
 
-    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release:
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Release:
         """Run a method, and return its release."""
         self._alive()
         stack = ExitStack()
         try:
             warehouse = stack.enter_context(Warehouse.open(self.held))
-            values = self._settled(name, declared, given, warehouse)
-            job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
-            source = find_source(warehouse, values["table"], common.reader_options(values))
-            if not isinstance(given["table"], str):
-                label = kind(given["table"])
+            options = self._taken(name, declared, given, warehouse)
+            job = one_step(find(name), options, Progress(enabled=False))
+            source = find_source(warehouse, options.table, options)
+            frame = next((one for name, one in given.items() if name in RECORDS and not isinstance(one, str)), None)
+            if frame is not None:
+                label = kind(frame)
                 source = replace(source, label=label, is_table=False, is_frame=True)
-                job = replace(job, options={**job.options, "table": label})
+                job = replace(job, options=replace(job.options, table=label))
             release = Release(self, job, warehouse, source, stack)
         except BaseException:
             stack.close()
@@ -256,25 +259,23 @@ class Session(Verbs):
         self._releases.add(release)
         return release
 
-    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result:
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Result:
         """Run a verb that is no method, and return what it found."""
         self._alive()
         with Warehouse.open(self.held) as warehouse:
-            values = self._settled(name, declared, given, warehouse)
-            report = api.verbs()[name][1]({**values, "db": self.held}, Progress(enabled=False))
+            options = self._taken(name, declared, given, warehouse)
+            report = api.verbs()[name].action(options, Progress(enabled=False))
         own = vars(report)
         told = {parameter: kind(value) for parameter, value in given.items()
                 if isinstance(own.get(parameter), str) and not isinstance(value, str)}  # fmt: skip
-        if isinstance(report, Registered):
-            told |= {"db": str(self.held)}
         report = replace(report, **told)
         return Audit(name, report) if isinstance(report, AuditReport) else Result(name, report)
 
-    def _settled(
-        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: Warehouse
-    ) -> dict[str, Any]:
-        """Return a value for every parameter of a verb; frames are loaded into the staging database of a warehouse."""
-        values: dict[str, Any] = {}
+    def _taken(
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: Warehouse
+    ) -> Any:
+        """Return the options of a verb over this database; frames are loaded into the staging one of a warehouse."""
+        values: dict[str, object] = {}
         for parameter in declared:
             if parameter.name not in given:
                 continue
@@ -291,7 +292,8 @@ class Session(Verbs):
             elif parameter.many and isinstance(value, str):
                 value = (value,)
             values[parameter.name] = tuple(value) if isinstance(value, list) else value
-        return settle(api.verbs()[name][0], values, name)
+        options = api.verbs()[name].take(values)
+        return replace(options, opened=self.held) if isinstance(options, DbOption) else options
 
 
 def _detach(held: Held, names: tuple[str, ...]) -> None:

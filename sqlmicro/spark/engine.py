@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.run import _note_roles, finished, unpublished
 from sqlmicro.jobs.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.options import common
-from sqlmicro.options.params import settle
+from sqlmicro.options.common import PublishSettings
+from sqlmicro.options.params import parameters, take
 from sqlmicro.publish import publish, published_types, targets
 from sqlmicro.publish.published_types import Change
 from sqlmicro.publish.report import ReleaseReport
@@ -31,7 +32,7 @@ METHODS = (*KERNELS, "individual-ranking")
 """The methods that run on Spark."""
 _NOT_HERE = (
     "db", "attach", "into", "partition_by", "in_place", "widen", "no_purge", "manifest", "memory_limit", "threads",
-    "row_key", "diff", *common.names(common.READER),
+    "row_key", "diff", *common.names(parameters(common.ReaderOptions)),
 )  # fmt: skip
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
@@ -45,12 +46,12 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         Nothing was published, whatever the reason.
     """
     job, step = jobs[0], _only_step(jobs)
-    given = {**job.options, **settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)}
-    target = _target(given)
-    key = secrets.run_key(given["seed"], given["seed_file"])
-    with SparkWarehouse.open(given["master"], job.progress) as opened:
+    given = job.options
+    target = _target(given.table, take(PublishSettings, job.steps[-1].settings, job.steps[-1].where))
+    key = secrets.run_key(given.seed, given.seed_file)
+    with SparkWarehouse.open(given.master, job.progress) as opened:
         warehouse: Any = opened
-        source = _source(opened, given["table"])
+        source = _source(opened, given.table)
         roles = settle_columns(warehouse, source, job)
         run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
         pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
@@ -62,7 +63,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         report = unpublished(run, job, target.label, "folder", engine="spark")
         audited, report.types_changed = _publish(run, target, dry=job.dry)
         finished(run, report, audited)
-        if given["show_sql"]:
+        if given.show_sql:
             report.sql = opened.script()
         return [report]
 
@@ -74,7 +75,7 @@ def _only_step(jobs: Sequence[Job]) -> Step:
     steps = job.steps[:-1]
     if len(jobs) > 1 or len(steps) != 1 or steps[0].do not in METHODS or job.gates:
         raise JobError(where, "runs one step of its own methods", ", ".join(s.do for s in steps), can)
-    given = {**job.options, **job.steps[-1].settings}
+    given = {**asdict(job.options), **job.steps[-1].settings}
     wrong = [option for option in _NOT_HERE if given.get(option)]
     if wrong:
         shown = ", ".join("--" + option.replace("_", "-") for option in wrong)
@@ -102,17 +103,17 @@ def _group(method: Method, importance: tuple[str, ...], work: Work, **settings: 
     work.note("grouped in blocks of near records, then searched across their borders")
 
 
-def _target(given: Mapping[str, Any]) -> targets.Target:
-    if given["to"] is None:
+def _target(table: str, settings: PublishSettings) -> targets.Target:
+    if settings.to is None:
         raise ParameterError("--engine spark", "publishes to a folder of Parquet files", "no --to", "Add --to FOLDER")
-    path = Path(given["to"]).absolute()
-    if "://" in given["to"] or not path.parent.is_dir():
-        raise InputError("--to", "its folder must exist on a disk that driver and workers share", repr(given["to"]))
-    if path.exists() and not (given["overwrite"] and path != Path(given["table"]).absolute()):
+    path = Path(settings.to).absolute()
+    if "://" in settings.to or not path.parent.is_dir():
+        raise InputError("--to", "its folder must exist on a disk that driver and workers share", repr(settings.to))
+    if path.exists() and not (settings.overwrite and path != Path(table).absolute()):
         raise InputError(
-            "--to", f"{given['to']!r} must not exist yet", "one", "Choose another name, or add --overwrite"
+            "--to", f"{settings.to!r} must not exist yet", "one", "Choose another name, or add --overwrite"
         )
-    return targets.Target("file", given["to"], path=path, overwrite=given["overwrite"])
+    return targets.Target("file", settings.to, path=path, overwrite=settings.overwrite)
 
 
 def _source(warehouse: SparkWarehouse, table: str) -> Source:

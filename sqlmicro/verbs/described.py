@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from typing import Annotated, Any
+from dataclasses import dataclass
+from typing import Annotated
 
-from sqlmicro.options.params import Param, parameters
+from sqlmicro.options.params import Param
 from sqlmicro.registry import PROMISES, find
 from sqlmicro.registry import methods as registered
 from sqlmicro.reports.results import MethodReport, Methods, MethodSummary, ParameterReport
 from sqlmicro.system.progress import Progress
 
 
-def _methods(
-    *,
-    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class MethodsOptions:
+    """What `sqlmicro methods` takes."""
+
+    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None
 
 
-OPTIONS = parameters(_methods)
-
-
-def methods_values(values: dict[str, Any], progress: Progress) -> Methods | MethodReport:
+def methods_values(options: MethodsOptions, progress: Progress) -> Methods | MethodReport:
     """List the methods there are, or describe one: parameters, source, templates and module."""
-    if values["name"] is None:
+    if options.name is None:
         listed = registered().values()
         return Methods([MethodSummary(m.name, m.summary, PROMISES[m.promise], m.source) for m in listed])
-    method = find(values["name"])
+    method = find(options.name)
     return MethodReport(
         name=method.name,
         summary=method.summary,

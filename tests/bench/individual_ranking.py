@@ -88,7 +88,7 @@ def main():
                     "FROM range({{ n }}) t(i)",
                     n=rows,
                 )
-                source = find_source(warehouse, "people", {})
+                source = find_source(warehouse, "people")
                 roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
                 with Measure() as loading:
                     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)

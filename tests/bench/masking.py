@@ -13,6 +13,7 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
 from sqlmicro.database.source import find_source
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
@@ -68,9 +69,9 @@ def main():
     given = parser.parse_args()
     os.environ.setdefault("SQLMICRO_PSEUDONYM_KEY", "a key for the benchmark")
     for rows in given.rows:
-        with Warehouse.open(None, memory_limit=given.memory_limit) as warehouse:
+        with Warehouse.open(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
-            source = find_source(warehouse, "people", {})
+            source = find_source(warehouse, "people")
             roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
             run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
