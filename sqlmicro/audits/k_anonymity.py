@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject, has_no_plain_bytes, is_ambiguous
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Sql, render
@@ -128,6 +129,29 @@ def _canonical(column: Column) -> str:
     return "others" if has_no_plain_bytes(column) else "plain"
 
 
+@dataclass(frozen=True)
+class ClassCounts(Detail):
+    """The classes of a release, and those below the gate."""
+
+    records: int
+    classes: int
+    violating_classes: int
+    violating_records: int
+    histogram: dict[int, int]
+    """The number of classes by their size."""
+
+
+@dataclass(frozen=True)
+class Uniques(Detail):
+    """The records that are alone in their class."""
+
+    share: float
+    """Of all records."""
+    twice: int
+    """Records whose combination occurs twice."""
+    records: int
+
+
 @audit(
     "k-anonymity",
     needs=("quasi",),
@@ -153,16 +177,7 @@ def k_anonymity(subject: Subject, limit: float | None) -> Found:
     """
     sizes = sizes_of(subject)
     classes, records = sizes.below(limit or 0)
-    return Found(
-        sizes.k,
-        detail={
-            "records": sizes.records,
-            "classes": sizes.classes,
-            "violating_classes": classes,
-            "violating_records": records,
-            "histogram": sizes.histogram,
-        },
-    )
+    return Found(sizes.k, detail=ClassCounts(sizes.records, sizes.classes, classes, records, sizes.histogram))
 
 
 @audit(
@@ -188,4 +203,4 @@ def sample_uniques(subject: Subject, limit: float | None) -> Found:
     sizes = sizes_of(subject)
     uniques = sizes.below(2)[1]
     share = uniques / sizes.records if sizes.records else 0.0
-    return Found(uniques, detail={"share": share, "twice": sizes.below(3)[1] - uniques, "records": sizes.records})
+    return Found(uniques, detail=Uniques(share, sizes.below(3)[1] - uniques, sizes.records))
