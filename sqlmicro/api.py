@@ -107,7 +107,7 @@ def register_values(options: RegisterOptions, progress: Progress) -> dict[str, A
     if not options.database:
         raise ParameterError(
             "register, --db",
-            "a database file is needed, a table in memory would be gone at once",
+            "a database file is needed; a table in memory would be gone at once",
             "none",
             "Give --db FILE or set SQLMICRO_DB",
         )
@@ -167,8 +167,8 @@ def profile_values(options: ProfileOptions, progress: Progress) -> dict[str, Any
 def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
-    The table is read, never changed. Is it a release that this database recorded, the results are added to
-    sqlmicro.audits afterwards, where the file can be written to.
+    The table is read, never changed. If this database has recorded it as a release, the results are then added to
+    sqlmicro.audits, provided that the file can be written to.
     """
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -179,7 +179,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
-                "names the quasi-identifiers, or --original and the like what else to audit",
+                "must name the quasi-identifiers, unless --original or another option says what to audit",
                 "none",
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
@@ -207,7 +207,7 @@ def macros_values(options: MacrosOptions, progress: Progress) -> dict[str, Any]:
         if not options.db:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
         with Warehouse.open(options.db, progress=progress) as warehouse, warehouse.transaction():
-            must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
+            must = "the macros call DuckDB's own functions, but in a shell they would find yours"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():
@@ -250,15 +250,14 @@ def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> di
 def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     jobs = file.read(options.job, {"table": options.table, **options.instead}, progress)
-    if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
+    if jobs[0].dry and any(command.do == "register" for found in jobs for command in found.commands):
         raise JobError(
             options.job,
             "a dry run writes nothing, so it cannot register",
             "a step that registers",
             "Register the table beforehand",
         )
-    alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
-    done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
+    done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
         return {"job": options.job, "results": done, "passed": together(result.get("passed") for result in done)}
     reports = _execute(jobs)
@@ -272,12 +271,12 @@ def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
     return {"job": options.job, "before": done, "tables": reports, "passed": passed, **told}
 
 
-def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
+def _done(found: steps.Job, command: steps.Command, progress: Progress) -> dict[str, Any]:
     """Run a step of a job file that is a command of its own."""
-    verb = verbs()[step.do]
+    verb = verbs()[command.do]
     known = {parameter.name for parameter in verb.parameters}
     shared = {name: value for name, value in vars(found.options).items() if name in known and value is not None}
-    return {"do": step.do, **verb.run({**shared, **step.settings}, progress, step.where)}
+    return {"do": command.do, **verb.run({**shared, **command.given}, progress, command.where)}
 
 
 def methods_values(options: MethodsOptions, progress: Progress) -> dict[str, Any]:

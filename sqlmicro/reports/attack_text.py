@@ -8,8 +8,8 @@ from sqlmicro.reports.text import figure, line, some, table
 
 _TRUTH = {
     "match": "records are matched by {match}: a rate is how often an attack was right",
-    "assumed": "assumed: nothing tells which record became which, so the true one is taken to be among those that an "
-    "attack ends with. Rates of linkage are upper bounds; --match, with a key that both tables have, measures them",
+    "assumed": "assumed: nothing tells which record became which, so the true one is assumed to be among those that an "
+    "attack ends with. Rates of linkage are upper bounds. To measure them, name a key that both tables have in --match",
 }
 
 
@@ -76,10 +76,10 @@ def _said(report: dict[str, Any]) -> list[str]:
         "among them: {truth_among_them}",
         "order_correlation": "places in both tables correlate by {order_correlation}",
         "guesses": "the best of {guesses} keys and seeds made from what was published",
-        "groups": "values recovered to {within} standard deviations by the others of a group: the records alike in "
-        "{groups}",
-        "one_release": "values recovered to {within} standard deviations from {releases} releases; from the first "
-        "alone: {one_release}",
+        "groups": "values that the others of a group recover to within {within} standard deviations; a group is the "
+        "records alike in {groups}",
+        "one_release": "values recovered to within {within} standard deviations from {releases} releases; from the "
+        "first alone: {one_release}",
         "linked": "records with fewer than {k} in common between their two classes; linked to {linked} on average",
         "agreement": "places of releases {releases} at which the two records are nearer than elsewhere; columns "
         "correlate by: {correlations}; what was added by: {residuals}",

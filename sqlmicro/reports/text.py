@@ -296,7 +296,7 @@ def candidates(report: dict[str, Any]) -> str:
         return f"{table(rows, header, right=[0, 1, 2])}\n{textwrap.fill(meaning, width())}"
     header = ["", "distance", "seconds", "groups", "+MB", "columns", "candidate; unification (* released)"]
     meaning = (
-        "A candidate is better only if its distance is smaller. +MB is by how much it raised the peak of the memory; "
+        "A candidate is better only if its distance is smaller. +MB is how much it raised the peak of the memory; "
         "one that needs no more than an earlier one shows 0."
     )
     return f"{table(rows, header, right=[0, 1, 2, 3, 4])}\n{textwrap.fill(meaning, width())}"

@@ -20,7 +20,7 @@ from sqlmicro.database.columns import pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import NO_OPTIONS, AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.registry import PROMISES
@@ -47,7 +47,7 @@ class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
     sensitive: Annotated[
         tuple[str, ...], Param("Sensitive columns of the release, which the attacker wants.", metavar="A,B")
     ] = ()
-    nominal: Annotated[tuple[str, ...], Param("Numbers that only are equal or not.", metavar="A,B")] = ()
+    nominal: Annotated[tuple[str, ...], Param("Numbers that are only compared as equal or not.", metavar="A,B")] = ()
     attack: Annotated[
         tuple[str, ...], Param("Make this attack only; repeatable. Default: all that can be made.", metavar="NAME")
     ] = ()
@@ -98,7 +98,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> dict[str, Any]:
 
 
 def _find(warehouse: Warehouse, options: AttackOptions, name: str, table: str) -> Source:
-    reader = options if file_format(table) == "csv" else NO_OPTIONS
+    reader = options if file_format(table) == "csv" else AS_FOUND
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 
