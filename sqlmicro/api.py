@@ -115,7 +115,7 @@ def register_values(options: RegisterOptions, progress: Progress) -> RegisterRep
     if not options.database:
         raise ParameterError(
             "register, --db",
-            "a database file is needed, a table in memory would be gone at once",
+            "a database file is needed; a table in memory would be gone at once",
             "none",
             "Give --db FILE or set SQLMICRO_DB",
         )
@@ -164,8 +164,8 @@ def profile_values(options: ProfileOptions, progress: Progress) -> ProfileReport
 def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
-    The table is read, never changed. Is it a release that this database recorded, the results are added to
-    sqlmicro.audits afterwards, where the file can be written to.
+    The table is read, never changed. If this database has recorded it as a release, the results are then added to
+    sqlmicro.audits, provided that the file can be written to.
     """
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -176,7 +176,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
-                "names the quasi-identifiers, or --original and the like what else to audit",
+                "must name the quasi-identifiers, unless --original or another option says what to audit",
                 "none",
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
@@ -206,7 +206,7 @@ def macros_values(options: MacrosOptions, progress: Progress) -> MacrosReport:
         if not options.db:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
         with Warehouse.open(options.db, progress=progress) as warehouse, warehouse.transaction():
-            must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
+            must = "the macros call DuckDB's own functions, but in a shell they would find yours"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():
@@ -264,15 +264,14 @@ def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> Co
 def run_values(options: JobFileOptions, progress: Progress) -> ReleasingJob | ReleasingJobs | LookingJob:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     jobs = file.read(options.job, {"table": options.table, **options.instead}, progress)
-    if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
+    if jobs[0].dry and any(command.do == "register" for found in jobs for command in found.commands):
         raise JobError(
             options.job,
             "a dry run writes nothing, so it cannot register",
             "a step that registers",
             "Register the table beforehand",
         )
-    alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
-    done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
+    done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
         return LookingJob(options.job, done, together(passed(step.report) for step in done))
     reports = _execute(jobs)
@@ -291,12 +290,12 @@ def run_values(options: JobFileOptions, progress: Progress) -> ReleasingJob | Re
     )
 
 
-def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> StepDone:
+def _done(found: steps.Job, command: steps.Command, progress: Progress) -> StepDone:
     """Run a step of a job file that is a command of its own."""
-    verb = verbs()[step.do]
+    verb = verbs()[command.do]
     known = {parameter.name for parameter in verb.parameters}
     shared = {name: value for name, value in vars(found.options).items() if name in known and value is not None}
-    return StepDone(step.do, verb.run({**shared, **step.settings}, progress, step.where))
+    return StepDone(command.do, verb.run({**shared, **command.given}, progress, command.where))
 
 
 def _execute(jobs: Sequence[steps.Job]) -> list[ReleaseReport]:

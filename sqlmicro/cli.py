@@ -193,9 +193,7 @@ _root.__doc__ = _HELP
 def _help(
     topic: Annotated[
         str | None,
-        typer.Argument(
-            help="Topic; without one they are listed.", autocompletion=lambda incomplete: _topics(incomplete)
-        ),
+        typer.Argument(help="Topic. Default: list all topics.", autocompletion=lambda incomplete: _topics(incomplete)),
     ] = None,
 ) -> None:
     """Explain: concepts, which method to choose, missing values and more."""

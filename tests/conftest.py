@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from compiling import compile_once
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,8 +21,10 @@ SMALL = ROOT / "examples" / "persons.csv"
 HOW = "set SQLMICRO_DATA to the folder of the reference data (census.csv, tarragona.csv, eia.csv, testdata.csv, …)"
 
 # The same examples in every run: a release is not held up by an example that nobody had seen before. Others are looked
-# for by HYPOTHESIS_PROFILE=thorough and by FUZZ, tests/trust/test_fuzz.py.
-settings.register_profile("quick", deadline=None, derandomize=True, print_blob=True, max_examples=10)
+# for by HYPOTHESIS_PROFILE=thorough and by FUZZ, tests/trust/test_fuzz.py. A property that needs a release or an audit
+# for every example takes a fixed share of these numbers.
+settings.register_profile("quick", deadline=None, derandomize=True, print_blob=True, max_examples=50)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=300)
 settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=300)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
@@ -29,6 +32,16 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 # A shell without a terminal starts its background jobs with Ctrl-C ignored, which they hand down to their children.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile before the workers are started."""
+    compile_once(config)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest first: begun at the end, they would run alone."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 def reported(verb: str, *records: str, **given: Any) -> Any:

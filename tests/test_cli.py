@@ -11,6 +11,7 @@ import time
 
 import duckdb
 import pytest
+from command import run as sqlmicro
 
 SQLMICRO = [sys.executable, "-m", "sqlmicro"]
 CANARY = "Zyxwvut-Canary"
@@ -27,13 +28,6 @@ def db(tmp_path):
             [CANARY],
         )
     return path
-
-
-def sqlmicro(*arguments, cwd=None, **environment):
-    env = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", **environment}
-    env.pop("SQLMICRO_DB", None)
-    command = [*SQLMICRO, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, env=env, cwd=cwd, timeout=120)
 
 
 def tables(db):
@@ -166,7 +160,7 @@ def test_what_fails_or_is_dry_leaves_no_new_database(tmp_path):
 @pytest.mark.parametrize("width", [60, 100])
 def test_reports_fit_the_terminal(db, width):
     for arguments in (
-        ["safe", "--db", db, "--table", "persons", "--nulls", "keep", "--dry-run"],
+        ["safe", "--db", db, "--table", "persons", "--nulls", "keep", "--effort", "fast", "--dry-run"],
         ["profile", "--db", db, "--table", "persons"],
         ["audit", "--db", db, "--table", "persons", "--quasi", "age", "--min-k", "3"],
         ["methods"],
@@ -174,6 +168,17 @@ def test_reports_fit_the_terminal(db, width):
         done = sqlmicro(*arguments, COLUMNS=str(width))
         assert done.returncode == 0, done.stderr
         assert max(map(len, done.stdout.splitlines())) <= width
+
+
+def test_the_process_hands_on_data_talk_and_exit_code(db):
+    """All else here runs in this process."""
+    given = {"capture_output": True, "text": True, "timeout": 120}
+    done = subprocess.run([*SQLMICRO, "methods", "--json"], **given)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mdav" in json.dumps(json.loads(done.stdout))
+    done = subprocess.run([*SQLMICRO, "mdav", "--db", db, "--table", "persons", "--columns", "age"], **given)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--rest drop" in done.stderr
 
 
 def test_a_closed_pipe_is_no_error(db):
@@ -186,7 +191,7 @@ def test_a_closed_pipe_is_no_error(db):
 
 def test_help_is_quick():
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = sqlmicro("--help")
+    done = subprocess.run([*SQLMICRO, "--help"], capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0  # 0.25 when measured alone

@@ -139,7 +139,7 @@ def test_a_job_is_explained_from_the_catalog_alone(tmp_path: Path) -> None:
         "every value occurs at least k times in its own column",
         "records with a missing value are left out",
         "Step 2 is safe on age and sex, k = 3, apart for every value of region",
-        "every record that is released, over age, sex and region:",
+        "every released record, over age, sex and region.",
         "k-anonymity over age and sex must be at least 3; information-loss over age and sex must be at most 20",
         "goes to the table out of",
         "which must not exist yet",

@@ -221,7 +221,7 @@ def test_column_wise_methods_promise_no_k_and_record_what_was_measured(db):
     assert report["k"] is None
     assert report["k_released"] < 3
     assert query(db, "SELECT k, k_released FROM sqlmicro.releases") == [(None, report["k_released"])]
-    assert "Nobody promised a k for the record" in report["verdict"]["sentence"]
+    assert "No k was promised for the record" in report["verdict"]["sentence"]
 
 
 def test_a_failed_audit_publishes_nothing(db):

@@ -8,8 +8,20 @@ from pathlib import Path
 
 import pytest
 from blocks import ROOT, blocks, copy_examples
+from typer.testing import CliRunner
+
+from sqlmicro import help
+from sqlmicro.api import verbs
+from sqlmicro.cli import app
+from sqlmicro.registry import methods as registered
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXTS = [
+    ROOT / "README.md",
+    *ROOT.glob(".github/*.md"),
+    *ROOT.glob("tests/*/README.md"),
+    *ROOT.glob("examples/*/README.md"),
+]
 BLOCKS = blocks(README.split("## Five minutes")[1].split("## Choosing")[0])
 
 
@@ -28,6 +40,7 @@ def run(language, text, folder):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
+@pytest.mark.long
 def test_the_tour_runs(folder):
     assert len(BLOCKS) >= 9
     for language, text in BLOCKS:
@@ -37,10 +50,34 @@ def test_the_tour_runs(folder):
 
 
 def test_every_command_is_in_the_readme():
-    from sqlmicro.api import verbs
+    methods = set(registered())
+    for verb in set(verbs()) - methods:
+        assert re.search(rf"(sqlmicro |`|--){verb}\b", README), f"{verb} is missing in the README"
+    listed = CliRunner().invoke(app, ["methods"]).output
+    assert "`sqlmicro methods`" in README
+    assert not [name for name in methods if not re.search(rf"^{name}\b", listed, re.M)]
 
-    for verb in verbs():
-        assert re.search(rf"sqlmicro {verb}\b|`{verb}`", README), f"{verb} is missing in the README"
+
+def test_the_readme_is_a_door():
+    assert len(README.splitlines()) <= 200
+    topics = set(re.findall(r"\(sqlmicro/help/([a-z-]+)\.md\)", README))
+    assert topics == set(help.topics())
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(text):
+    for place in re.findall(r"\]\((?!https?:)([^)#]+)", text.read_text(encoding="utf-8")):
+        assert (text.parent / place).exists(), place
+
+
+def test_the_tree_is_true():
+    tree = README.split("## Architecture")[1].split("```")[1]
+    places = " ".join(re.split(r"\s{2,}", line.strip())[0] for line in tree.splitlines())
+    named = {place.rstrip("/") for place in re.findall(r"[a-z_]+(?:/|\.py)", places)}
+    package = ROOT / "sqlmicro"
+    rooms = {path.name for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert rooms - named == {"__init__.py", "__main__.py"}
+    assert {place for place in named - rooms if not (ROOT / place).exists()} == set()
 
 
 def test_the_start_is_two_commands():

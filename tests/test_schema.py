@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from looping import each
 
 import sqlmicro
 from sqlmicro.jobs import file
@@ -124,13 +125,13 @@ def reads(folder: Path, text: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", GOOD)
+@each("name", GOOD)
 def test_what_is_right_is_right_for_both(validator: Any, tmp_path: Path, name: str) -> None:
     assert [error.message for error in validator.iter_errors(tomllib.loads(GOOD[name]))] == []
     assert reads(tmp_path, GOOD[name])
 
 
-@pytest.mark.parametrize("name", [*WRONG, *WRONG_SEVERAL])
+@each("name", [*WRONG, *WRONG_SEVERAL])
 def test_what_is_wrong_is_wrong_for_both(validator: Any, tmp_path: Path, name: str) -> None:
     base, (old, new) = (ONE, WRONG[name]) if name in WRONG else (SEVERAL, WRONG_SEVERAL[name])
     assert old in base
@@ -139,7 +140,7 @@ def test_what_is_wrong_is_wrong_for_both(validator: Any, tmp_path: Path, name: s
     assert not reads(tmp_path, text)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["", 'table = "t"', 'table = "t"\nstep = 3', 'table = "t"\nstep = []', 'table = "t"\nstep = [1]', "job = []",
      "job = 3", 'table = "t"\n[[steps]]\ndo = "mdav"'],
@@ -158,12 +159,12 @@ def test_what_only_the_reader_can_see(validator: Any, tmp_path: Path) -> None:
     assert not reads(tmp_path, swapped)
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.toml")), ids=lambda path: path.name)
+@each("path", sorted((ROOT / "examples").glob("*.toml")))
 def test_every_example_is_valid(validator: Any, path: Path) -> None:
     assert [error.message for error in validator.iter_errors(tomllib.loads(path.read_text("utf-8")))] == []
 
 
-@pytest.mark.parametrize("name", sorted(methods()))
+@each("name", sorted(methods()))
 def test_every_step_has_its_parameters_with_help_choices_and_bounds(name: str) -> None:
     from sqlmicro.jobs.steps import step_parameters
     from sqlmicro.options.params import REQUIRED

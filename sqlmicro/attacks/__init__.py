@@ -1,4 +1,5 @@
-"""What an attacker can do with a release, measured: one module per attack, in the order in which they are shown."""
+"""What somebody can do with a release, measured: one module per attack, in the order in which they are shown. May
+import `group` and what is below it."""
 
 # isort: off
 from sqlmicro.attacks import distance as distance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
@@ -16,7 +16,7 @@ from sqlmicro.database.content import content_of, content_of_input
 from sqlmicro.database.source import type_columns
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import ORDER
-from sqlmicro.system.secrets import Key, Plan, Task, from_text
+from sqlmicro.system.secrets import Key, Recipe, from_text, repeated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,9 +26,9 @@ _MOST_MATCHED = 10_000
 
 @dataclass(frozen=True)
 class _Run:
-    """What decided the order of a run, but for its key: plan, content of input and release, and the typed records."""
+    """What decided the order of a run, but for its key: recipe, content of input and release, and the typed records."""
 
-    plan: Plan
+    recipe: Recipe
     content: bytes
     released: bytes
     typed: Name
@@ -72,7 +72,7 @@ def key_replay(knowledge: Knowledge) -> Measured:
 
     pair = knowledge.pair
     rows = _ordered(pair)
-    run = _run(pair, knowledge.plan)
+    run = _run(pair, knowledge.recipe)
     records = pair.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
     table = pa.table({"position": np.arange(len(records)), "record": records})
     relation = pair.warehouse.load(table, "replayed", "filled with what the run knew the records by")
@@ -91,23 +91,20 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
         yield from_text(text)
 
 
-def _run(pair: Pair, published: Plan) -> _Run:
+def _run(pair: Pair, published: Recipe) -> _Run:
     """Return what decided the order of a run, but for its key."""
     warehouse, own = pair.warehouse, pair.original.columns
-    tasks: list[Task] = []
-    for task in published.tasks:
-        tasks.append(replace(task, repeated=tasks.count(task)))
+    recipe = Recipe(pair.original.identity, published.dropped, published.row_key, repeated(published.tasks))
     dropped, key = published.dropped, published.row_key
-    plan = Plan(pair.original.identity, dropped, key, tuple(tasks))
     columns = [column for column in own if column.name not in dropped]
-    used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
+    used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in recipe.tasks)}
     row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
     typed = type_columns(warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
     released = [(column.staged, "") for column in pair.release.columns]
     named = warehouse.run("attack/staged.sql", "replayed_release", relation=pair.release.relation,
                           columns=pair.release.columns)  # fmt: skip
     content = content_of_input(warehouse, typed, columns, row_key)
-    return _Run(plan, content, content_of(warehouse, named, released), typed)
+    return _Run(recipe, content, content_of(warehouse, named, released), typed)
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -141,7 +138,7 @@ def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: Key, run: _Run) -
     """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(ORDER, key.order(run.plan, run.content, run.released))
+    pair.warehouse.set_key(ORDER, key.order(run.recipe, run.content, run.released))
     order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
     order = order[np.isin(order, rows)]
     if pair.truth is not None:

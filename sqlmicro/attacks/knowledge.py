@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Attack
 from sqlmicro.database.columns import Column
-from sqlmicro.system.secrets import Plan
+from sqlmicro.system.secrets import Recipe
 
-UNKNOWN = Plan("", (), (), ())
+UNKNOWN = Recipe("", (), (), ())
 _LACKING = {
     "columns": "columns to attack with that are not sensitive",
     "numeric": "a column of numbers in both tables",
@@ -34,7 +34,7 @@ class Knowledge:
         Columns of the first release that nobody may learn.
     published : sequence of str
         Every value of the published record of the release, as text.
-    plan : Plan
+    recipe : Recipe
         What a published record of the release says of how it was made.
     settings : mapping
         Settings of the attacks that say what an attacker knows, by name.
@@ -43,7 +43,7 @@ class Knowledge:
     pairs: Sequence[Pair]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
-    plan: Plan = UNKNOWN
+    recipe: Recipe = UNKNOWN
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @property

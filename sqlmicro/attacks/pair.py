@@ -108,8 +108,8 @@ class Pair:
         theirs = {column.name: column for column in self.original.columns}
         recoded = [c.name for c in self.nominal_columns if c.numeric != theirs[c.name].numeric]
         notes = {
-            "released as ranges, which are read": [column.name for column in self.ranges],
-            "text in one table and numbers in the other, taken to differ everywhere": recoded,
+            "released as ranges, and read as such": [column.name for column in self.ranges],
+            "text in one table and numbers in the other, so they count as different everywhere": recoded,
         }
         return [f"{note}: {', '.join(names)}" for note, names in notes.items() if names]
 
@@ -225,7 +225,7 @@ class Pair:
                 raise InputError(
                     "attack, --match",
                     "must identify a record in the release and in the original",
-                    f"{repeated:,} records of {source.label} that have it in common with another",
+                    f"{repeated:,} records of {source.label} that share it with another",
                     "Name further columns",
                 )
         found = self.warehouse.arrays("attack/matches.sql", original=self.originals, released=self.released)
@@ -328,7 +328,9 @@ def pair(
     both = [column.name for column in chosen if column in matched]
     if both:
         raise ParameterError(
-            "attack, --columns", "what matches a record is not what it is attacked with", f"{', '.join(both)} as both"
+            "attack, --columns",
+            "a column that matches records cannot be one that the attacker knows",
+            f"{', '.join(both)} as both",
         )
     if not chosen:
         others = {*(column.name for column in matched), *but}

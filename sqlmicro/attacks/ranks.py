@@ -78,7 +78,7 @@ def intervals(
     *,
     swap_percent: Annotated[
         float | None,
-        Param("Rank swapping: the percent of the records it was published to have used.", min=0, max=100),
+        Param("Rank swapping: the percentage of the records that was published with the release.", min=0, max=100),
     ] = None,
 ) -> Measured:
     """Intersect over the columns the released records within the window of ranks that rank swapping was published with.

@@ -1,4 +1,5 @@
-"""What a release is worth, measured: one module per measure, in the order in which they are shown."""
+"""What a release discloses and what it is good for: one module per measure, in the order in which they are shown. May
+import `safe_method`, `attacks` and what is below them."""
 
 # isort: off
 from sqlmicro.audits import k_anonymity as k_anonymity

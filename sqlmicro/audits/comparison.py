@@ -54,7 +54,7 @@ def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
                 raise InputError(
                     "audit, --match",
                     "must identify a record in the release and in the original",
-                    f"{repeated:,} records that have it in common with another",
+                    f"{repeated:,} records that share it with another",
                     "Name further columns",
                 )
         return True

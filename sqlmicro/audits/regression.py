@@ -172,7 +172,7 @@ def _fit(
     mean = np.array([row[f"mean_{number}"] for number in range(1, p + 1)])
     scale = np.sqrt(np.diag(S))
     if not scale.all() or np.linalg.eigvalsh(S[1:, 1:] / np.outer(scale[1:], scale[1:]))[0] < _SINGULAR:
-        raise InputError(_WHERE, "the variables must vary, and no term follow from the others", "some that do not")
+        raise InputError(_WHERE, "the variables must vary, and no term may follow from the others", "some that do not")
     slopes = np.linalg.solve(S[1:, 1:], S[1:, 0])
     residual = max(float(S[0, 0] - slopes @ S[1:, 0]), 0.0) * (n - 1) / (n - p)
     inverse = np.linalg.inv(S[1:, 1:]) / (n - 1)

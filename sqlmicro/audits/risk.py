@@ -232,7 +232,7 @@ def delta_presence(subject: Subject, limit: float | None) -> Found:
         smallest: the release is (least, value)-present. Above 1 the population does not contain the release.
     """
     if subject.nulls == "wildcard":
-        reason = "a member of the population is in one class only, which a NULL that matches every value does not leave"
+        reason = "a member of the population must be in one class, but a NULL that matches every value is in several"
         return Found(None, reason=reason)
     params: dict[str, Any] = {"cells": subject.cells, "population": subject.population_cells}
     found = worst(subject, "audit/presence.sql", limit, **params)

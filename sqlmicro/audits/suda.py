@@ -32,12 +32,10 @@ _TEMPLATES = (
     "audit/suda_contributions.sql",
     "audit/sampling_fraction.sql",
 )
-_Size = Annotated[
-    int | None, Param("SUDA: look for special uniques in up to so many columns; in all if not given.", min=1)
-]
+_Size = Annotated[int | None, Param("SUDA: look for special uniques in up to this many columns. Default: all.", min=1)]
 _Fraction = Annotated[
     float | None,
-    Param("SUDA: share of the population that is in the release; by --weight if not given.", min=0, max=1),
+    Param("SUDA: share of the population that is in the release. Default: computed from --weight.", min=0, max=1),
 ]
 Weigh = Callable[[int, int, int], float]
 """What a minimal unique of n columns counts: m columns, n, largest n that was looked for."""

@@ -35,7 +35,7 @@ def safe_distance(
     subject: Subject,
     limit: float | None,
     *,
-    order: Annotated[int, Param("SAFE distance: tables of up to so many nominal columns.", min=1, max=10)] = 3,
+    order: Annotated[int, Param("SAFE distance: tables of up to this many nominal columns.", min=1, max=10)] = 3,
 ) -> Found:
     """The SAFE distance of release and original over their contingency tables.
 

@@ -235,7 +235,7 @@ class Verdict:
         if main is None:
             alone = " What is promised holds for single columns or groups of values." if self.alone else ""
             return (
-                f"Nobody promised a k for the record; over {listed(self.columns)} the rarest combination occurs in "
+                f"No k was promised for the record. Over {listed(self.columns)} the rarest combination occurs in "
                 f"{self._units(found)}.{alone}"
             )
         others = [name for name in self.columns if name not in main.columns]

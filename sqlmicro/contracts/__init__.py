@@ -1,4 +1,4 @@
-"""Contracts: what every method, audit and attack keeps; tests that other packages run too. Imports all but `cli`.
+"""What every method, audit and attack must keep, as tests that other packages run too. May import all but `cli`.
 
-A package that brings a method of its own runs them with `pytest -p sqlmicro.contracts.plugin --contract NAME`.
+A package with a method of its own runs them with `pytest -p sqlmicro.contracts.plugin --contract NAME`.
 """

@@ -1,1 +1,2 @@
-"""The warehouse, the only place that executes SQL, and what it reads: templates, sources, columns. Imports registry."""
+"""The only place that executes SQL, and what it reads: templates, sources, columns. May import `registry` and what is
+below it."""

@@ -132,7 +132,7 @@ def attach(warehouse: Warehouse, texts: Sequence[str], *, writable: Collection[s
         found = parse(text)
         taken = warehouse.query("catalog", "SELECT lower(database_name) FROM duckdb_databases()")
         if (found.name.lower(),) in taken:
-            raise ParameterError(found.where, "its name must be free", "a database that is called so", "Take another")
+            raise ParameterError(found.where, "its name must be free", "a database of that name", "Take another")
         if EXTENSIONS[found.kind]:
             load(warehouse, EXTENSIONS[found.kind], found.where)
         writes = found.name.lower() in {name.lower() for name in writable}
@@ -208,7 +208,7 @@ def load(warehouse: Warehouse, extension: str, where: str) -> None:
     version = warehouse.version.removeprefix("v")
     raise InputError(
         where,
-        f"needs DuckDB's extension {extension!r} for DuckDB {version}, and nothing is installed unasked",
+        f"needs DuckDB's extension {extension!r} for DuckDB {version}, and sqlmicro installs nothing by itself",
         "none that can be loaded",
         f"Install it with: pip install duckdb-extension-{extension.replace('_', '-')}=={version} (if there is no such "
         f"wheel, then in the DuckDB shell: INSTALL {extension.removesuffix('_scanner')})",

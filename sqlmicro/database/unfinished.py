@@ -1,7 +1,7 @@
 """What a run left unfinished, as its database knows it: sqlmicro.unfinished, empty as long as all went well.
 
-- `pending`: the release is recorded, its files are being put in place. Whoever opens the database next, finishes that
-  where all files are in place, and takes it back otherwise.
+- `pending`: the release is recorded, its files are being put in place. The next run that opens the database finishes
+  this if all files are in place, and takes it back otherwise.
 - `recorded`: the files are in place, the old ones that were kept are still to be removed.
 - `not purged`: a table was released in place, the file still holds the values that were replaced.
 """
@@ -184,7 +184,7 @@ def _settle(warehouse: Warehouse, placing: _Placing) -> str:
             end(warehouse, placing.run)
         else:
             take_back(warehouse, placing.run, placing.releases)
-    return _killed(placing) + (": all are, and it is finished" if done else ": it is taken back")
+    return _killed(placing) + (": all of them are there now, and it is finished" if done else ": it is taken back")
 
 
 def _killed(placing: _Placing) -> str:

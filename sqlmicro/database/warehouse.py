@@ -144,7 +144,7 @@ class Warehouse:
                 for path in made if not written else ():  # what failed leaves no new file behind
                     path.unlink(missing_ok=True)
                 if written and isinstance(error, KeyboardInterrupt) and not error.args:
-                    raise KeyboardInterrupt("it was too late, what was asked for is written") from None
+                    raise KeyboardInterrupt("the signal came too late: what was asked for is written") from None
                 raise
 
     def add_staging(self) -> None:

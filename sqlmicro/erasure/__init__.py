@@ -1,1 +1,1 @@
-"""What is left of replaced values: the purge and the search for residue. Imports database."""
+"""Replaced values: the purge erases them, residue is looked for. May import `database` and what is below it."""

@@ -9,9 +9,9 @@ The order of the steps:
 
 1. Open the database to write, so that nobody else has it open, checkpoint, close: no write-ahead log is left.
 2. Lock the file to read (a lock of the open file: unlike DuckDB's own it does not end when DuckDB closes the file), and
-   look that there is still no log. From here on nobody can write, so none can come.
+   check that there is still no log. From here on nobody can write, so none can come.
 3. Copy through a read-only connection, compare, close, fsync.
-4. Make the lock exclusive: also nobody reads. Rename, fsync the folder, unlock.
+4. Make the lock exclusive, so that nobody reads either. Rename, fsync the folder, unlock.
 
 Since there is no log when the file is renamed, none can be replayed onto the fresh file: DuckDB 1.5 would do so.
 """

@@ -1,14 +1,14 @@
 """Residue: where values that a release replaced are still to be found.
 
-Looked for are the values of the original that no longer occur in the release: in the columns of every table (exact
+It looks for the values of the original that no longer occur in the release: in the columns of every table (exact
 comparison), in the catalog (ENUM labels, literals of views, macros, checks, defaults, indexes and triggers, comments),
-in what this program recorded, and as bytes in the database file, its log and temporary files. Places and counts are
-told, never a value.
+in what this program recorded, and as bytes in the database file, its log and temporary files. It reports places and
+counts, never a value.
 
-What is short turns up by chance. As bytes, and in columns of another name, only these are looked for: texts of at
+Short values turn up by chance. As bytes, and in columns of another name, only these are looked for: texts of at
 least 6 bytes, numbers of at least 8 characters, timestamps. Dates and shorter values are compared with columns of the
 same name and with literals. As bytes a value is looked for as text, and as the 8 bytes of a DOUBLE, BIGINT or TIMESTAMP
-if at least 6 of them are not zero. Compressed pages hide bytes: nothing found in a file is no proof, the purge is.
+if at least 6 of them are not zero. Compressed pages hide bytes: only the purge is a proof.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
-from sqlmicro.options.common import NO_OPTIONS, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param
 from sqlmicro.system.progress import Progress
 
@@ -111,7 +111,7 @@ def residue(options: ResidueOptions, progress: Progress) -> ResidueReport:
         if not Path(name).is_file():
             raise InputError("--files", f"{name!r} must be a file", "none")
     with Warehouse.open(options.db, read_only=True, machine=options, progress=progress) as warehouse:
-        release = find_source(warehouse, options.table, options if options.original is None else NO_OPTIONS)
+        release = find_source(warehouse, options.table, options if options.original is None else AS_FOUND)
         catalog = warehouse.catalog
         named = (options.db, options.table, options.original)
         if options.original is None:
@@ -134,12 +134,12 @@ def residue(options: ResidueOptions, progress: Progress) -> ResidueReport:
 
 
 _NOT_LOOKED = (
-    "nothing was looked for: give --original, the table, view or file as it was, and the values that the release no "
-    "longer has are looked for"
+    "nothing was looked for: give --original, the table, view or file as it was. The values that the release no longer "
+    "has are then looked for"
 )
 _CHANCE = (
     "short values, dates and small numbers are looked for in columns of the same name and in literals only: elsewhere "
-    "they turn up by chance. Compressed pages hide bytes: nothing found in a file is no proof of erasure, a purge is"
+    "they turn up by chance. Compressed pages hide bytes, so finding nothing in a file proves no erasure; a purge does"
 )
 
 

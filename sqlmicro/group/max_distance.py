@@ -72,7 +72,7 @@ def max_distance(
             "max-distance",
             f"takes at most {RECORDS_AT_MOST:,} records",
             f"{len(X):,}",
-            "Use mdav, which groups around far records too and takes millions",
+            "Use mdav, which also groups around far records and takes millions",
         )
     labels: np.ndarray = form_all(as_records(X), k, tick)
     return labels

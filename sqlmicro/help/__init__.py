@@ -1,4 +1,4 @@
-"""Help by topic: texts in Markdown beside this file, shown on the terminal, and the commands one starts with."""
+"""Help by topic: Markdown texts beside this file, shown on the terminal. May import `reports` and what is below it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlmicro.reports.text import table, width
 _FOLDER = Path(__file__).parent
 _ITEM = re.compile(r"(\s*)(- |\d+\. )")
 START = """\
-sqlmicro makes a table about people into one that can be released. Start with:
+sqlmicro turns a table about people into one that can be released. Start with:
 
   register  read CSV, Parquet, JSON files into a database
   profile   see columns, and which may identify a person
@@ -20,8 +20,8 @@ sqlmicro makes a table about people into one that can be released. Start with:
   safe      every record occurs k times or more; publish
   audit     hold a release to its promise: a gate for CI
 
-`sqlmicro COMMAND --help` tells the options of a command, `sqlmicro help` explains (concepts, choosing a method,
-missing values), `sqlmicro --help` lists all commands, `sqlmicro methods` all methods.
+`sqlmicro COMMAND --help` shows the options of a command. `sqlmicro help` explains: concepts, choosing a method,
+missing values and more. `sqlmicro --help` lists all commands, `sqlmicro methods` all methods.
 """
 
 
@@ -55,7 +55,7 @@ def source(topic: str) -> str:
         When there is none of that name.
     """
     if topic not in topics():
-        raise ParameterError("help", f"{topic!r} is no topic", do=did_you_mean(topic, topics()))
+        raise ParameterError("help", f"there is no topic {topic!r}", do=did_you_mean(topic, topics()))
     return (_FOLDER / f"{topic}.md").read_text(encoding="utf-8")
 
 

@@ -1,1 +1,1 @@
-"""Direct identifiers, by the values and the name of a column; imports source, columns and what is below."""
+"""Direct identifiers, found by the values and the name of a column. May import `database` and what is below it."""

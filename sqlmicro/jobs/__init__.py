@@ -1,1 +1,2 @@
-"""Jobs: steps, running them, job files, drafts, explanations, the schema. Imports reports and all below."""
+"""A job from its file to its release: steps, plan, run, draft, explanation, schema. May import `reports` and what is
+below it."""

@@ -40,7 +40,7 @@ def init_values(options: InitOptions, progress: Progress) -> Draft:
         warehouse.seal()
         profiles = scan.profiles(warehouse, source, options.region)
     if all(p in left_out(profiles) for p in profiles):
-        raise InputError("init", "there must be a column to anonymize", "none but direct identifiers")
+        raise InputError("init", "there must be a column to anonymize", "only direct identifiers")
     return Draft(options.table, draft(options, profiles))
 
 
@@ -142,8 +142,8 @@ def _target(options: InitOptions) -> list[str]:
     """Return where the release goes: a table of the database, or without one a file beside the job file."""
     if options.db:
         text = (
-            "By default the table is called as the source with _anonymized behind, and must not exist yet: "
-            'into = "…" names it, overwrite = true replaces it.'
+            "By default the table has the name of the source and _anonymized after it, and must not exist yet. "
+            'into = "…" gives another name, overwrite = true replaces a table.'
         )
         return _comment(text)
     name = Path(options.table).name.partition(".")[0].replace("*", "").strip("_- ") or "records"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,57 +10,39 @@ from typing import TYPE_CHECKING
 
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
-from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.database import attach, postgres
 from sqlmicro.database.columns import pick
-from sqlmicro.database.source import find_source, is_elsewhere, split_name
+from sqlmicro.database.source import Source, find_source, is_elsewhere, split_name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
-from sqlmicro.jobs.steps import (  # fmt: skip
-    TABLE_STEPS,
-    Job,
-    Step,
-    accepted,
-    keeps_candidates,
-    nulls_of,
-    own_settings,
-    plan_of,
-    settle_columns,
-    step_columns,
-)
-from sqlmicro.options.common import PublishSettings
-from sqlmicro.options.params import carried, take
-from sqlmicro.pipeline import PassedGate, losses
+from sqlmicro.jobs.plan import Plan, compiled, looked_at
+from sqlmicro.jobs.roles import roles_in_words
+from sqlmicro.jobs.steps import Gate, Job
+from sqlmicro.options.params import carried
+from sqlmicro.pipeline import PassedGate, Run, losses
 from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
 from sqlmicro.publish.publish import Audited
 from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters
 from sqlmicro.publish.targets import Target
-from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.progress import Progress
-from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
-    from sqlmicro.database.source import Source
     from sqlmicro.database.templates import Name
-    from sqlmicro.database.warehouse import Warehouse
-    from sqlmicro.pipeline import Run
     from sqlmicro.publish.publish import Release
-    from sqlmicro.publish.targets import Target
     from sqlmicro.system.secrets import Key
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A job whose table was found, and where its release goes; `watched` if that may yet become the table itself."""
+    """A plan whose table was found, and where its release goes; `watched` if that may yet become the table itself."""
 
-    job: Job
+    plan: Plan
     source: Source
     target: Target
     staging: str
-    manifest: str | None
     watched: bool = False
 
 
@@ -112,7 +93,7 @@ def _purge_on_server(warehouse: Warehouse, report: ReleaseReport, relation: Name
 
 
 def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
-    """Run the steps of all jobs, then publish; return the releases and where their manifests go."""
+    """Plan all jobs, run their steps, then publish; return the releases and where their manifests go."""
 
     given, dry = jobs[0].options, jobs[0].dry
     if given.diff and not dry:
@@ -147,52 +128,47 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
             releases[0].report.sql = warehouse.script()
         for release in releases if given.diff else ():
             release.report.preview = preview.preview(release, given.diff_rows)
-    return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
+    return [(release, part.plan.publish.manifest) for part, release in zip(found, releases, strict=True)]
 
 
 def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
-    """Find the table of a job and settle where its release goes, before any work is done."""
+    """Find the table of a job, plan what is done to it and where its release goes, before any work is done."""
 
     if number:
         warehouse.add_staging()
     for held in job.gates:
-        if held.settings.get("population"):
-            find_source(warehouse, held.settings["population"], name="population_source")
+        if held.options.population:
+            find_source(warehouse, held.options.population, name="population_source")
     source = find_source(warehouse, job.options.table, job.options)
-    target, manifest_file = _choose_target(job, source, warehouse)
-    return _Found(job, source, target, warehouse.staging, manifest_file)
+    plan = compiled(job, source)
+    return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)
 
 
 def _written(jobs: Sequence[Job]) -> set[str]:
     """Return the names of the attached databases that releases are written to."""
 
-    names = []
-    for job in jobs:
-        settings = job.steps[-1].settings
-        if not settings.get("to"):
-            names.append(split_name(settings.get("into") or job.options.table))
+    names = [split_name(job.publish.into or job.options.table) for job in jobs if not job.publish.to]
     return {parts[0] for parts in names if len(parts) == 3}
 
 
-def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
-    """Return where the release goes and where its manifest; what cannot be is refused."""
+def _choose_target(plan: Plan, source: Source, warehouse: Warehouse) -> Target:
+    """Return where the release goes; what cannot be is refused."""
 
-    settings = take(PublishSettings, job.steps[-1].settings, job.steps[-1].where)
-    manifest_file = settings.manifest
-    target = targets.choose_target(source, settings, keeps=keeps_candidates(job))
+    given, dry = plan.publish, plan.job.dry
+    target = targets.choose_target(source, given, keeps=plan.keeps_candidates)
     target = targets.in_database(warehouse, target)
-    if target.purge and not job.dry and target.database == "duckdb":
-        purge.check(target.file or str(job.options.db))
-    manifest.check(manifest_file, settings.overwrite or job.dry, source)
-    if not job.dry:
+    if target.purge and not dry and target.database == "duckdb":
+        purge.check(target.file or str(plan.options.db))
+    manifest.check(given.manifest, given.overwrite or dry, source)
+    if not dry:
         recording.check(warehouse, target)
-    return target, manifest_file
+    return target
 
 
 def _refuse_unlike(found: Sequence[_Found]) -> None:
     """Refuse what cannot be published together: tables with files, or two releases in one place."""
 
-    label = found[0].job.label.partition(", job ")[0]
+    label = found[0].plan.job.label.partition(", job ")[0]
     if len({part.target.kind == "file" for part in found}) > 1:
         must = "the releases of one job file are published together: all as tables, or all as files"
         raise JobError(label, must, "both", "Make two job files")
@@ -203,56 +179,54 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
     mysql.check([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
     paths = [str(path) for part in found if (path := part.target.path)]
-    manifests = [str(Path(part.manifest).absolute()) for part in found if part.manifest]
+    manifests = [str(Path(to).absolute()) for part in found if (to := part.plan.publish.manifest)]
     for listed in (places, paths, manifests):
         if len(set(listed)) < len(listed):
             raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
 
 
 def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
-    """Run the steps of one job up to a release that its gates let pass."""
+    """Run the steps of one plan up to a release that its gates let pass."""
 
     started = time.time()
-    job, source, target = found.job, found.source, found.target
+    source, target, job = found.source, found.target, found.plan.job
     warehouse.staging = found.staging
     watched = found.watched or (target.kind == "in place" and not job.dry)
-    roles = settle_columns(warehouse, source, job)
-    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source), watched=watched)
-    _plan_claims(run, job)
-    targets.check_target(run, target, dry=job.dry)
+    plan = looked_at(found.plan, warehouse, source)
+    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
+    targets.check_target(run, target, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
-    run.claims.clear()
-    pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
+    pipeline.refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
-    _note_roles(run)
-    for step in job.steps[:-1]:
-        _take_step(run, source, job, step)
-    for held in job.gates:
+    run.notes += roles_in_words(run.roles)
+    for step in plan.steps:
+        pipeline.step(run, step)
+    for held in plan.gates:
         _hold(run, held)
-    report = _report(run, job, target, _sensitive(run, job))
+    report = _report(run, job, target, _sensitive(run, plan))
     return publish.prepare(run, target, dry=job.dry, report=report, started=started)
 
 
-def _sensitive(run: Run, job: Job) -> list[sensitive.Sensitive]:
+def _sensitive(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
     """Measure what safe has left to learn of the sensitive columns that it took with the others."""
 
-    safe = [step_columns(job, step, run.roles, run.source)[0] for step in job.method_steps if step.do == "safe"]
-    if not safe:
+    columns = dict.fromkeys(c for step in plan.steps if step.method.name == "safe" for c in step.columns)
+    if not columns:
         return []
     with run.timed("audit"):
-        return sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))
+        return sensitive.measured(run, list(columns))
 
 
 def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
 
     key = secrets.run_key(job.options.seed, job.options.seed_file)
-    roles = settle_columns(warehouse, source, job)
-    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
-    for step in job.steps:
-        _take_step(run, source, job, step)
+    plan = looked_at(compiled(job, source), warehouse, source)
+    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
+    for step in plan.steps:
+        pipeline.step(run, step)
     return run
 
 
@@ -268,7 +242,7 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
     job = replace(job, options=replace(job.options, dry_run=True))
     nowhere = Target("table", "", name=warehouse.staged("not_published"))
     key = secrets.run_key(job.options.seed, job.options.seed_file)
-    found = _Found(job, source, nowhere, warehouse.staging, None, watched=source.is_table)
+    found = _Found(compiled(job, source), source, nowhere, warehouse.staging, watched=source.is_table)
     release = _make(warehouse, found, key)
     publish.publish([release], dry=True)
     _finish(release, dry=True, lost=False)
@@ -277,7 +251,7 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
 
 
 def published(job: Job, release: Release) -> Release:
-    """Publish what was rehearsed to where the last step of the job says; it is audited again, as any release.
+    """Publish what was rehearsed to where the job says by now; it is audited again, as any release.
 
     Raises
     ------
@@ -287,7 +261,7 @@ def published(job: Job, release: Release) -> Release:
 
     run = release.run
     run.resume()
-    target, manifest_file = _choose_target(job, run.source, run.warehouse)
+    target = _choose_target(compiled(job, run.source), run.source, run.warehouse)
     if target.on_server or (target.kind == "in place" and target.file):
         raise InputError(
             "publish, in_place",
@@ -295,13 +269,13 @@ def published(job: Job, release: Release) -> Release:
             "a release that was made before",
             "Call the method with attach and in_place=True, or publish with into=",
         )
-    targets.check_target(run, target, dry=False)
+    targets.check_target(run, target, run.quasi, dry=False)
     report = _report(run, job, target, release.report.sensitive or [])
     made = publish.prepare(run, target, dry=False, report=report, started=release.started)
     publish.publish([made], dry=False)
     _finish(made, dry=False, lost=False)
-    if manifest_file:
-        manifest.write(manifest_file, made.report, made.started)
+    if job.publish.manifest:
+        manifest.write(job.publish.manifest, made.report, made.started)
     return made
 
 
@@ -321,65 +295,22 @@ def finished(run: Run, report: ReleaseReport, audited: Audited) -> None:
     report.notes = run.notes
 
 
-def _plan_claims(run: Run, job: Job) -> None:
-    """Say beforehand which columns will be worked on, so that an unsuitable target is refused before the work."""
-
-    for step in job.method_steps:
-        columns, by = step_columns(job, step, run.roles, run.source)
-        run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
-
-
-def _note_roles(run: Run) -> None:
-    roles = run.roles
-    if roles.identifiers:
-        run.notes.append(
-            "dropped as direct identifiers: "
-            + ", ".join(c.name for c in roles.identifiers)
-            + " (see the reasons with: sqlmicro profile)"
-        )
-    others = [column.name for column in roles.dropped if column not in roles.identifiers]
-    if others:
-        run.notes.append("dropped: " + ", ".join(others))
-    if roles.allowed:
-        run.notes.append("taken for no direct identifiers, as was said: " + ", ".join(c.name for c in roles.allowed))
-    commas = [column.name for column, seen in roles.seen if seen.decimal_comma]
-    if commas:
-        text = "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : "
-        run.notes.append(text + ", ".join(commas))
-    averaged = [column.name for column in roles.used if column.is_digit_group]
-    if averaged:
-        text = "groups of digits by their name, such as postcodes; where means are taken, name them in --nominal: "
-        run.notes.append(text + ", ".join(averaged))
-    if roles.kept:
-        run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))
-
-
-def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
-
-    if step.do in TABLE_STEPS:
-        return
-    method = find(step.do)
-    columns, by = step_columns(job, step, run.roles, source)
-    pipeline.step(run, method, own_settings(step), columns, by, nulls_of(step), step.where)
-
-
-def _hold(run: Run, step: Step) -> None:
+def _hold(run: Run, held: Gate) -> None:
     """Hold the records, as they would be released, to a gate."""
 
-    options = take(AuditStep, step.settings, step.where)
     with run.timed("audit"):
-        rows = gate.rows(run, run.current, options, step.where)
+        rows = gate.rows(run, run.current, held.options, held.where)
     failed = [row for row in rows if row.passed is False]
     if failed:
         raise AuditFailed(
-            step.where,
+            held.where,
             "the release must pass its gates",
             "; ".join(row.told for row in failed),
             "Nothing was published",
         )
-    run.gates.append(PassedGate(options, step.where, rows))
-    for why, named in (("weight", filter(None, [options.weight])), ("sensitive", options.sensitive)):
-        found = pick(run.roles.released, named, f"{step.where}, {why}")
+    run.gates.append(PassedGate(held.options, held.where, rows))
+    for why, named in (("weight", filter(None, [held.options.weight])), ("sensitive", held.options.sensitive)):
+        found = pick(run.roles.released, named, f"{held.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
@@ -420,7 +351,7 @@ def unpublished(run: Run, job: Job, target: str, kind: str, engine: str | None =
         steps=steps,
         key=None,
         hashes=None,
-        versions=_versions(),
+        versions=manifest.versions(),
         dry_run=job.dry,
     )
 
@@ -449,14 +380,3 @@ def _parameters(run: Run, target: Target) -> Parameters:
         target.kind,
         target.widen,
     )
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {
-        "sqlmicro": version("sqlmicro"),
-        "duckdb": version("duckdb"),
-        "numpy": version("numpy"),
-        "python": platform.python_version(),
-    }

@@ -7,13 +7,13 @@ and that publishing comes last, is for `sqlmicro run` to see.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from sqlmicro.audits.inputs import MeasureOption
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
 from sqlmicro.options import common
-from sqlmicro.options.params import REQUIRED, Parameter
+from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
 from sqlmicro.system.json_schema import DIALECT, Schema
 
@@ -75,7 +75,7 @@ def _properties(declared: Iterable[Parameter]) -> Schema:
 
 def _property(parameter: Parameter) -> Schema:
     """Return what the declaration of a parameter says of its values."""
-    found: dict[str, Any] = {"description": parameter.param.help}
+    found: Schema = {"description": parameter.param.help}
     if parameter.choices:
         found |= {"enum": list(parameter.choices)}
     elif parameter.many:
@@ -114,9 +114,10 @@ def _any_step(steps: Iterable[str]) -> Schema:
 
 
 def _gate() -> Schema:
-    names = [*common.names(gate_options()), "measure"]
-    properties = _properties(gate_parameters())
-    properties["measure"]["items"] = {"type": "string", "enum": sorted(audits())}
+    (measure,) = parameters(MeasureOption)
+    names = [*common.names(gate_options()), measure.name]
+    audit = {"type": "string", "enum": sorted(audits())}
+    properties = {**_properties(gate_parameters()), measure.name: {**_property(measure), "items": audit}}
     return {
         "description": "What the release must pass before it is published.",
         "type": "object",

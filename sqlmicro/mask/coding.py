@@ -27,7 +27,7 @@ SOURCE = "Hundepool et al. (2012), top and bottom coding"
 Replacement = Literal["threshold", "mean", "median", "label"]
 Value = Annotated[float | None, Param("Threshold: the tail is this value and those beyond.", metavar="X")]
 Quantile = Annotated[float | None, Param("Threshold: this quantile of the values, 0.99 or 0.01.", min=0, max=1)]
-Count = Annotated[int | None, Param("Threshold: the tail is so many records, and those equal to the last.", min=1)]
+Count = Annotated[int | None, Param("Threshold: the tail is this many records, and those equal to the last.", min=1)]
 Becomes = Annotated[Replacement, Param("What the values of the tail are replaced by.")]
 Label = Annotated[str | None, Param("With --replacement label: the text, such as 85+.", metavar="TEXT")]
 Smallest = Annotated[int, Param("Smallest number of records a tail may have.", min=2)]

@@ -54,7 +54,7 @@ def generalize(
         tuple[str, ...], Param("Bins between breaks: age=18;30;65. Repeat for levels.", metavar="A=X;Y")
     ] = (),
     quantiles: Annotated[
-        tuple[str, ...], Param("So many bins of about equally many records: income=4.", metavar="A=N")
+        tuple[str, ...], Param("This many bins, each with about as many records: income=4.", metavar="A=N")
     ] = (),
     truncate: Annotated[
         tuple[str, ...],
@@ -73,7 +73,7 @@ def generalize(
     ] = "range",
     until_k: Annotated[
         int | None,
-        Param("Find the levels that lose least among those at which every record occurs so often.", min=2, metavar="K"),
+        Param("Find the levels that lose least and at which every record occurs this often.", min=2, metavar="K"),
     ] = None,
     suppress: Annotated[float, Param("With --until-k: share of the records that may be left out.", min=0, max=1)] = 0.0,
 ) -> Outcome:

@@ -90,9 +90,7 @@ def _other_argument(column: Column, kind: Kind, text: str, where: str, wrong: Pa
             )
         return text
     if family in ("date", "timestamp"):
-        raise ParameterError(
-            where, "is for other columns than dates", column.name, f"Use --truncate {column.name}=month"
-        )
+        raise ParameterError(where, "does not work on dates", column.name, f"Use --truncate {column.name}=month")
     if kind == "prefix":
         if not text.isdecimal():
             raise wrong
@@ -145,7 +143,9 @@ def read_hierarchy(path: str, where: str) -> list[list[str]]:
         ) from None
     values = [row[0] for row in found]
     if len(set(values)) < len(values):
-        raise InputError(where, "a value is in a hierarchy once", f"{len(values) - len(set(values))} again in {path!r}")
+        raise InputError(
+            where, "a value must be in a hierarchy once", f"{len(values) - len(set(values))} again in {path!r}"
+        )
     return found
 
 

@@ -42,7 +42,7 @@ def pram(
     work: Work,
     *,
     keep_probability: Annotated[
-        float | None, Param("Probability that a value stays; all others are alike.", min=0, max=1)
+        float | None, Param("Probability that a value stays; all others are equally likely.", min=0, max=1)
     ] = None,
     matrix: Annotated[
         str | None, Param("File with the transition matrix, CSV or TOML, for one column.", metavar="FILE")

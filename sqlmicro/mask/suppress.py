@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 def suppress(
     work: Work,
     *,
-    k: Annotated[int, Param("How often every combination has to occur.", min=2)] = 3,
+    k: Annotated[int, Param("How often every combination must occur.", min=2)] = 3,
     importance: Annotated[
         tuple[str, ...], Param("What it costs to suppress a value of a column: zip=1,age=5. Default: 1.", metavar="A=W")
     ] = (),
     subsets: Annotated[
-        int | None, Param("Hold for every so many columns together. Default: for all columns.", min=1, metavar="M")
+        int | None,
+        Param("Hold for every combination of this many columns. Default: of all columns.", min=1, metavar="M"),
     ] = None,
     nulls_match: Annotated[
         Literal["own-value", "wildcard"],

@@ -34,7 +34,7 @@ def swap(
     work: Work,
     *,
     kind: Annotated[
-        Literal["rank", "data"], Param("Each column among values of near rank, or all together between like records.")
+        Literal["rank", "data"], Param("Swap each column among values of similar rank, or all between similar records.")
     ] = "rank",
     percent: Annotated[float | None, Param("With rank: greatest distance of ranks, in percent of the records.")] = None,
     rate: Annotated[float | None, Param("With data: share of the records that take part.")] = None,

@@ -1,1 +1,2 @@
-"""Missing values: which of them a release has, and how rare patterns of them become frequent; above `work`."""
+"""Missing values: how many there are, and how rare patterns of them become frequent. May import `work` and what is
+below it."""

@@ -1,1 +1,1 @@
-"""Options, declared once: fields of classes, parameters of functions; all who take them read that. Imports system."""
+"""Options, declared once as fields of classes or parameters of functions. May import `system`."""

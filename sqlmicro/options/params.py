@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
+Part = Literal["weights", "candidates", "key"]
+"""The column of weights; whether candidates are published; the file with the key of pseudonyms."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Param:
     """What a parameter means: its help text, its bounds, and how the command line shows it.
 
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
-    not quoted in messages.
+    not quoted in messages. `part` is what a setting is to the program, whatever its method calls it.
     """
 
     help: str
@@ -43,6 +45,7 @@ class Param:
     cli_only: bool = False
     whole: bool = False
     private: bool = False
+    part: Part | None = None
 
 
 K = Annotated[int, Param("Smallest number of records in a group.", min=2)]
@@ -216,7 +219,7 @@ def _own(declaring: type) -> dict[str, Parameter | Registered]:
     return found
 
 
-def _annotated(hint: Any, names: dict[str, Any]) -> tuple[Any, Param | Registered | None]:
+def _annotated(hint: Any, names: dict[str, object]) -> tuple[Any, Param | Registered | None]:
     """Return the type and our mark of an annotation; only those that have one are evaluated.
 
     The arrays of a kernel are annotated with numpy, which is not imported yet.

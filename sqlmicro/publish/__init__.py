@@ -1,1 +1,2 @@
-"""A release made visible: targets, one transaction audited inside, what is recorded of it. Imports pipeline."""
+"""How a release becomes visible: targets, one transaction audited inside, its record. May import `pipeline` and what is
+below it."""

@@ -6,7 +6,7 @@ write: what the table holds is compared in the transaction that publishes, so th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import postgres, triggers
@@ -16,6 +16,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 
 if TYPE_CHECKING:
+    from sqlmicro.database.columns import Column
     from sqlmicro.pipeline import Run
 
 _HERE = "WHERE database_name = $1 AND schema_name = $2 AND "
@@ -94,8 +95,8 @@ def _compare(run: Run) -> None:
         )
 
 
-def check(run: Run, *, widen: bool) -> None:
-    """Refuse a table of DuckDB whose definition forbids what would be written into it.
+def check(run: Run, worked_on: Collection[Column], *, widen: bool) -> None:
+    """Refuse a table whose definition forbids what would be written into it: new values of the columns worked on.
 
     Raises
     ------
@@ -104,17 +105,17 @@ def check(run: Run, *, widen: bool) -> None:
     """
     relation = run.source.relation
     refuse_triggers(run.warehouse, relation)
+    used = {column.name for column in worked_on}
     if _on_server(run):
-        used = {column.name for column in run.quasi}
         emptied = {column.name for column in run.roles.dropped}
         kept = {column.name for column in run.source.columns} - used - emptied
         run.notes += postgres.check(run.warehouse, relation, used=used, kept=kept, emptied=emptied)
         return
-    _check_constraints(run, widen)
+    _check_constraints(run, used, widen)
     _check_others(run.warehouse, relation)
 
 
-def _check_constraints(run: Run, widen: bool) -> None:
+def _check_constraints(run: Run, used: set[str], widen: bool) -> None:
     """Refuse keys, indexes and checks that the new values would break."""
     names = list(run.source.relation)
     found = run.warehouse.query(
@@ -125,7 +126,6 @@ def _check_constraints(run: Run, widen: bool) -> None:
     indexes = run.warehouse.query(
         "catalog", "SELECT index_name, is_unique FROM duckdb_indexes() " + _HERE + "table_name = $3", names
     )
-    used = {column.name for column in run.quasi}
     emptied = {column.name for column in run.roles.dropped}
     for kind, columns in found:
         if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):

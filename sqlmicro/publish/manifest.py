@@ -1,18 +1,20 @@
 """The manifest of a release: where its key comes from, and what tells whether input, output and SQL are still the same.
 
-What is recorded in sqlmicro.releases, and written to a JSON file with `--manifest`. Nothing in it says anything of a
-single record: the hash of the input is keyed, the others are of what is released.
+It is recorded in sqlmicro.releases, and written to a JSON file with `--manifest`. Nothing in it tells of a single
+record: the hash of the input is keyed, the others are of what is released.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +42,11 @@ def before(run: Run) -> Hashes:
     columns are no part but for a row key.
     """
     return Hashes(run.key.of_input(run.content), None, None, sha256(run.warehouse.steps().encode()).hexdigest())
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what made a release."""
+    return {**{name: version(name) for name in ("sqlmicro", "duckdb", "numpy")}, "python": platform.python_version()}
 
 
 def after(

@@ -1,9 +1,9 @@
 """The preview of a release, `--diff`: some of its records, and which of their values were changed.
 
-What a value was before is raw data, and is never shown, only whether it was changed. Neither is what a step promises
-no k for, or what is released as it is: such a value may be that of one person. What is shown of a record, at least k
-records of the release share: the combination of the columns of a step that promises k for records, the value of a
-column where it promises k for values.
+What a value was before is raw data, and is never shown, only whether it was changed. Nor is a value shown for which no
+step promises k, or which is released as it is: it may be that of one person. At least k records of the release share
+what is shown of a record: the combination of the columns of a step that promises k for records, the value of a column
+where it promises k for values.
 """
 
 from __future__ import annotations

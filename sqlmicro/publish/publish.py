@@ -81,7 +81,7 @@ def prepare(run: Run, target: Target, *, dry: bool, report: ReleaseReport, start
         in_place.refuse_other_types(run)
     outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
     for number, kept in zip(run.kept, outputs, strict=True):
-        check_target(run, kept.target, dry=dry)
+        check_target(run, kept.target, run.quasi, dry=dry)
         if not dry:
             report.candidates[number - 1] = replace(report.candidates[number - 1], kept=kept.target.label)
     outputs.append(Output(run.current, target))
@@ -168,7 +168,7 @@ def ordered(run: Run, output: Output) -> Output:
     into = f"{output.relation.table}_in_own_types"
     records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
     names = [(column.staged, "") for column in _in_order(run)]
-    order = run.key.order(run.plan, run.content, content_of(run.warehouse, records, names))
+    order = run.key.order(run.recipe, run.content, content_of(run.warehouse, records, names))
     return replace(output, records=records, order=order)
 
 
@@ -337,7 +337,7 @@ def _write_file(run: Run, output: Output, path: Path) -> Name:
         warehouse.execute("publish", text, **{**names, "path": str(path)})
     path.chmod(0o700 if path.is_dir() else 0o600)
     # As text: what a reader of the file sees, whatever types a reader would guess.
-    options: dict[str, Any] = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    options = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
     if path.is_dir():
         files, own = str(path / "**" / "*.parquet"), {"hive_partitioning": True, "hive_types_autocast": False}
     else:

@@ -1,4 +1,4 @@
-"""The types of a release: kept columns keep theirs, ENUM types lose labels that no record has, what changed is said."""
+"""The types of a release: kept columns keep theirs, ENUM types lose labels that no record has, changes are reported."""
 
 from __future__ import annotations
 

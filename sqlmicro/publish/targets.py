@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +16,7 @@ from sqlmicro.options.common import PublishSettings
 from sqlmicro.publish import in_place
 
 if TYPE_CHECKING:
+    from sqlmicro.database.columns import Column
     from sqlmicro.pipeline import Run
 
 SCHEMA = "sqlmicro"
@@ -166,8 +168,8 @@ def in_database(warehouse: Warehouse, target: Target) -> Target:
     return target
 
 
-def check_target(run: Run, target: Target, *, dry: bool) -> None:
-    """Refuse a target that exists, or a table that cannot be changed in place, before any work is done.
+def check_target(run: Run, target: Target, worked_on: Collection[Column], *, dry: bool) -> None:
+    """Refuse a target that exists, or a table whose columns cannot be worked on in place, before any work is done.
 
     Raises
     ------
@@ -175,11 +177,11 @@ def check_target(run: Run, target: Target, *, dry: bool) -> None:
         With the reason and the way out. In a dry run an existing target is only noted.
     """
     if target.kind == "in place":
-        in_place.check(run, widen=target.widen)
+        in_place.check(run, worked_on, widen=target.widen)
         return
     if target.keeps:
         # Wherever candidates were kept before, there is a first one.
-        check_target(run, target.of_candidate(1), dry=dry)
+        check_target(run, target.of_candidate(1), worked_on, dry=dry)
     if target.partition_by:
         _check_partitions(run, target)
     option = "--to" if target.kind == "file" else "--into"

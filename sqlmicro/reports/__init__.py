@@ -1,1 +1,1 @@
-"""Text, Markdown and HTML of what was found. Imports publish and all below."""
+"""What was found, as text, Markdown and HTML. May import `publish` and what is below it."""

@@ -18,8 +18,8 @@ from sqlmicro.reports.text import figure, line, some, table
 
 _TRUTH = {
     "match": "records are matched by {match}: a rate is how often an attack was right",
-    "assumed": "assumed: nothing tells which record became which, so the true one is taken to be among those that an "
-    "attack ends with. Rates of linkage are upper bounds; --match, with a key that both tables have, measures them",
+    "assumed": "assumed: nothing tells which record became which, so the true one is assumed to be among those that an "
+    "attack ends with. Rates of linkage are upper bounds. To measure them, name a key that both tables have in --match",
 }
 
 
@@ -101,12 +101,12 @@ def _told(found: Detail, assumed: str) -> str:
             return f"the best of {_shown(found.guesses)} keys and seeds made from what was published"
         case Recovered():
             return (
-                f"values recovered to {_shown(found.within)} standard deviations by the others of a group: the records "
-                f"alike in {_GROUPS.get(found.groups, found.groups)}"
+                f"values that the others of a group recover to within {_shown(found.within)} standard deviations; a "
+                f"group is the records alike in {_GROUPS.get(found.groups, found.groups)}"
             )
         case Averaged():
             return (
-                f"values recovered to {_shown(found.within)} standard deviations from {_shown(found.releases)} "
+                f"values recovered to within {_shown(found.within)} standard deviations from {_shown(found.releases)} "
                 f"releases; from the first alone: {_shown(found.one_release)}"
             )
         case InCommon():

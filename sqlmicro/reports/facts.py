@@ -63,7 +63,7 @@ class ReportOptions(DbOption, AttachOption, SubjectOptions, MachineOptions, Read
         ),
     ] = None
     sample: Annotated[int, Param("Records of the original that attacks try; 0 for no attacks.", min=0)] = 1000
-    order: Annotated[int, Param("SAFE deviations: tables of up to so many nominal columns.", min=1, max=10)] = 2
+    order: Annotated[int, Param("SAFE deviations: tables of up to this many nominal columns.", min=1, max=10)] = 2
 
 
 @dataclass(frozen=True)

@@ -68,9 +68,9 @@ def missing(facts: Facts) -> Section:
         for one in found
     ]
     return Section("missing", "Missing values", [Block(
-        text=["How many of the records lack a value. A share that rises tells of values that were taken out, one that "
-              "falls of values that were filled in with those of other records. Not shown is what would tell of fewer "
-              f"than {facts.min_k:,} records."],
+        text=["How many of the records lack a value. If a share rises, values were taken out. If it falls, values of "
+              "other records were filled in. A share that would tell of fewer than "
+              f"{facts.min_k:,} records is not shown."],
         table=Table("Shares of missing values", ["Column", "Before", "After"], rows, frozenset({1, 2})),
     )])  # fmt: skip
 

@@ -17,13 +17,13 @@ from sqlmicro.reports.recorded import RecordedCheck
 def promise(facts: Facts) -> Section:
     """Return the section on what was promised, step by step, and for which unit."""
     whose = (
-        f"The unit is one entity, whom the column {facts.unit} names: a class counts how many different ones it has."
+        f"The unit is one entity, named by the column {facts.unit}: the size of a class is its number of entities."
         if facts.unit
         else "The unit is one record. Where a person has several records, k records may be fewer than k persons: name "
         "the column that says whose record it is with --entity."
     )
     known = (
-        f"The quasi-identifiers, which an attacker is taken to know, are {names(facts.quasi, 40)}. Where one is "
+        f"An attacker is assumed to know the quasi-identifiers: {names(facts.quasi, 40)}. If one of them is "
         f"missing: {NULLS[facts.nulls]}."
     )
     if not facts.steps:
@@ -102,14 +102,15 @@ def risk_map(facts: Facts) -> Section:
     if len(points) < 2:
         return Section("map", "Risk and loss")
     text = [
-        f"The recorded releases of the same source with the same columns, {names(facts.verdict.columns, 8)}. "
-        "Risk is the share of the records tried that distance-based linkage over all of them links, measured in the "
-        "same way for each; loss is the mean over the columns: IL of numeric ones, the share of values changed of "
-        "others. A release on the front is beaten by no other in both."
+        "These are the recorded releases of the same source with the same columns, "
+        f"{names(facts.verdict.columns, 8)}. Risk is the share of the tried records that distance-based linkage "
+        "over all these columns links, measured in the same way for each. Loss is the mean over the columns: IL for "
+        "numeric ones, the share of changed values for others. No release has less risk and less loss than one on the "
+        "front."
     ]
     if facts.other_candidates:
         others = names(facts.other_candidates, 8)
-        text.append(f"Not on this map, because their columns, or their measure of loss, are others: {others}.")
+        text.append(f"Not on this map, because their columns or their measure of loss differ: {others}.")
     rows = [
         [
             f"{p.label} ({p.command}{', this one' if p.chosen else ''})",
@@ -200,7 +201,7 @@ def _records(facts: Facts) -> str:
     if before.recorded is not None:
         text += f" of {before.recorded:,}"
     if before.recorded is not None and before.now is not None and before.now != before.recorded:
-        text += f"; the original has {before.now:,} by now, so that it has changed since"
+        text += f"; the original now has {before.now:,}, so it has changed since"
     return text
 
 

@@ -123,7 +123,7 @@ def _dbscan(
     min_samples: Annotated[
         int | None, Param("Records in the neighbourhood of a core record; k if left out.", min=1)
     ] = None,
-    sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS_DBSCAN)] = 0,
+    sample: Annotated[int, Param("Run on this many rows, drawn at random; 0: all.", min=0, max=MOST_ROWS_DBSCAN)] = 0,
 ) -> Parts:
     """Join records that have `min_samples` records within `eps`, and what they reach; each other row is a group.
 
@@ -167,7 +167,7 @@ def _linkage(how: Linkage) -> Callable[..., Parts]:
         tick: Tick,
         *,
         clusters: Clusters = 50,
-        sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS)] = 0,
+        sample: Annotated[int, Param("Run on this many rows, drawn at random; 0: all.", min=0, max=MOST_ROWS)] = 0,
     ) -> Parts:
         most = min(clusters, max(1, int(n.sum()) // k))
         return _by_distinct_rows(
@@ -204,7 +204,7 @@ def _by_distinct_rows(
             f"algorithm {name}",
             f"takes at most {most:,} distinct rows: it needs up to {per_pair} bytes for each pair of them",
             f"{len(distinct):,} rows, or {per_pair * 1e-9 * len(distinct) ** 2:,.1f} GB",
-            f"With sample={most} it runs on so many rows, drawn at random, and the others join the nearest group",
+            f"With sample={most} it runs on that many rows, drawn at random, and the others join the nearest group",
         )
     found = group(distinct[chosen], weights[chosen])
     groups = int(found.max()) + 1

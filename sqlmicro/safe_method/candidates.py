@@ -110,12 +110,12 @@ class Candidate:
         """What is known of the original from a combination of values that is released."""
         if self.occurring:
             return (
-                f"every released combination of {', '.join(self.occurring)} occurs in the original, if only once: that "
-                "somebody has it is told. How many have it is not: a count near k may stand for an original 1 or 2"
+                f"every released combination of {', '.join(self.occurring)} occurs in the original, if only once: the "
+                "release tells that somebody has it, but not how many. A count near k may stand for an original 1 or 2"
             )
         return (
-            "released are means and modes of groups of at least k: a combination of them may occur in the original or "
-            "not, and a count near k may stand for an original 0, 1 or 2"
+            "the release has means and modes of groups of at least k: a combination of them may occur in the original "
+            "or not, and a count near k may stand for an original 0, 1 or 2"
         )
 
     @property

@@ -12,6 +12,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param
 from sqlmicro.safe_method import distance
+from sqlmicro.safe_method.settings import CountWeight, Order, SumWeight
 from sqlmicro.system.reporting import INLINE
 
 
@@ -34,9 +35,9 @@ class DistanceOptions:
     columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = ()
     numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
     nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3
-    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0
-    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0
+    order: Order = 3
+    count_weight: CountWeight = 1.0
+    sum_weight: SumWeight = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

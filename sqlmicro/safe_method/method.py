@@ -98,7 +98,7 @@ def safe(
     candidate: CandidateNumber = None,
     keep_candidates: KeepCandidates = False,
 ) -> Outcome:
-    """Make every record occur at least k times while the cross tables stay as close to the original as can be.
+    """Make every record occur at least k times while the cross tables stay as close to the original as possible.
 
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
     0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
@@ -128,7 +128,7 @@ def safe(
 
     The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
     repeated exactly. With `round` the records of every combination found are grouped on their own values, k to 2k-1,
-    and released is the mean of each group as `unify_numeric` says: a rounded value would shift the totals. A
+    and the mean of each group is released as `unify_numeric` says: a rounded value would shift the totals. A
     combination that occurs k times gains or loses at most `max_shift` records.
 
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
@@ -191,8 +191,8 @@ def _release(
     _take(work, cells, found, best)
     if keep_candidates:
         work.note(
-            "the files of all candidates are kept beside the release, to compare them in the house: who has several of "
-            "them may learn more of a record than from one"
+            "the files of all candidates are kept beside the release, to compare them in-house: somebody who has "
+            "several of them may learn more about a record than from one"
         )
         for kept in found:
             other = work.outcome.others[kept.number] = Outcome()

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from sqlmicro.options.params import Param
 
-Occurrences = Annotated[int, Param("How often every record occurs at least.", min=2)]
+Occurrences = Annotated[int, Param("How often every record must occur, at least.", min=2)]
 Approach = Annotated[
     Literal["best", "cluster", "search"],
     Param("Group records, search for a file directly, or do both and release the nearest."),
@@ -35,12 +35,16 @@ UnifyNominal = Annotated[
     tuple[str, ...],
     Param("What nominal columns become in a group, one or several to try: mode or medoid.", metavar="HOW"),
 ]
-Order = Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)]
+Order = Annotated[int, Param("Evaluate the tables of up to this many nominal columns.", min=1, max=10)]
 CountWeight = Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)]
 SumWeight = Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)]
 WeightColumn = Annotated[
     str | None,
-    Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
+    Param(
+        "Column of weights, released as it is: counts and sums are weighted, k is not.",
+        metavar="COLUMN",
+        part="weights",
+    ),
 ]
 SmallGroups = Annotated[
     Literal["merge", "drop"],
@@ -53,8 +57,8 @@ NumericValues = Annotated[
 Rounding = Annotated[
     tuple[str, ...],
     Param(
-        "Search: numeric columns that take part as multiples of a step, as in income=100; released is the mean of "
-        "the records in a group.",
+        "Search: numeric columns that take part as multiples of a step, as in income=100; the mean of the records "
+        "in a group is released.",
         metavar="COLUMN=STEP",
     ),
 ]
@@ -64,15 +68,19 @@ Effort = Annotated[
 ]
 MaxShift = Annotated[
     int | None,
-    Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
+    Param("Search: combinations that occur k times keep their records, give or take this many. Default: k/2.", min=0),
 ]
 TimeLimit = Annotated[
     float | None,
-    Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
+    Param("Search: stop after this many seconds and take the best file so far.", min=0, metavar="SECONDS"),
 ]
 CandidateNumber = Annotated[
     int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
 ]
 KeepCandidates = Annotated[
-    bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
+    bool,
+    Param(
+        "Publish every candidate too, each audited, as <target>_candidate_N, to compare them in-house.",
+        part="candidates",
+    ),
 ]

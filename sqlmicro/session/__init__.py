@@ -1,4 +1,5 @@
-"""The Python interface: `open` a database, call a method on a table or frame, look at the release, publish it."""
+"""The Python interface: `open` a database, call a method, look at the release, publish it. May import `api` and what is
+below it."""
 
 from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result

@@ -333,7 +333,7 @@ class Verbs:
         region: str | None = ...,
         **shared: Unpack[Shared],
     ) -> Release:
-        """Make every record occur at least k times while the cross tables stay as close to the original as can be."""
+        """Make every record occur at least k times while the cross tables stay as close to the original as possible."""
 
     def top_code(
         self,

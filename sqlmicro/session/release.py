@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits import gate, k_anonymity
@@ -14,7 +14,7 @@ from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs import run as jobs
-from sqlmicro.jobs.steps import Job, Step
+from sqlmicro.jobs.steps import Job
 from sqlmicro.options.common import PublishSettings
 from sqlmicro.options.params import carried, parameters, take
 from sqlmicro.reports import notebook
@@ -199,10 +199,9 @@ class Release:
             raise ParameterError("publish", "a frame has no name", "no target", "Give into=NAME or to=FILE")
         if in_place:
             settings = replace(settings, no_purge=self._session.check_purge(self, no_purge=no_purge))
-        steps = (*self._job.steps[:-1], Step("publish", asdict(settings), "publish"))
-        options_ = replace(self._job.options, db=self._session.held.path or None, opened=None)
+        options = replace(self._job.options, db=self._session.held.path or None, opened=None)
         with watched():
-            made = jobs.published(replace(self._job, steps=steps, options=options_), self._prepared)
+            made = jobs.published(replace(self._job, options=options, publish=settings), self._prepared)
             self._found = made.report
             if in_place:
                 self._session.purge(self, made.report, wanted=made.target.purge)

@@ -48,13 +48,13 @@ def open(
     memory_limit: str | None = None,
     threads: int | None = None,
 ) -> Session:
-    """Open a database for many steps: every method, and every audit, is a method of what is returned.
+    """Open a database for several steps; every method and every audit is a method of the returned session.
 
     Parameters
     ----------
     db : path, DuckDB connection or None
         A database file, which stays locked until the session is closed; None: a database in memory; or a connection
-        that is open already. Of a connection only cursors are used, so that its settings, its transaction and its
+        that is open already. Only cursors of a connection are used, so that its settings, its transaction and its
         pending results stay as they are. A cursor does not see temporary tables, registered frames, uncommitted changes
         and `USE` of its connection: give those as a relation, such as `connection.table("t")`.
     attach : str or sequence of str
@@ -65,9 +65,9 @@ def open(
     read_only : bool
         Open the file, and what is attached, only to read: nothing can be published into it.
     memory_limit : str, optional
-        Memory the database may use, such as "4GB"; of a connection its own setting holds.
+        Memory the database may use, such as "4GB"; a connection keeps its own setting.
     threads : int, optional
-        Threads the database may use; of a connection its own setting holds.
+        Threads the database may use; a connection keeps its own setting.
 
     Returns
     -------
@@ -76,15 +76,15 @@ def open(
     Raises
     ------
     InputError
-        When there is no such file, it is no database or locked, or the connection is closed.
+        When there is no such file, it is not a database or is locked, or the connection is closed.
     ParameterError
         When `attach` has another form, a password in it, or a name that is taken.
 
     Notes
     -----
     The command line locks the configuration and forbids the database to reach other files (`enable_external_access`,
-    `lock_configuration`) for the length of a run. A session does neither, because its database goes on living. Where
-    they are set on a connection they hold: without external access neither files can be read nor published to. A
+    `lock_configuration`) for the length of a run. A session does neither, because its database lives on. If they
+    are set on a connection, they hold: without external access, files can neither be read nor published to. A
     connection spills to its own `temp_directory`; a session of ours to a private folder.
 
     While a release is open, its records and the originals they were made from are in a database in memory that is

@@ -1,1 +1,1 @@
-"""What has nothing to do with records: scratch folders, locks, signals, progress, secrets. Imports errors."""
+"""What has nothing to do with records: scratch folders, locks, signals, progress, secrets. May import `errors`."""

@@ -222,4 +222,4 @@ def _answer_late(watch: Watch) -> None:
     try:
         _call(watch.answers[watch.waiting[0]], watch.waiting[0], None)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt("it was too late, what was asked for is written") from None
+        raise KeyboardInterrupt("the signal came too late: what was asked for is written") from None

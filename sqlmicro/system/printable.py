@@ -1,7 +1,7 @@
 """Names as they are shown: what a terminal or a page would act on instead of showing it is written as an escape.
 
-A column can be called `\\x1b[2J`, which clears the screen, or hold U+202E, which turns round what follows. Shown are
-letters, digits, signs and the plain blank (`str.isprintable`); anything else is written as Python would: controls, line
+A column can be called `\\x1b[2J`, which clears the screen, or hold U+202E, which turns round what follows. Letters,
+digits, signs and the plain blank (`str.isprintable`) are shown; the rest is written as Python would: controls, line
 ends, marks of direction, characters of no width, other blanks. Data stays as it is: JSON and TOML have escapes of
 their own, and statements are exact unless they are printed on a terminal.
 """

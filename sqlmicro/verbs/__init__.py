@@ -1,1 +1,1 @@
-"""Commands that are more than one call: compare, report, warm-up. Imports spark and all below."""
+"""Commands that are more than one call: attack, compare, report, warm-up. May import `spark` and what is below it."""

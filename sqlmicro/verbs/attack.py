@@ -23,7 +23,7 @@ from sqlmicro.database.columns import pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import NO_OPTIONS, AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.publish.report import Parameters
@@ -32,7 +32,7 @@ from sqlmicro.reports import recorded
 from sqlmicro.reports.recorded import RecordedRelease
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import from_json
-from sqlmicro.system.secrets import Plan, Task
+from sqlmicro.system.secrets import Recipe, Task
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
     sensitive: Annotated[
         tuple[str, ...], Param("Sensitive columns of the release, which the attacker wants.", metavar="A,B")
     ] = ()
-    nominal: Annotated[tuple[str, ...], Param("Numbers that only are equal or not.", metavar="A,B")] = ()
+    nominal: Annotated[tuple[str, ...], Param("Numbers that are only compared as equal or not.", metavar="A,B")] = ()
     attack: Annotated[
         tuple[str, ...], Param("Make this attack only; repeatable. Default: all that can be made.", metavar="NAME")
     ] = ()
@@ -104,8 +104,8 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
         record = None if number is None else recorded.read(warehouse, number)
         manifest = _manifest(options.manifest)
         published = [*leaves(_as_published(warehouse, number)), *leaves(manifest)]
-        plan = _plan(_parameters(manifest) or (record.parameters if record else None))
-        knowledge = Knowledge(pairs, sensitive, published, plan, options.settings)
+        recipe = _recipe(_parameters(manifest) or (record.parameters if record else None))
+        knowledge = Knowledge(pairs, sensitive, published, recipe, options.settings)
         made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
         verdict = promised.measured(
             found[0].columns, record.promises if record else Promises(), promised.counter(warehouse, found[0].relation),
@@ -115,7 +115,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
 
 
 def _find(warehouse: Warehouse, options: AttackOptions, name: str, table: str) -> Source:
-    reader = options if file_format(table) == "csv" else NO_OPTIONS
+    reader = options if file_format(table) == "csv" else AS_FOUND
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 
@@ -155,13 +155,13 @@ def _parameters(manifest: Any) -> Parameters | None:
         return None
 
 
-def _plan(parameters: Parameters | None) -> Plan:
-    """Return the plan that parameters tell of, but for the source."""
+def _recipe(parameters: Parameters | None) -> Recipe:
+    """Return the recipe that parameters tell of, but for the source."""
     if parameters is None:
         return UNKNOWN
     tasks = [Task(step.method, tuple(step.columns), tuple(step.by), step.nulls, step.settings)
              for step in parameters.steps]  # fmt: skip
-    return Plan("", tuple(parameters.dropped), tuple(parameters.row_key), tuple(tasks))
+    return Recipe("", tuple(parameters.dropped), tuple(parameters.row_key), tuple(tasks))
 
 
 def least(made: Sequence[Promise]) -> Promise | None:

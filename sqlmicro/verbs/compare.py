@@ -272,10 +272,9 @@ def _job(candidate: Candidate, options: CompareOptions, scales: Scales, progress
     """Return the job of the candidate's own command, everything else dropped."""
     method, told = find(candidate.method), _told(find(candidate.method), candidate.settings, scales)
     given = carried(JobOptions, options, rest="drop", keep=told.pop("keep", ()))
-    settings = {**candidate.settings, **told}
-    if method.takes("nulls"):
-        settings["nulls"] = options.nulls
-    step = Step(method.name, settings, method.name)
+    columns, by = (told.pop(name, ()) for name in ("columns", "by"))
+    nulls = options.nulls if method.takes("nulls") else None
+    step = Step(method, method.name, {**candidate.settings, **told}, columns, by, nulls)
     return Job(given, (step,), _WHERE, progress)
 
 
@@ -350,9 +349,9 @@ def _row(
 def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> str:
     """Return the command line that makes the release of a candidate.
 
-    >>> options = CompareOptions(db="w.duckdb", table="persons", nulls="keep")
+    >>> options = CompareOptions(db="w.db", table="t", nulls="keep")
     >>> command(Candidate("mdav", "mdav", {"k": 3}), options, Scales(("age", "net income"), ("town",), ()))
-    "sqlmicro mdav --db w.duckdb --table persons --columns 'age,net income,town' --nominal town --nulls keep --k 3"
+    "sqlmicro mdav --db w.db --table t --columns 'age,net income,town' --nominal town --rest drop --nulls keep --k 3"
     """
     method = find(candidate.method)
     words = ["sqlmicro", method.name]
@@ -360,6 +359,7 @@ def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> st
         words += [f"--{name}", str(given)] if given else []
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
+    words += ["--rest", "drop"]
     if options.identifier_ok:
         words += ["--identifier-ok", _comma_list(options.identifier_ok)]
     if options.nulls and method.takes("nulls"):

@@ -78,7 +78,7 @@ def test_tables_that_cannot_be_compared(attack: Attack) -> None:
         attack({"original": {"a": [1]}, "release": {"a": [1], "b": [1]}}, columns="b")
     report = attack({"original": {"age": [21, 38]}, "release": {"age": ["twenties", "thirties"]}})
     assert len(report["notes"]) == 1
-    assert report["notes"][0].endswith("taken to differ everywhere: age")
+    assert report["notes"][0].endswith("so they count as different everywhere: age")
     assert report["attacks"]["distance-linkage"]["rate"] == 0.5
 
 

@@ -195,7 +195,7 @@ def test_ranges_are_read(attack: Attack) -> None:
     assert report["attacks"]["distance-linkage"]["rate"] == pytest.approx((1 / 2 + 1 / 2 + 1 / 3 + 1 + 1) / 5)
     assert report["attacks"]["intersection"]["rate"] == pytest.approx((1 / 2 + 1 / 2 + 1 / 3 + 1 + 1) / 5)
     assert report["attacks"]["intersection"]["truth_among_them"] == 1.0
-    assert report["notes"] == ["released as ranges, which are read: age"]
+    assert report["notes"] == ["released as ranges, and read as such: age"]
     # Of values in no range the nearer end counts: 50 is nearer to 40 than to 65; of dates, days.
     far = {**original, "age": [21, 29, 50, None, 70]}
     assert attack({"original": far, "release": release}, match="id")["attacks"]["distance-linkage"]["rate"] == 0.8

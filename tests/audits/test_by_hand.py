@@ -117,7 +117,7 @@ def test_a_population(audit: Audit) -> None:
     holds(found["delta-presence"][0], value=1.0, least=0.0, violating_classes=1)
     unknown = audit(tables, ["delta-presence"], **given, nulls="wildcard")["delta-presence"][0]
     assert unknown["value"] is None
-    assert "one class only" in unknown["reason"]
+    assert "must be in one class" in unknown["reason"]
 
 
 def test_no_records(audit: Audit) -> None:

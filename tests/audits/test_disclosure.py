@@ -109,7 +109,7 @@ def test_random_tables(audit: Audit, rows: list[tuple[Any, ...]], nulls: str, c:
     compare(audit, MEASURES, rows, nulls, c, size)
 
 
-@examples(6 * settings.default.max_examples)
+@examples(settings.default.max_examples)
 @given(measure=st.sampled_from(MEASURES), **RANDOM)
 def test_one_audit_of_random_tables(
     audit: Audit, measure: str, rows: list[tuple[Any, ...]], nulls: str, c: float, size: int

@@ -10,6 +10,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from command import run
 
 import sqlmicro
 from sqlmicro.audits.registry import audits, gates
@@ -24,7 +25,7 @@ PERSONS = {
 
 
 def command(*arguments: str) -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-m", "sqlmicro", *arguments], capture_output=True, text=True, check=False)
+    done = run(*arguments)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -125,8 +126,9 @@ def test_a_database_that_cannot_be_written_to_is_audited_all_the_same(db: str) -
     sqlmicro.mdav("records", db=db, columns=["income"], rest="drop", k=3, into="out")
     arguments = ("audit", "--db", db, "--table", "out", "--quasi", "income", "--min-k", "3", "--json")
     with duckdb.connect(db, read_only=True):  # another process reads it, so that nobody may write
-        code, out, _ = command(*arguments)
-    assert (code, json.loads(out)["passed"], json.loads(out)["recorded"]) == (0, True, False)
+        done = subprocess.run([sys.executable, "-m", "sqlmicro", *arguments], capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["passed"], found["recorded"]) == (0, True, False)
     code, out, _ = command(*arguments)
     assert (code, json.loads(out)["recorded"]) == (0, True)
 

@@ -27,7 +27,7 @@ def peak_mb():
 
 
 def rounds(functions, repeat):
-    """Run every function `repeat` times in turn, after one round that is not counted; return median CPU seconds."""
+    """Run every function `repeat` times in turn, after one round that is not counted; return their CPU seconds."""
     seconds = {name: [] for name in functions}
     for number in range(repeat + 1):
         for name, function in functions.items():
@@ -35,7 +35,19 @@ def rounds(functions, repeat):
                 function()
             if number:
                 seconds[name].append(measured.cpu)
-    return {name: statistics.median(values) for name, values in seconds.items()}
+    return Rounds(seconds)
+
+
+class Rounds(dict):
+    """CPU seconds of every round, by name."""
+
+    def median(self, name):
+        return statistics.median(self[name])
+
+    def ratio(self, name, to):
+        """Return median, lowest and highest ratio of one to another, each in the same round."""
+        ratios = [round(a / b, 3) for a, b in zip(self[name], self[to], strict=True)]
+        return [statistics.median(ratios), min(ratios), max(ratios)]
 
 
 def emit(**fields):

@@ -10,7 +10,7 @@ from _measure import emit, peak_mb, rounds
 from sqlmicro.audits import inputs, runner
 from sqlmicro.database.warehouse import Warehouse
 
-_TABLE = """CREATE TABLE people AS SELECT
+_TABLE = """CREATE TABLE memory.main.people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,
   'category ' || (hash(i, 2) % 12) AS b, CAST(hash(i, 3) % 7 AS INTEGER) AS c,
   'region number ' || (hash(i, 4) % 16) AS d, CAST(1 + hash(i, 5) % 9 AS DOUBLE) AS weight
@@ -32,7 +32,7 @@ def main():
             warehouse.query("bench", _TABLE, n=rows)
 
             def group_by(warehouse=warehouse):
-                text = "SELECT min(n) FROM (SELECT count(*) AS n FROM people GROUP BY a, b, c, d)"
+                text = "SELECT min(n) FROM (SELECT count(*) AS n FROM memory.main.people GROUP BY a, b, c, d)"
                 warehouse.query("bench", text)
 
             def run(check, warehouse=warehouse, **roles):
@@ -53,9 +53,9 @@ def main():
             emit(
                 bench="audits",
                 rows=rows,
-                group_by_cpu=cpu["group_by"],
+                group_by_cpu=cpu.median("group_by"),
                 peak_mb=peak_mb(),
-                **{f"{name} ratio": seconds / cpu["group_by"] for name, seconds in cpu.items() if name != "group_by"},
+                **{f"{name} ratio": cpu.ratio(name, "group_by") for name in cpu if name != "group_by"},
             )
 
 

@@ -13,7 +13,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
 
-_TABLE = """CREATE TABLE people AS SELECT
+_TABLE = """CREATE TABLE memory.main.people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,
   'category ' || (hash(i, 2) % 12) AS b, CAST(hash(i, 3) % 7 AS INTEGER) AS c,
   'region number ' || (hash(i, 4) % 16) AS d, CAST(hash(i, 5) % 2 AS INTEGER) AS e, 'x' || (hash(i, 6) % 9) AS f
@@ -41,7 +41,7 @@ def main():
                 return distance.measure(warehouse, cells(), other, six, [], order)
 
             def group_by(columns, warehouse=warehouse):
-                text = "SELECT min(n) FROM (SELECT count(*) AS n FROM people GROUP BY {{ c | idents }})"
+                text = "SELECT min(n) FROM (SELECT count(*) AS n FROM memory.main.people GROUP BY {{ c | idents }})"
                 warehouse.query("bench", text, c=columns)
 
             cpu = rounds(
@@ -59,10 +59,10 @@ def main():
                 rows=rows,
                 combinations=warehouse.count(Name("staging", "", "cells")),
                 columns=len(describe(warehouse, source.relation)),
-                **{f"{name}_cpu": seconds for name, seconds in cpu.items()},
-                ratio_distance_order_2=cpu["distance_order_2"] / cpu["group_by_6"],
-                ratio_distance_all=cpu["distance_all_64"] / cpu["group_by_6"],
-                ratio_k_check=cpu["k_check_4"] / cpu["group_by_4"],
+                **{f"{name}_cpu": cpu.median(name) for name in cpu},
+                ratio_distance_order_2=cpu.ratio("distance_order_2", "group_by_6"),
+                ratio_distance_all=cpu.ratio("distance_all_64", "group_by_6"),
+                ratio_k_check=cpu.ratio("k_check_4", "group_by_4"),
                 peak_mb=peak_mb(),
             )
 

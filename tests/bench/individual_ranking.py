@@ -37,11 +37,13 @@ def peers(warehouse, k):
 
     def write(table):
         connection.register("arrow_table", table)
-        connection.execute("CREATE OR REPLACE TABLE result AS SELECT * FROM arrow_table")
+        connection.execute("CREATE OR REPLACE TABLE memory.main.result AS SELECT * FROM arrow_table")
         connection.unregister("arrow_table")
 
     def order_by():
-        connection.execute("CREATE OR REPLACE TABLE result AS SELECT row_id, x FROM staging.numbered ORDER BY x")
+        connection.execute(
+            "CREATE OR REPLACE TABLE memory.main.result AS SELECT row_id, x FROM staging.numbered ORDER BY x"
+        )
 
     def numpy():
         arrays = connection.execute("SELECT row_id, x FROM staging.numbered").fetchnumpy()
@@ -84,12 +86,12 @@ def main():
             with Warehouse.open(None) as warehouse:
                 warehouse.query(
                     "bench",
-                    "CREATE TABLE people AS SELECT (hash(i) % 1000000007) / 1000.0::DOUBLE AS x "
+                    "CREATE TABLE memory.main.people AS SELECT (hash(i) % 1000000007) / 1000.0::DOUBLE AS x "
                     "FROM range({{ n }}) t(i)",
                     n=rows,
                 )
                 source = find_source(warehouse, "people")
-                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
                 with Measure() as loading:
                     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
                 method = find("individual-ranking")
@@ -118,8 +120,8 @@ def main():
                     rows=rows,
                     k=k,
                     load_cpu=loading.cpu,
-                    **{f"{name}_cpu": seconds for name, seconds in cpu.items()},
-                    **{f"ratio_to_{n}": cpu["sqlmicro"] / s for n, s in cpu.items() if n != "sqlmicro"},
+                    **{f"{name}_cpu": cpu.median(name) for name in cpu},
+                    **{f"ratio_to_{name}": cpu.ratio("sqlmicro", name) for name in cpu if name != "sqlmicro"},
                     peak_mb=peak_mb(),
                 )
 

@@ -30,7 +30,7 @@ MASKS = {
     "shuffle": ("shuffle", "x", {}),
     "swap": ("swap", "x", {"percent": 5.0}),
 }
-TABLE = """CREATE TABLE people AS
+TABLE = """CREATE TABLE memory.main.people AS
 SELECT
   (hash(i) % 1000000007) / 1000.0::DOUBLE AS x,
   'town ' || hash(i) % 20 AS town,
@@ -72,7 +72,7 @@ def main():
         with Warehouse.open(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
             source = find_source(warehouse, "people")
-            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
             run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]
@@ -80,8 +80,9 @@ def main():
                 cpu = rounds({"mask": mask(run, method, column, settings), "base": base}, given.repeat)
                 emit(
                     bench="masking", mask=name, rows=rows, memory_limit=given.memory_limit,
-                    mask_cpu=cpu["mask"], base="sort" if name == "swap" else "sha256", base_cpu=cpu["base"],
-                    ratio=cpu["mask"] / cpu["base"], peak_mb=peak_mb(),
+                    base="sort" if name == "swap" else "sha256",
+                    mask_cpu=cpu.median("mask"), base_cpu=cpu.median("base"),
+                    ratio=cpu.ratio("mask", "base"), peak_mb=peak_mb(),
                 )  # fmt: skip
 
 

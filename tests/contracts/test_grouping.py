@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 
 from sqlmicro import SqlmicroError
 from sqlmicro.database.templates import root
+from sqlmicro.options.params import settle
 from sqlmicro.registry import Method, methods
 
 ALL = [method for method in methods().values() if method.stage != "mask"]
@@ -23,7 +24,20 @@ SHORT: dict[str, dict[str, Any]] = {
     "safe": {"effort": "fast"},
 }
 """Settings that keep a search short; a contract holds however long it goes on."""
-every_method = pytest.mark.parametrize("method", ALL, ids=lambda method: method.name)
+ONE_OF_EACH = ("mdav", "individual-ranking", "safe")
+"""A kernel, a statement and SAFE: where the others share the code that a contract is about, they are `slow`."""
+OWN_STATEMENTS = {method.templates: method.name for method in reversed(ALL)}.values()
+"""One method of those that run the same statements."""
+
+
+def _quick(names: Container[str]) -> pytest.MarkDecorator:
+    """Give a test every method; those that are not named here are `slow`."""
+    marks = {method.name: [] if method.name in names else [pytest.mark.slow] for method in ALL}
+    return pytest.mark.parametrize("method", [pytest.param(m, id=m.name, marks=marks[m.name]) for m in ALL])
+
+
+every_method = _quick([method.name for method in ALL])
+one_of_each = _quick(ONE_OF_EACH)
 
 
 def test_there_are_methods_of_both_engines() -> None:
@@ -57,8 +71,17 @@ def _kept(columns: dict[str, list[Any]]) -> dict[int, str]:
 
 
 @every_method
-@pytest.mark.parametrize(("n", "k"), [(3, 3), (50, 7)])
-def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Method, n: int, k: int) -> None:
+def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Method) -> None:
+    _rows_and_kept_columns_stay(workbench, method, 50, 7)
+
+
+@one_of_each
+def test_one_group_of_k_is_released(workbench: Any, method: Method) -> None:
+    """That every kernel takes n = k is in sqlmicro/contracts."""
+    _rows_and_kept_columns_stay(workbench, method, 3, 3)
+
+
+def _rows_and_kept_columns_stay(workbench: Any, method: Method, n: int, k: int) -> None:
     table = _persons(n)
     db = workbench.make(table)
     scales = {"numeric": ["income", "age"]} if method.name == "safe" else {}
@@ -80,14 +103,15 @@ def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Me
         assert sum(release.columns[name]) == pytest.approx(sum(original[name]), rel=1e-9)
 
 
-@every_method
+@one_of_each
 def test_same_seed_same_release(workbench: Any, method: Method) -> None:
+    """That every kernel gives the same labels is in sqlmicro/contracts, the same bytes in test_same_bytes."""
     db = workbench.make(_persons(40))
     first, second = (_release(workbench, method, db, k=3, **OPTIONS).columns for _ in range(2))
     assert repr(first) == repr(second)
 
 
-@every_method
+@one_of_each
 @pytest.mark.parametrize("n", [0, 4])
 def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any, method: Method, n: int) -> None:
     db = workbench.make(_persons(n))
@@ -98,17 +122,21 @@ def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any,
     assert workbench.relations(db) == [("main", "records")]
 
 
-@every_method
-@pytest.mark.parametrize("k", [1, -3])
-def test_k_below_2_is_refused(workbench: Any, method: Method, k: int) -> None:
+def test_k_below_2_is_refused_before_anything_is_opened(workbench: Any) -> None:
+    for method in ALL:
+        for k in (1, 0, -3):
+            with pytest.raises(SqlmicroError, match="at least 2") as refused:
+                settle(method.settings, {"k": k}, method.name)
+            assert refused.value.exit_code == 2, method.name
     db = workbench.make(_persons(10))
     with pytest.raises(SqlmicroError, match="at least 2") as refused:
-        workbench.release(method.name, db, k=k, **OPTIONS)
+        workbench.release("mdav", db, k=1, **OPTIONS)
     assert refused.value.exit_code == 2
 
 
-@every_method
+@one_of_each
 def test_duplicates_and_constant_columns_are_released(workbench: Any, method: Method) -> None:
+    """That every kernel groups them is in sqlmicro/contracts."""
     columns = {"income": ("DOUBLE", [5.0] * 20), "age": ("INTEGER", [1, 1, 1, 1, 90] * 4)}
     release = _release(workbench, method, workbench.make(columns), k=4, columns=["income", "age"])
     assert release.rows == 20
@@ -126,33 +154,48 @@ def _names_in_templates() -> list[str]:
     return sorted(found)
 
 
-@every_method
-@pytest.mark.parametrize("role", [pytest.param("columns", marks=pytest.mark.slow), "by", "keep"])
-def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method, role: str) -> None:
+NAMES = _names_in_templates()
+HALVES = [NAMES[::2], NAMES[1::2]]
+
+
+def _release_with_names(workbench: Any, method: Method, **roles: list[str]) -> None:
     rng = np.random.default_rng(5)
-    n, names = 40, _names_in_templates()
-    assert {"row_id", "value", "label", "rowid"} <= set(names)
+    n = 15
+    # As strata they are constant, so that there is one stratum.
     table: dict[str, tuple[str, Any]] = {"income": ("DOUBLE", rng.normal(size=n).tolist())}
-    for name in names:
-        # As strata they are constant, so that there is one stratum.
-        table[name] = ("DOUBLE", [4.0] * n if role == "by" else rng.normal(size=n).tolist())
+    for role, names in roles.items():
+        for name in names:
+            table[name] = ("DOUBLE", [4.0] * n if role == "by" else rng.normal(size=n).tolist())
+    # A column that is called `position` and has five decimals is taken for a place on the earth.
+    options: dict[str, Any] = {"columns": ["income"], "k": 3, "seed": "names", "identifier_ok": list(table)}
+    for role, names in roles.items():
+        options[role] = [*options.get(role, []), *names]
+    if method.name == "safe":
+        options |= {"algorithm": ["kmeans++(clusters=5)"], "order": 1, "numeric": options["columns"]}
+    release = _release(workbench, method, workbench.make(table), **options)
+    assert set(release.columns) == set(table)
+    assert release.rows == n
+    for name in roles.get("columns", []):
+        assert sum(release.columns[name]) == pytest.approx(sum(table[name][1]), abs=1e-9)
+    others = [name for role, names in roles.items() if role != "columns" for name in names]
+    assert Counter(release.records(others)) == Counter(zip(*(table[name][1] for name in others), strict=True))
+
+
+@_quick(OWN_STATEMENTS)
+def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method) -> None:
+    """Half of the names are strata, and the others are kept; the slow test has every name in every role."""
+    assert {"row_id", "value", "label", "rowid"} <= set(NAMES)
+    by, keep = HALVES
+    _release_with_names(workbench, method, by=by, keep=keep)
+
+
+@pytest.mark.slow
+@every_method
+@pytest.mark.parametrize("role", ["columns", "by", "keep"])
+def test_columns_may_have_those_names_in_every_role(workbench: Any, method: Method, role: str) -> None:
     # DuckDB evaluates tables of 64 nominal columns at most, so SAFE takes its strata in two halves.
-    halves = [names[::2], names[1::2]] if method.name == "safe" and role == "by" else [names]
-    for some in halves:
-        part = {name: table[name] for name in ["income", *some]}
-        # A column that is called `position` and has five decimals is taken for a place on the earth.
-        options: dict[str, Any] = {"columns": ["income"], "k": 3, "seed": "names", "identifier_ok": list(part)}
-        options[role] = [*options.get(role, []), *some]
-        if method.name == "safe":
-            options |= {"algorithm": ["kmeans++(clusters=5)"], "order": 1, "numeric": options["columns"]}
-        release = _release(workbench, method, workbench.make(part), **options)
-        assert set(release.columns) == set(part)
-        assert release.rows == n
-        if role == "columns":
-            for name, (_, values) in part.items():
-                assert sum(release.columns[name]) == pytest.approx(sum(values), abs=1e-9)
-        else:
-            assert Counter(release.records(some)) == Counter(zip(*(part[name][1] for name in some), strict=True))
+    for names in HALVES if role == "by" else [NAMES]:
+        _release_with_names(workbench, method, **{role: names})
 
 
 @pytest.fixture
@@ -170,7 +213,7 @@ def ends() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("ends")
-@every_method
+@one_of_each
 @pytest.mark.parametrize("values", [[1.7e308, -1.7e308, 1.6e308, 1e308], [1e200, -3e200, 2e200, 5e199]])
 def test_numbers_too_large_to_add_or_square_are_refused_or_stay_finite(
     workbench: Any, method: Method, values: list[float]
@@ -186,7 +229,7 @@ def test_numbers_too_large_to_add_or_square_are_refused_or_stay_finite(
     assert np.isfinite(release.report["IL"])
 
 
-@every_method
+@one_of_each
 @pytest.mark.parametrize(("kind", "nulls"), [("DATE", "error"), ("TIMESTAMP", "keep")])
 def test_infinite_dates_are_refused(workbench: Any, method: Method, kind: str, nulls: str) -> None:
     db = workbench.make({"x": (kind, ["infinity", "2020-01-02", "2020-01-01"] * 4), "y": ("DOUBLE", range(12))})

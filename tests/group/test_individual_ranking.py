@@ -176,7 +176,7 @@ def test_the_report_warns_that_the_record_is_not_k_anonymous(workbench: Any) -> 
     release = workbench.release("individual-ranking", db, k=3, columns=list("abcdef"))
     assert release.report["k"] is None
     assert release.report["k_released"] < 3
-    assert "Nobody promised a k for the record" in release.report["verdict"]["sentence"]
+    assert "No k was promised for the record" in release.report["verdict"]["sentence"]
 
 
 @pytest.mark.parametrize("settings", [{"k": 1}, {"k": 0}, {"representative": "mode"}, {"remainder": "first"}])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from looping import each
 from naive_kanonymeans import naive_first_centres, naive_group_around, naive_steps, partition
 
 from sqlmicro.group import kanonymeans as module
@@ -17,7 +18,6 @@ from sqlmicro.registry import silent
 
 MERGES = ("inner-loop", "outer-loop", "single-pass")
 MEASURES = ("centroid", "sse")
-every_merge = pytest.mark.parametrize("merge", MERGES)
 
 
 def draw(kind: str, seed: int, n: int, p: int) -> np.ndarray:
@@ -39,9 +39,9 @@ KINDS = ("normal", "far from 0", "skewed", "ties", "far ties", "five records", "
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("init", ["forgy", "kmeans++"])
-@pytest.mark.parametrize("measure", MEASURES)
-@every_merge
+@each("init", ["forgy", "kmeans++"])
+@each("measure", MEASURES)
+@each("merge", MERGES)
 def test_groups_are_those_of_the_naive_reference(kind: str, init: Any, merge: Any, measure: Any) -> None:
     for seed, (n, p, k, centres) in enumerate([(22, 1, 2, None), (25, 2, 3, None), (27, 4, 5, 2), (21, 13, 4, 15)]):
         X = draw(kind, seed, n, p)
@@ -66,7 +66,7 @@ def test_groups_are_those_of_the_naive_reference(kind: str, init: Any, merge: An
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-@every_merge
+@each("merge", MERGES)
 def test_groups_of_larger_data_are_those_of_the_naive_reference(kind: str, merge: Any) -> None:
     for seed, (n, p, k) in enumerate([(200, 2, 3), (150, 8, 2), (260, 1, 5)]):
         X = draw(kind, 100 + seed, n, p)
@@ -124,7 +124,7 @@ def test_split_by_hand() -> None:
     assert (module._split(X[:5], np.zeros(5, dtype=np.int64), 3) == 0).all(), "groups below 2k stay whole"
 
 
-@pytest.mark.parametrize("kind", ["normal", "ties", "five records"])
+@each("kind", ["normal", "ties", "five records"])
 def test_split_of_all_records_is_mdav_plus(kind: str) -> None:
     for seed, (n, p, k) in enumerate([(60, 2, 3), (83, 5, 7), (41, 1, 2)]):
         X = draw(kind, seed, n, p)
@@ -175,7 +175,7 @@ def optimum(X: np.ndarray, k: int) -> float:
     return _optimum(tuple(map(tuple, X.tolist())), k)
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
+@each("k", [2, 3, 4])
 def test_loss_is_never_below_the_optimum_and_sometimes_reaches_it(k: int) -> None:
     reached = 0
     for seed in range(6):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from looping import each
 from naive_ward import brute_force, sse
 
 from sqlmicro.errors import InputError
@@ -74,7 +76,7 @@ def _columns() -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.parametrize(("n", "k"), [(2, 2), (5, 2), (9, 2), (6, 3), (11, 3), (12, 3), (5, 5), (10, 5)])
+@each(("n", "k"), [(2, 2), (5, 2), (9, 2), (6, 3), (11, 3), (12, 3), (5, 5), (10, 5)])
 def test_no_grouping_loses_less(n: int, k: int) -> None:
     """Against every grouping there is, not only those of consecutive values in groups below 2k."""
     rng = np.random.default_rng(n * k)
@@ -93,9 +95,7 @@ def test_the_brute_force_tries_every_partition() -> None:
     assert brute_force(X, 2) == pytest.approx(min(losses), rel=1e-12)
 
 
-@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9, -1e9])
-@pytest.mark.parametrize("name", _columns())
-@pytest.mark.parametrize("k", [2, 5, 10])
+@each("name, offset, k", product(_columns(), [0.0, 1e6, 1e9, -1e9], [2, 5, 10]))
 def test_the_loss_is_the_optimum_of_exact_arithmetic_at_any_offset(name: str, offset: float, k: int) -> None:
     values = np.sort(_columns()[name] + offset)
     labels = optimal_groups(values, k)
@@ -129,13 +129,13 @@ def test_of_equally_good_groupings_the_last_group_is_the_shortest() -> None:
     assert np.bincount(optimal_groups(np.zeros(9), 3)).tolist() == [3, 3, 3]
 
 
-@pytest.mark.parametrize(("values", "must"), [([1.0, 3.0, 2.0], "ascending"), ([1.0, 2.0], "at least k = 3")])
+@each(("values", "must"), [([1.0, 3.0, 2.0], "ascending"), ([1.0, 2.0], "at least k = 3")])
 def test_wrong_input_is_refused(values: list[float], must: str) -> None:
     with pytest.raises(InputError, match=must):
         optimal_groups(np.array(values), 3)
 
 
-@pytest.mark.parametrize("p", [1, 2, 13])
+@each("p", [1, 2, 13])
 def test_records_in_an_order_are_grouped_like_the_naive_program(p: int) -> None:
     X = np.random.default_rng(p).normal(size=(60, p)) + 1e6
     for k in (2, 3, 7):
@@ -151,8 +151,8 @@ def test_records_in_an_order_are_grouped_like_the_naive_program(p: int) -> None:
         assert np.bincount(consecutive_groups(X, k)).tolist() == best[60][1]
 
 
-@pytest.mark.parametrize("k", [3, 5, 10])
-@pytest.mark.parametrize(("data", "file"), [("cen", "census"), ("tar", "tarragona")])
+@each("k", [3, 5, 10])
+@each(("data", "file"), [("cen", "census"), ("tar", "tarragona")])
 def test_losses_are_those_of_another_program(
     data_folder: Any, reference_folder: Any, data: str, file: str, k: int
 ) -> None:

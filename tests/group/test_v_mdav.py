@@ -5,6 +5,7 @@ from __future__ import annotations
 import naive
 import numpy as np
 import pytest
+from looping import each
 
 from sqlmicro.group import _mdav_plus_kernels as kernels
 from sqlmicro.group.v_mdav import v_mdav
@@ -15,7 +16,7 @@ def group(X: np.ndarray, k: int, gamma: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.2, 0.7, 1.0, 1.1, 3.0])
-@pytest.mark.parametrize("kind", naive.KINDS)
+@each("kind", naive.KINDS)
 def test_labels_equal_the_naive_ones(kind: str, gamma: float) -> None:
     for X, k in naive.random_records(kind, trials=4, largest=300, seed=int(10 * gamma)):
         np.testing.assert_array_equal(

@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from scipy import stats
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -37,6 +36,8 @@ def test_a_sample_has_exactly_its_size_and_proportional_strata(workbench: Any) -
 
 def test_every_record_is_drawn_equally_often(workbench: Any) -> None:
     """Chi-square of the inclusion frequencies of 50 records over 400 strata that are drawn alike, and of neighbours."""
+    from scipy import stats
+
     n, size, strata = 50, 10, 400
     db = workbench.make({"i": ("INTEGER", range(n * strata)), "g": ("INTEGER", [i // n for i in range(n * strata)])})
     release = workbench.release("sample", db, size=size * strata, by=["g"], rest="keep", seed="s")
@@ -164,6 +165,8 @@ def _changes(workbench: Any, db: str, **options: Any) -> np.ndarray:
 
 
 def _check_matrix(found: np.ndarray, expected: np.ndarray) -> None:
+    from scipy import stats
+
     assert (found[expected == 0] == 0).all(), "what is impossible never happens"
     for row, probabilities in zip(found, expected, strict=True):
         possible = probabilities > 0

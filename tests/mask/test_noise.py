@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from sqlmicro import InputError, ParameterError
 
@@ -62,6 +61,8 @@ def _check_covariance(sample: np.ndarray, expected: np.ndarray) -> None:
 def test_uncorrelated_noise_is_independent_with_a_share_of_the_deviation(
     workbench: Any, db: str, original: np.ndarray
 ) -> None:
+    from scipy import stats
+
     noise = _released(workbench, db, kind="uncorrelated", amount=0.3) - original
     S = np.cov(original, rowvar=False)
     expected = 0.09 * np.diag(np.diag(rounded(S)))
@@ -101,6 +102,8 @@ def test_linear_noise_restores_means_and_covariance(workbench: Any, db: str, ori
 
 def test_nonlinear_noise_keeps_every_distribution_exactly(workbench: Any) -> None:
     """Sullivan: on what is not normal, has few distinct values, and is missing in places."""
+    from scipy import stats
+
     rng = np.random.default_rng(2)
     skewed, codes = rng.lognormal(0, 1, N), rng.integers(0, 5, N)
     latent = np.log(skewed) + rng.normal(0, 1, N)
@@ -131,6 +134,8 @@ def test_nonlinear_noise_keeps_every_distribution_exactly(workbench: Any) -> Non
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_laplace_noise_is_that_of_a_snapped_laplace_distribution(workbench: Any, epsilon: float) -> None:
     """All records are 37, so that the release is a sample of one distribution, on multiples of a power of two."""
+    from scipy import stats
+
     db = workbench.make(
         {"i": ("INTEGER", range(N)), "x": ("DOUBLE", [37.0] * N), "y": ("DOUBLE", [1e9, -1e9] * (N // 2))}
     )
@@ -149,6 +154,8 @@ def test_laplace_noise_is_that_of_a_snapped_laplace_distribution(workbench: Any,
 
 
 def test_laplace_noise_is_independent_between_columns(workbench: Any) -> None:
+    from scipy import stats
+
     db = workbench.make({"i": ("INTEGER", range(N)), "x": ("DOUBLE", [0.0] * N), "y": ("DOUBLE", [0.0] * N)})
     released = _released(workbench, db, ["x", "y"], kind="laplace", epsilon=1, lower=0, upper=1)
     assert abs(stats.spearmanr(released[:, 0], released[:, 1])[0]) < 5 / np.sqrt(N)
@@ -156,6 +163,8 @@ def test_laplace_noise_is_independent_between_columns(workbench: Any) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 20.0])
 def test_geometric_noise_is_two_sided_geometric(workbench: Any, epsilon: float) -> None:
+    from scipy import stats
+
     db = workbench.make({"i": ("INTEGER", range(N)), "x": ("INTEGER", [7] * N)})
     z = _released(workbench, db, ["x"], kind="geometric", epsilon=epsilon, lower=0, upper=10)[:, 0] - 7
     a = np.exp(-epsilon / 10)

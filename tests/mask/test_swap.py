@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from sqlmicro import InputError, ParameterError
 
@@ -43,6 +42,7 @@ def test_ranks_are_swapped_in_pairs_within_the_distance(workbench: Any, db: str)
         assert (distance == 0).sum() <= 2 * (100 / percent + 2), "at most two of a block stay"
 
 
+@pytest.mark.slow
 def test_no_pattern_is_the_same_for_all_keys(workbench: Any) -> None:
     """Over 30 keys every distance up to the greatest occurs, and no pair of neighbours is never parted by a block."""
     n, most = 60, 6
@@ -101,6 +101,8 @@ def test_data_swapping_keeps_the_joint_distribution_with_the_strata(workbench: A
 
 def test_every_permutation_is_equally_likely(workbench: Any) -> None:
     """Four records over 480 keys: chi-square over the 24 permutations."""
+    from scipy import stats
+
     found: Counter[tuple[int, ...]] = Counter()
     db = workbench.make(
         {"i": ("INTEGER", range(1600)), "g": ("INTEGER", [i // 4 for i in range(1600)]), "x": ("INTEGER", range(1600))}

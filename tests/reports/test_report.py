@@ -125,7 +125,7 @@ def test_a_source_that_is_gone_or_has_changed_is_said(workbench: Workbench) -> N
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, into="out")
     with duckdb.connect(db) as connection:
         connection.execute("DELETE FROM records WHERE x < 5")
-    assert "the original has 55 by now" in markdown(reported("report", release="out", db=db, sample=0))
+    assert "the original now has 55" in markdown(reported("report", release="out", db=db, sample=0))
     with duckdb.connect(db) as connection:
         connection.execute("DROP TABLE records")
     found = sqlmicro.report(release="out", db=db, sample=0)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import numpy as np
 import pytest
+from looping import each
 
 from sqlmicro import registry
 from sqlmicro.errors import ParameterError
@@ -45,12 +46,12 @@ def _weighted(seed: int, m: int = 60, p: int = 3) -> tuple[np.ndarray, np.ndarra
     return rng.normal(size=(m, p)), rng.integers(1, 9, m)
 
 
-@pytest.mark.parametrize("text", ["dbscan", *(f"{how}(clusters=2)" for how in LINKAGES)])
+@each("text", ["dbscan", *(f"{how}(clusters=2)" for how in LINKAGES)])
 def test_two_blobs_are_two_groups(text: str) -> None:
     assert _same_partition(_group(text, BLOBS), np.array([0, 0, 0, 1, 1, 1]))
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "expected"),
     [
         ("single", [0, 0, 0, 0, 1]),  # a chain: steps of 1.0, 1.1, 1.2, then a gap of 2
@@ -64,8 +65,8 @@ def test_each_linkage_has_its_own_idea_of_near(how: str, expected: list[int]) ->
     assert _same_partition(_group(f"{how}(clusters=2)", X, k=2), np.array(expected))
 
 
-@pytest.mark.parametrize("how", LINKAGES)
-@pytest.mark.parametrize("clusters", [1, 2, 7, 30, 59])
+@each("how", LINKAGES)
+@each("clusters", [1, 2, 7, 30, 59])
 def test_rows_of_one_record_give_the_tree_of_scipy(how: str, clusters: int) -> None:
     from scipy.cluster.hierarchy import cut_tree, linkage
 
@@ -74,15 +75,15 @@ def test_rows_of_one_record_give_the_tree_of_scipy(how: str, clusters: int) -> N
     assert _same_partition(agglomerate(X, np.ones(len(X)), clusters, how, _quiet), expected)
 
 
-@pytest.mark.parametrize("text", ["dbscan(eps=0.9, min_samples=9)", *(f"{how}(clusters=9)" for how in LINKAGES)])
-@pytest.mark.parametrize("seed", range(8))
+@each("text", ["dbscan(eps=0.9, min_samples=9)", *(f"{how}(clusters=9)" for how in LINKAGES)])
+@each("seed", range(8))
 def test_weighted_rows_are_grouped_like_repeated_rows(text: str, seed: int) -> None:
     X, n = _weighted(seed)
     repeated = _group(text, np.repeat(X, n, axis=0))
     assert _same_partition(np.repeat(_group(text, X, n), n), repeated)
 
 
-@pytest.mark.parametrize("how", ["average", "ward"])
+@each("how", ["average", "ward"])
 def test_weighted_trees_are_those_of_scipy_on_repeated_records(how: str) -> None:
     from scipy.cluster.hierarchy import cut_tree, linkage
 
@@ -98,21 +99,21 @@ def test_weighted_trees_are_those_of_scipy_on_repeated_records(how: str) -> None
     )
 
 
-@pytest.mark.parametrize("how", LINKAGES)
-@pytest.mark.parametrize("clusters", [1, 3, 8, 16, 50])
+@each("how", LINKAGES)
+@each("clusters", [1, 3, 8, 16, 50])
 def test_as_many_clusters_as_asked_for_where_distances_tie(how: str, clusters: int) -> None:
     """0/1 columns: cutting the tree at a height would leave one group, as all distances are the same."""
     labels = _group(f"{how}(clusters={clusters})", np.eye(16), np.full(16, 9))
     assert labels.max() + 1 == min(clusters, 16)
 
 
-@pytest.mark.parametrize("how", LINKAGES)
+@each("how", LINKAGES)
 def test_never_more_clusters_than_groups_of_k_could_be(how: str) -> None:
     X, _ = _weighted(4, m=20)
     assert _group(how, X, k=3).max() + 1 == 6
 
 
-@pytest.mark.parametrize("text", ["dbscan(eps=2)", *LINKAGES])
+@each("text", ["dbscan(eps=2)", *LINKAGES])
 def test_rows_that_agree_in_this_pass_stay_together(text: str) -> None:
     labels = _group(text, np.repeat([[0.0, 1.0], [5.0, 1.0], [9.0, 1.0]], 7, axis=0))
     assert _same_partition(labels, np.repeat([0, 1, 2], 7))
@@ -163,16 +164,14 @@ def test_too_many_rows_are_refused_with_the_figures(name: str, monkeypatch: pyte
     _group(f"{name}(sample=0{', eps=9' if name == 'dbscan' else ''})", np.repeat(X[:20], 3, axis=0))
 
 
-@pytest.mark.parametrize(("name", "most"), [("ward", 20_000), ("dbscan", 12_000)])
+@each(("name", "most"), [("ward", 20_000), ("dbscan", 12_000)])
 def test_the_limit_is_what_fits_into_a_few_gigabytes(name: str, most: int) -> None:
     with pytest.raises(ParameterError, match=rf"at most {most:,} .* {most + 1:,} rows, or (4\.0|3\.9) GB"):
         _group(name, np.arange(most + 1, dtype=float)[:, None])
 
 
-@pytest.mark.parametrize(
-    "text", ["dbscan(eps=3, min_samples=1, {})", *(f"{how}(clusters=2, {{}})" for how in LINKAGES)]
-)
-@pytest.mark.parametrize("seed", range(3))
+@each("text", ["dbscan(eps=3, min_samples=1, {})", *(f"{how}(clusters=2, {{}})" for how in LINKAGES)])
+@each("seed", range(3))
 def test_rows_not_sampled_go_to_the_nearest_centre(text: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     side = rng.integers(0, 2, 400)
@@ -199,7 +198,7 @@ def test_the_key_decides_on_the_sample() -> None:
     np.testing.assert_array_equal(whole, _group("ward(clusters=20, sample=300)", X, n))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "says"),
     [
         ("dbscan(eps=-1)", "dbscan, eps: must be a number from"),
@@ -231,7 +230,7 @@ def test_what_is_written_wrong_is_refused(text: str, says: str) -> None:
     assert says in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "passes"),
     [
         ("mdav", PASSES),
@@ -252,7 +251,7 @@ def test_columns_says_on_which_passes_an_algorithm_runs(text: str, passes: tuple
 # Grouping methods of whole records
 
 
-@pytest.mark.parametrize("name", sorted(algorithms._kernels()))
+@each("name", sorted(algorithms._kernels()))
 def test_every_grouping_method_of_records_is_an_algorithm(name: str) -> None:
     """Rows of several records are repeated: what comes back is the partition that the method makes of the records."""
     rng = np.random.default_rng(3)
@@ -303,7 +302,7 @@ def test_methods_take_their_parameters_and_their_notes_are_passed_on() -> None:
         registry.METHODS.remove("halves-2")
 
 
-@pytest.mark.parametrize("name", ["individual-ranking", "safe", "split-group"])
+@each("name", ["individual-ranking", "safe", "split-group"])
 def test_methods_of_single_columns_are_no_algorithms(name: str) -> None:
     with pytest.raises(ParameterError, match="is no algorithm"):
         parse(name, "safe")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from looping import each
 
 from sqlmicro.safe_method.kmeans import kmeans, merge_small
 
@@ -27,7 +27,7 @@ def _rows(seed: int, n: int = 120, p: int = 3) -> tuple[np.ndarray, np.ndarray]:
     return centers[rng.integers(0, 6, n)] + rng.normal(size=(n, p)), rng.integers(1, 9, n).astype(float)
 
 
-@pytest.mark.parametrize("clusters", [1, 2, 6, 30])
+@each("clusters", [1, 2, 6, 30])
 def test_clusters_are_tighter_than_the_whole_and_than_random_ones(clusters: int) -> None:
     X, weights = _rows(1)
     labels = kmeans(X, weights, clusters, np.random.default_rng(2), _quiet)
@@ -70,7 +70,7 @@ def test_same_seed_same_clusters_and_rows_are_untouched() -> None:
     np.testing.assert_array_equal(weights, before[1])
 
 
-@pytest.mark.parametrize("clusters", [1, 5, 50])
+@each("clusters", [1, 5, 50])
 def test_duplicates_constants_and_single_rows(clusters: int) -> None:
     rng = np.random.default_rng(8)
     assert set(kmeans(np.zeros((20, 2)), np.ones(20), clusters, rng, _quiet)) == {0}
@@ -91,7 +91,7 @@ def test_more_records_per_row_are_the_same_as_more_rows() -> None:
     assert len(pairs) == 3
 
 
-@pytest.mark.parametrize("seed", range(40))
+@each("seed", range(40))
 def test_merging_leaves_no_group_below_k(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 60)), int(rng.integers(2, 9))

@@ -7,7 +7,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 from sql.case import KEY
-from sql.test_templates import CASES, numbered, prepare, run, same_rows
+from sql.test_templates import NUMBERED, prepare, run, same_rows
 
 from sqlmicro.database import templates
 from sqlmicro.database.templates import Name
@@ -128,14 +128,12 @@ def plain_rows(rows):
     return [tuple(plain(value) for value in row) for row in rows]
 
 
-RUNNING = [
-    case
-    for case in numbered(CASES)
-    if case.values[0].template not in translation.DUCKDB_ONLY and case.id not in NOT_ON_SPARK
-]
+RUNNING = {
+    name: case for name, case in NUMBERED if case.template not in translation.DUCKDB_ONLY and name not in NOT_ON_SPARK
+}
 
 
-@pytest.mark.parametrize("case", RUNNING)
+@pytest.mark.parametrize("case", RUNNING.values(), ids=RUNNING)
 def test_rows_equal_those_of_duckdb(session, connection, case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     prepare(connection, case)
@@ -146,11 +144,10 @@ def test_rows_equal_those_of_duckdb(session, connection, case, tmp_path, monkeyp
 
 
 def test_all_but_the_listed_templates_run():
-    passed = {case.values[0].template for case in RUNNING}
+    passed = {case.template for case in RUNNING.values()}
     every = set(templates.all_templates())
     assert translation.DUCKDB_ONLY.keys() <= every
-    known = {case.id for case in numbered(CASES)}
-    assert NOT_ON_SPARK.keys() <= known
+    assert NOT_ON_SPARK.keys() <= dict(NUMBERED).keys()
     assert every == passed | translation.DUCKDB_ONLY.keys()
 
 

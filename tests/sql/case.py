@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import sha256
 
 import duckdb
@@ -59,9 +60,13 @@ def by_hash(numbers, *names):
     return sorted(numbers, key=lambda number: sha256(" ".join([KEY, *names, str(number)]).encode()).hexdigest())
 
 
+@cache
+def _database():
+    return duckdb.connect()
+
+
 def keyed(record, *values):
     """Return the hash of a record and values that stands in mask/draws.sql; hash() is DuckDB's own."""
-    with duckdb.connect() as connection:
-        listed = ", ".join(["$1", str(record), *map(str, values)])
-        (number,) = connection.execute(f"SELECT hash({listed})", [KEY]).fetchone()
+    listed = ", ".join(["$1", str(record), *map(str, values)])
+    (number,) = _database().execute(f"SELECT hash({listed})", [KEY]).fetchone()
     return sha256(f"{KEY} {number}".encode()).hexdigest()

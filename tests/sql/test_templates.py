@@ -6,7 +6,7 @@ import os
 import random
 import re
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
 from math import copysign
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import duckdb
 import jinja2.meta
 import numpy as np
 import pytest
+from looping import each
 
 from sqlmicro.database import templates
 from sqlmicro.database.columns import Column, make_columns
@@ -70,7 +71,16 @@ def numbered(cases):
     seen = Counter()
     for case in cases:
         seen[case.template] += 1
-        yield pytest.param(case, id=f"{case.template}-{seen[case.template]}")
+        yield f"{case.template}-{seen[case.template]}", case
+
+
+NUMBERED = list(numbered(CASES))
+STAGES = sorted({template.partition("/")[0] for template in TEMPLATES})
+
+
+def of_stage(stage):
+    """Return the cases of the templates in a folder, with their names."""
+    return [(name, case) for name, case in NUMBERED if case.template.startswith(f"{stage}/")]
 
 
 @pytest.fixture(scope="module")
@@ -150,19 +160,24 @@ def same_rows(expected, got, ordered):
 # (a) rows
 
 
-@pytest.mark.parametrize("case", list(numbered(CASES)))
-def test_rows(connection, case, tmp_path, monkeypatch):
+@pytest.mark.parametrize("stage", STAGES)
+def test_rows(connection, stage, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    prepare(connection, case)
-    names, rows = run(connection, case)
-    assert names == case.returns
-    assert same_rows(case.expect, rows, case.ordered), rows
+
+    @each("name, case", of_stage(stage))
+    def rows_are_the_expected_ones(name, case):
+        prepare(connection, case)
+        names, rows = run(connection, case)
+        assert names == case.returns
+        assert same_rows(case.expect, rows, case.ordered), rows
+
+    rows_are_the_expected_ones()
 
 
 # (b) header
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@each("template", TEMPLATES)
 def test_header_is_complete_and_true(template):
     text = (templates.root() / template).read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -176,8 +191,8 @@ def test_header_is_complete_and_true(template):
     assert templates.declared_params(template) == used
 
 
-@pytest.mark.parametrize("case", list(numbered(CASES)))
-def test_compiled_is_one_select_under_its_header(connection, case):
+@each("name, case", NUMBERED)
+def test_compiled_is_one_select_under_its_header(connection, name, case):
     sql = templates.render(case.template, **case.params)
     (statement,) = connection.extract_statements(sql)
     assert statement.type == duckdb.StatementType.SELECT
@@ -199,7 +214,7 @@ def test_every_template_has_a_row_test_and_a_golden():
 # (d) goldens
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@each("template", TEMPLATES)
 def test_compiled_equals_its_golden(template):
     assert template in FIRST_CASE, "no row test"
     sql = templates.render(template, **FIRST_CASE[template].params) + "\n"
@@ -226,7 +241,7 @@ def test_index_lists_every_template_with_its_title():
 # (f) no logic in templates
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
+@each("template", TEMPLATES)
 def test_template_has_no_logic(template):
     text = (templates.root() / template).read_text(encoding="utf-8")
     blocks = re.findall(r"{%[-+]?\s*(.*?)\s*[-+]?%}", text, flags=re.DOTALL)
@@ -253,7 +268,7 @@ def test_render_refuses_unknown_and_missing_parameters():
         templates.render("load/features.sql", **given, colums=[])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "value"),
     [
         ("SELECT {{ x }}", "1; DROP TABLE persons"),
@@ -302,7 +317,7 @@ def test_a_missing_value_is_refused():
 NASTY = ['net "income"', "it's", "a;b", "--", "/*", "x\ny", "Ä ß 名", "{{ x }}", "select", " ", "\\", "$1", "?"]
 
 
-@pytest.mark.parametrize("text", NASTY)
+@each("text", NASTY)
 def test_names_and_values_arrive_as_they_are(connection, text):
     sql = templates.statement(
         "SELECT {{ v | lit }} AS {{ n | ident }}, {{ l | lit }} AS l", v=text, n=text, l=[text, "a"]
@@ -373,30 +388,40 @@ def run_renamed(connection, case, old, name):
     try:
         _, rows = run(connection, Case(case.template, params, [], []))
     except duckdb.Error as error:
-        return f"{old.name} called {name}: {str(error).splitlines()[0]}"
-    return "" if same_rows(expect, rows, case.ordered) else f"{old.name} called {name}: {rows} instead of {expect}"
+        return f"{case.template}, {old.name} called {name}: {str(error).splitlines()[0]}"
+    if same_rows(expect, rows, case.ordered):
+        return ""
+    return f"{case.template}, {old.name} called {name}: {rows} instead of {expect}"
 
 
-WITH_COLUMNS = [p for p in numbered(CASES) if columns_of(list(p.values[0].params.values())) and not p.values[0].show]
+def wrongly_renamed(connection, stage, pairs):
+    """Return what goes wrong in the cases of a stage under the renamings of columns that `pairs` makes of a case."""
+    cases = [case for _, case in of_stage(stage) if not case.show and columns_of(list(case.params.values()))]
+    return [
+        wrong
+        for case in cases
+        for column, name in pairs(*renaming(case))
+        if (wrong := run_renamed(connection, case, column, name))
+    ]
 
 
-@pytest.mark.parametrize("case", WITH_COLUMNS)
-def test_a_column_may_have_any_name(connection, case):
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_column_may_have_any_name(connection, stage, tmp_path, monkeypatch):
     """Every column and every name once; the slow test has each with each."""
-    columns, names = renaming(case)
-    most = max(len(columns), len(names)) if names else 0
-    wrong = [
-        run_renamed(connection, case, columns[i % len(columns)], names[i % len(names)]) for i in range(most)
-    ]  # fmt: skip
-    assert not any(wrong), "\n".join(filter(None, wrong))
+    monkeypatch.chdir(tmp_path)
+
+    def once(columns, names):
+        most = max(len(columns), len(names)) if names else 0
+        return [(columns[i % len(columns)], names[i % len(names)]) for i in range(most)]
+
+    assert wrongly_renamed(connection, stage, once) == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", WITH_COLUMNS)
-def test_every_column_may_have_any_name(connection, case):
-    columns, names = renaming(case)
-    wrong = [run_renamed(connection, case, column, name) for column in columns for name in names]
-    assert not any(wrong), "\n".join(filter(None, wrong))
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_column_may_have_any_name(connection, stage, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert wrongly_renamed(connection, stage, product) == []
 
 
 def renaming(case):
@@ -547,7 +572,7 @@ def dense_deviations(original, changed, nominal, numeric, sets):
     return sorted(rows)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each("seed", range(6))
 def test_deviations_equal_dense_products(connection, seed):
     source = random.Random(seed)
     nominal, numeric = ["a", "b", "c"][: 1 + seed % 3], ["x", 'net "income"'][: seed % 3]

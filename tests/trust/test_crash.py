@@ -66,6 +66,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], l
     return drive(tmp_path_factory.mktemp("stopped"), stops=stops)
 
 
+@pytest.mark.long
 def test_a_kill_at_any_statement_leaves_the_old_or_the_new_state(
     stopped: tuple[dict[str, Any], list[dict[str, Any]]],
 ) -> None:
@@ -120,7 +121,7 @@ def check_files(folder: Path, every: int) -> None:
 
 def test_a_kill_while_files_are_put_in_place_is_finished_or_taken_back(tmp_path: Path) -> None:
     """Two releases in one job: pending record, two renames, final record; the next start settles all of it."""
-    check_files(tmp_path, every=6)
+    check_files(tmp_path, every=12)
 
 
 @pytest.mark.slow

@@ -12,7 +12,6 @@ import os
 import re
 import struct
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from command import run
 
 import sqlmicro
 from sqlmicro.erasure.finder import Finder
@@ -322,10 +322,7 @@ def test_residue_tells_places_and_counts_and_no_values(anonymized: Path, tmp_pat
     assert not places, "an innocent view and a log without canaries are no places"
     assert found["passed"] is False
     assert "CANARY" not in json.dumps(found)
-    command = [sys.executable, "-m", "sqlmicro", "residue", "--db", str(anonymized), "--table", "persons"]
-    done = subprocess.run(
-        [*command, "--original", str(tmp_path / "original.parquet")], capture_output=True, text=True, timeout=60
-    )
+    done = run("residue", "--db", anonymized, "--table", "persons", "--original", tmp_path / "original.parquet")
     assert done.returncode == 1
     assert "main.visits.who" in done.stdout and "CANARY" not in done.stdout + done.stderr
 

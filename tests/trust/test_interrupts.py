@@ -128,8 +128,15 @@ def has_worked(seconds: float, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("terminal", [True, False], ids=["in a terminal", "as a background job"])
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("sent", "terminal"),
+    [
+        pytest.param(signal.SIGINT, True, id="Ctrl-C in a terminal"),
+        pytest.param(signal.SIGTERM, False, id="SIGTERM as a background job"),
+        pytest.param(signal.SIGTERM, True, id="SIGTERM in a terminal", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, False, id="Ctrl-C as a background job", marks=pytest.mark.slow),
+    ],
+)
 def test_a_search_that_is_interrupted_publishes_nothing(tmp_path: Path, sent: int, terminal: bool) -> None:
     """It had a best grouping so far, which only --time-limit may ask for."""
     db = tmp_path / "w.duckdb"

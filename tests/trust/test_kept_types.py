@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from command import run
 
 import sqlmicro
 from sqlmicro.publish.published_types import with_enums_as
@@ -128,8 +127,7 @@ def test_a_change_of_type_is_one_line_of_the_output(db: str) -> None:
             "d",
             *more,
         ]
-        command = [sys.executable, "-m", "sqlmicro", *words, "--overwrite"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+        done = run(*words, "--overwrite")
         assert done.returncode == 0, done.stderr
         assert "cold" not in done.stdout
         return " ".join(done.stdout.split())

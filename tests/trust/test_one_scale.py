@@ -50,7 +50,7 @@ def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     three = sqlmicro.mdav("records", db=db, columns=COLUMNS[:3], rest="drop", k=5, into="again")
     assert points["three"]["loss"] == pytest.approx(sum(three["IL_by_column"].values()) / 5, rel=0.2)
     (section,) = [section for section in sections(facts) if section.key == "map"]
-    assert "Not on this map, because their columns, or their measure of loss, are others: fewer." in " ".join(
+    assert "Not on this map, because their columns or their measure of loss differ: fewer." in " ".join(
         section.blocks[0].text
     )
 
