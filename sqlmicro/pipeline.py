@@ -13,9 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, NoReturn
 
 from sqlmicro import records
-from sqlmicro.audits import information_loss, k_anonymity
-from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.row import AuditRow
+from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.gate import PassedGate
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input
@@ -128,15 +127,6 @@ class StepReport:
     """The number of the candidate that is released."""
     key_fingerprint: str | None
     """Of a key of its own, as of pseudonyms."""
-
-
-@dataclass(frozen=True)
-class PassedGate:
-    """A gate that the records passed, and what it measured."""
-
-    options: AuditStep
-    where: str
-    rows: list[AuditRow]
 
 
 @dataclass
@@ -403,18 +393,3 @@ def _summary(planned: PlannedStep, outcome: Outcome) -> StepReport:
         chosen.number if chosen else None,
         outcome.key_fingerprint,
     )
-
-
-def losses(run: Run) -> information_loss.Losses:
-    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing.
-
-    A column that is released as it is loses nothing.
-    """
-    with run.timed("loss"):
-        columns = [column for column in run.quasi if column not in run.text]
-        lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
-        changed = {name: 100 * share for name, share in lost.changed_by_column.items()}
-        loaded = [column for column in run.source.columns if column in set(run.roles.released)]
-        missing = counted.measure(run.warehouse, run.original, run.current, loaded)
-    by_column = {**lost.il_by_column, **changed}
-    return information_loss.Losses(lost.il, lost.il_by_column, lost.changed_by_column, by_column, missing)

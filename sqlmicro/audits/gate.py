@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.audits import inputs, regression, runner
@@ -16,6 +16,15 @@ from sqlmicro.errors import JobError
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
+
+
+@dataclass(frozen=True)
+class PassedGate:
+    """A gate that the records passed, and what it measured."""
+
+    options: AuditStep
+    where: str
+    rows: list[AuditRow]
 
 
 def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:

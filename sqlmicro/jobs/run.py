@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
+from sqlmicro.audits.gate import PassedGate
 from sqlmicro.database import attach, postgres
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import Source, find_source, is_elsewhere, split_name
@@ -20,10 +21,10 @@ from sqlmicro.jobs.plan import Plan, compiled, looked_at
 from sqlmicro.jobs.roles import roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
-from sqlmicro.pipeline import PassedGate, Run, losses
+from sqlmicro.pipeline import Run
 from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
 from sqlmicro.publish.publish import Audited
-from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters
+from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters, losses
 from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched

@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlmicro.audits import information_loss
 from sqlmicro.audits.information_loss import Losses
 from sqlmicro.audits.k_anonymity import ClassSizes
 from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.audits.sensitive import Sensitive
 from sqlmicro.audits.verdict import Verdict, VerdictReport, judge
 from sqlmicro.erasure.purge import Purging
-from sqlmicro.pipeline import StepReport
+from sqlmicro.missing import counted
+from sqlmicro.pipeline import Run, StepReport
 from sqlmicro.publish.published_types import Change
 from sqlmicro.registry import Promise
 from sqlmicro.safe_method.candidates import CandidateRow, Released
@@ -193,3 +195,18 @@ class ReleaseReport:
         """Return what the manifest keeps of it."""
         told = as_json(self)
         return {name: told[name] for name in _IN_MANIFEST}
+
+
+def losses(run: Run) -> Losses:
+    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing.
+
+    A column that is released as it is loses nothing.
+    """
+    with run.timed("loss"):
+        columns = [column for column in run.quasi if column not in run.text]
+        lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
+        changed = {name: 100 * share for name, share in lost.changed_by_column.items()}
+        loaded = [column for column in run.source.columns if column in set(run.roles.released)]
+        missing = counted.measure(run.warehouse, run.original, run.current, loaded)
+    by_column = {**lost.il_by_column, **changed}
+    return Losses(lost.il, lost.il_by_column, lost.changed_by_column, by_column, missing)
