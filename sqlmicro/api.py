@@ -2,38 +2,53 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from sqlmicro.audits import inputs, k_anonymity, runner, sql_macros
 from sqlmicro.audits.inputs import AuditStep
+from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.source import find_relation, find_source, may_read, reading, schema_exists, target_name
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.erasure.purge import PurgeOptions, purge
-from sqlmicro.erasure.residue import ResidueOptions, residue
+from sqlmicro.erasure.purge import PurgeOptions, PurgeReport, purge
+from sqlmicro.erasure.residue import ResidueOptions, ResidueReport, residue
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.identifiers import scan
+from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.jobs import file, run, steps
 from sqlmicro.jobs.draft import InitOptions, init_values
 from sqlmicro.jobs.explain import ExplainOptions, explain_values
-from sqlmicro.jobs.schema import schema_values
+from sqlmicro.jobs.schema import job_schema
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, Parameter, Registered, parameters
 from sqlmicro.publish import recording
-from sqlmicro.registry import PROMISES, Method, find, late
+from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.registry import Method, late
 from sqlmicro.registry import methods as registered
 from sqlmicro.reports.facts import ReportOptions
-from sqlmicro.safe_method.compare import TwoTables
+from sqlmicro.reports.results import (  # fmt: skip
+    Compiled,
+    LookingJob,
+    MacroReport,
+    MacrosReport,
+    RegisterReport,
+    ReleasingJob,
+    ReleasingJobs,
+    SchemaReport,
+    StepDone,
+)
+from sqlmicro.safe_method.compare import Compared, TwoTables
 from sqlmicro.safe_method.compare import compare as compare_tables
 from sqlmicro.system.interrupts import watched
+from sqlmicro.system.json_schema import reports_schema
 from sqlmicro.system.progress import Progress
-from sqlmicro.verbs import compare, warm_up
+from sqlmicro.system.reporting import passed
+from sqlmicro.verbs import compare, described, warm_up
 from sqlmicro.verbs import report as reporting
 from sqlmicro.verbs.attack import AttackOptions, attack_values
 from sqlmicro.verbs.verb import MethodVerb, Verb
@@ -94,14 +109,7 @@ class JobFileOptions:
     instead: Annotated[Mapping[str, object], Registered(_instead)] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MethodsOptions:
-    """What `sqlmicro methods` takes."""
-
-    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None
-
-
-def register_values(options: RegisterOptions, progress: Progress) -> dict[str, Any]:
+def register_values(options: RegisterOptions, progress: Progress) -> RegisterReport:
     """Register files as a table or view of a database."""
 
     if not options.database:
@@ -138,33 +146,22 @@ def register_values(options: RegisterOptions, progress: Progress) -> dict[str, A
                 kind = "DROP TABLE {{ name | ident }}" if found[1] else "DROP VIEW {{ name | ident }}"
                 warehouse.execute("register", kind, name=found[0])
             warehouse.create("VIEW" if options.view else "TABLE", target, template, **params)
-        return {
-            "table": options.table, "kind": "view" if options.view else "table", "db": options.db,
-            "rows": warehouse.count(target), "columns": [name for name, _ in warehouse.describe(target)],
-        }  # fmt: skip
+        columns = [name for name, _ in warehouse.describe(target)]
+        made: Literal["view", "table"] = "view" if options.view else "table"
+        return RegisterReport(options.table, made, str(options.database), warehouse.count(target), columns)
 
 
-def profile_values(options: ProfileOptions, progress: Progress) -> dict[str, Any]:
+def profile_values(options: ProfileOptions, progress: Progress) -> ProfileReport:
     """Describe a table's columns and propose a scale and a role for each."""
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         source = find_source(warehouse, options.table, options)
         warehouse.seal()
-        found = scan.profiles(warehouse, source, options.region)
-    return {
-        "table": options.table,
-        "rows": found[0].rows if found else 0,
-        "columns": [
-            {"name": p.column.name, "type": p.column.type, "nulls": p.nulls, "distinct": p.distinct,
-             "scale": p.scale[0], "scale_reason": p.scale[1], "role": p.role[0], "role_reason": p.role[1],
-             "identifier": p.seen.finding and p.seen.finding.kind, "share": p.seen.finding and p.seen.finding.share}
-            for p in found
-        ],
-    }  # fmt: skip
+        return scan.report(options.table, scan.profiles(warehouse, source, options.region))
 
 
-def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
+def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
     The table is read, never changed. If this database has recorded it as a release, the results are then added to
@@ -183,24 +180,26 @@ def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
                 "none",
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
-        report = {
-            "table": options.table,
-            "nulls": options.nulls,
-            **{role: [column.name for column in getattr(subject, role)] for role in ("quasi", "sensitive")},
-            **{role: getattr(getattr(subject, role), "name", None) for role in ("weight", "entity")},
-            "audits": rows,
-            "passed": together(row["passed"] for row in rows if row["asked"]),
-        }
-        below = options.gates.get(k_anonymity.GATE)
+        below, shown = options.gates.get(k_anonymity.GATE), None
         if options.show_values and subject.quasi:
-            report["classes_shown"] = k_anonymity.smallest(subject, int(below or 2), _MOST_CLASSES_SHOWN)
+            shown = k_anonymity.smallest(subject, int(below or 2), _MOST_CLASSES_SHOWN)
         release = recording.release_of(warehouse, options.table, subject.release.relation)
-    report["release"] = release
-    report["recorded"] = release is not None and recording.add(options.database, release, rows, options, progress)
-    return report
+    return AuditReport(
+        table=options.table,
+        nulls=options.nulls,
+        quasi=[column.name for column in subject.quasi],
+        sensitive=[column.name for column in subject.sensitive],
+        weight=subject.weight.name if subject.weight else None,
+        entity=subject.entity.name if subject.entity else None,
+        audits=rows,
+        passed=together(demanded(rows)),
+        classes_shown=shown,
+        release=release,
+        recorded=release is not None and recording.add(options.database, release, rows, options, progress),
+    )
 
 
-def macros_values(options: MacrosOptions, progress: Progress) -> dict[str, Any]:
+def macros_values(options: MacrosOptions, progress: Progress) -> MacrosReport:
     """Install the audits as macros of a database, or print them: audits in plain SQL, without this program."""
 
     if not options.print:
@@ -212,31 +211,46 @@ def macros_values(options: MacrosOptions, progress: Progress) -> dict[str, Any]:
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():
                     warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
-    return {
-        "db": None if options.print else options.db,
-        "macros": [{"call": call, "title": title} for call, title, _ in sql_macros.definitions()],
-        "script": sql_macros.script() if options.print else None,
-    }
+    return MacrosReport(
+        None if options.print else options.db,
+        [MacroReport(call, title) for call, title, _ in sql_macros.definitions()],
+        sql_macros.script() if options.print else None,
+    )
 
 
-def purge_values(options: PurgeOptions, progress: Progress) -> dict[str, Any]:
+def purge_values(options: PurgeOptions, progress: Progress) -> PurgeReport:
     """Rewrite a database file, so that values which were replaced are no longer readable in it."""
 
     return purge(options, progress)
 
 
-def warm_up_values(options: common.NoOptions, progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class SchemaOptions:
+    """What `sqlmicro schema` takes."""
+
+    report: Annotated[bool, Param("That of reports, which --json prints, instead of that of job files.")] = False
+
+
+def schema_values(options: SchemaOptions, progress: Progress) -> SchemaReport:
+    """Print the JSON Schema of job files, for editors and for checking a file without its data; or that of reports."""
+    if not options.report:
+        return SchemaReport(job_schema())
+    made = {name: verb.returns for name, verb in verbs().items() if name != "schema"}
+    return SchemaReport(reports_schema("Reports of sqlmicro: what each command prints with --json", made))
+
+
+def warm_up_values(options: common.NoOptions, progress: Progress) -> Compiled:
     """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
-    return asdict(warm_up.warm_up(python_function, progress))
+    return warm_up.warm_up(python_function, progress)
 
 
-def residue_values(options: ResidueOptions, progress: Progress) -> dict[str, Any]:
+def residue_values(options: ResidueOptions, progress: Progress) -> ResidueReport:
     """Look for values that a release replaced: in the file, the catalog and other tables; values are not shown."""
 
     return residue(options, progress)
 
 
-def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> dict[str, Any]:
+def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> Compared:
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -247,7 +261,7 @@ def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> di
         return compare_tables(warehouse, first, second, options)
 
 
-def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
+def run_values(options: JobFileOptions, progress: Progress) -> ReleasingJob | ReleasingJobs | LookingJob:
     """Run the steps of a job file: one table, or several whose releases are published together."""
     jobs = file.read(options.job, {"table": options.table, **options.instead}, progress)
     if jobs[0].dry and any(command.do == "register" for found in jobs for command in found.commands):
@@ -259,60 +273,41 @@ def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
         )
     done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
-        return {"job": options.job, "results": done, "passed": together(result.get("passed") for result in done)}
+        return LookingJob(options.job, done, together(passed(step.report) for step in done))
     reports = _execute(jobs)
     if len(reports) == 1:
-        return {**reports[0], "before": done}
-    told = {name: reports[0].pop(name) for name in ("sql",) if name in reports[0]}
-    told |= {name: True for name in ("purge_failed",) if any(report.get(name) for report in reports)}
-    warnings = dict.fromkeys(report["warning"] for report in reports if "warning" in report)
-    told |= {"warning": " ".join(warnings)} if warnings else {}
-    passed = together(report["passed"] for report in reports)
-    return {"job": options.job, "before": done, "tables": reports, "passed": passed, **told}
+        return ReleasingJob(reports[0], done)
+    sql, reports[0].sql = reports[0].sql, None
+    warnings = dict.fromkeys(report.warned for report in reports if report.warned)
+    return ReleasingJobs(
+        options.job,
+        done,
+        reports,
+        together(report.passed for report in reports),
+        sql,
+        any(report.left_unpurged for report in reports) or None,
+        " ".join(warnings) or None,
+    )
 
 
-def _done(found: steps.Job, command: steps.Command, progress: Progress) -> dict[str, Any]:
+def _done(found: steps.Job, command: steps.Command, progress: Progress) -> StepDone:
     """Run a step of a job file that is a command of its own."""
     verb = verbs()[command.do]
     known = {parameter.name for parameter in verb.parameters}
     shared = {name: value for name, value in vars(found.options).items() if name in known and value is not None}
-    return {"do": command.do, **verb.run({**shared, **command.given}, progress, command.where)}
+    return StepDone(command.do, verb.run({**shared, **command.given}, progress, command.where))
 
 
-def methods_values(options: MethodsOptions, progress: Progress) -> dict[str, Any]:
-    """List the methods there are, or describe one: parameters, source, templates and module."""
-    if options.name is None:
-        return {"methods": [
-            {"name": m.name, "summary": m.summary, "promise": PROMISES[m.promise], "source": m.source}
-            for m in registered().values()
-        ]}  # fmt: skip
-    method = find(options.name)
-    return {
-        "name": method.name,
-        "summary": method.summary,
-        "promise": PROMISES[method.promise],
-        "source": method.source,
-        "module": method.module,
-        "engine": method.engine,
-        "templates": list(method.templates),
-        "parameters": [
-            {"name": p.name, "option": p.option, "default": p.default, "choices": list(p.choices),
-             "help": p.param.help} for p in method.settings
-        ],
-        "description": inspect.cleandoc(method.function.__doc__ or ""),
-    }  # fmt: skip
-
-
-def _execute(jobs: Sequence[steps.Job]) -> list[dict[str, Any]]:
+def _execute(jobs: Sequence[steps.Job]) -> list[ReleaseReport]:
     """Run jobs on the engine that they name."""
     if jobs[0].options.engine == "spark":
         with watched():
-            reports: list[dict[str, Any]] = late("sqlmicro.spark.engine").release(jobs)
+            reports: list[ReleaseReport] = late("sqlmicro.spark.engine").release(jobs)
         return reports
     return run.execute(jobs)
 
 
-def _run_method(method: Method, options: common.MethodOptions, progress: Progress) -> dict[str, Any]:
+def _run_method(method: Method, options: common.MethodOptions, progress: Progress) -> ReleaseReport:
     """Run one method as a job of one step."""
     return _execute([steps.one_step(method, options, progress)])[0]
 
@@ -333,8 +328,8 @@ def verbs() -> dict[str, Verb[Any]]:
         Verb("run", JobFileOptions, run_values),
         Verb("init", InitOptions, init_values),
         Verb("explain", ExplainOptions, explain_values),
-        Verb("schema", common.NoOptions, schema_values),
-        Verb("methods", MethodsOptions, methods_values),
+        Verb("schema", SchemaOptions, schema_values),
+        Verb("methods", described.MethodsOptions, described.methods_values),
         Verb("warm-up", common.NoOptions, warm_up_values),
     ]
     found += [

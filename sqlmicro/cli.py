@@ -20,10 +20,11 @@ from sqlmicro.errors import SqlmicroError
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter, filled, parameters
 from sqlmicro.registry import methods
-from sqlmicro.reports.rendering import RENDER, rendered
+from sqlmicro.reports.rendering import rendered
 from sqlmicro.system import interrupts
 from sqlmicro.system.printable import in_json, shown
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import Scripted, Unpurged, Warned, as_json, passed
 from sqlmicro.verbs.completion import completer
 from sqlmicro.verbs.verb import Verb
 
@@ -104,20 +105,20 @@ def _names(parameter: Parameter, value: Any) -> Any:
     return tuple(value) if parameter.param.whole else split_names(value)
 
 
-def _print(name: str, report: dict[str, Any], display: common.DisplayOptions) -> int:
+def _print(name: str, report: object, display: common.DisplayOptions) -> int:
     """Print a report and return the exit code it stands for."""
-    failed = report.get("passed") is False
-    code = 1 if failed or report.get("purge_failed") else 0
-    if "warning" in report:
-        typer.echo(f"warning: {shown(report['warning'])}", err=True)
+    failed = passed(report) is False
+    code = 1 if failed or (isinstance(report, Unpurged) and report.left_unpurged) else 0
+    if isinstance(report, Warned) and report.warned:
+        typer.echo(f"warning: {shown(report.warned)}", err=True)
     if display.json:
-        typer.echo(in_json(json.dumps(report, default=str, ensure_ascii=False)))
-    elif "sql" in report:
-        _print_sql(report["sql"])
+        typer.echo(in_json(json.dumps(as_json(report), default=str, ensure_ascii=False)))
+    elif isinstance(report, Scripted) and report.sql is not None:
+        _print_sql(report.sql)
         if not display.quiet:
-            typer.echo("\n\n".join(_rendered(name, report)), err=True)
+            typer.echo(rendered(report), err=True)
     elif not display.quiet:
-        typer.echo("\n\n".join(_rendered(name, report)))
+        typer.echo(rendered(report))
     if failed and display.quiet:
         typer.echo(f"{name}: {'values were found' if name == 'residue' else 'the audit failed'}", err=True)
     return code
@@ -129,20 +130,6 @@ def _print_sql(sql: str) -> None:
     typer.echo(harmless, nl=False, color=True)  # or what looks like a colour would be taken out of a name
     if harmless != sql:
         typer.echo("note: names are shown with escapes here; the script in a file or a pipe is exact", err=True)
-
-
-def _rendered(name: str, report: dict[str, Any]) -> list[str]:
-    """Return a report as text; that of a job file has a part for every step that is a command of its own."""
-    if name in RENDER:
-        return [rendered(name, report)]
-    steps = report.get("before", []) + report.get("results", [])
-    releases = report.get("tables", [report] if "method" in report else [])
-    parts = [rendered(step["do"], step) for step in steps]
-    for release in releases:
-        parts.append(rendered("release", release))
-        if "preview" in release:
-            parts.append(rendered("preview", release["preview"]))
-    return parts
 
 
 def _exit(action: Callable[[], int]) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, NoReturn
 
 from sqlmicro import records
-from sqlmicro.audits import information_loss, k_anonymity
+from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.gate import PassedGate
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input
@@ -22,7 +23,8 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.missing import counted, policy
-from sqlmicro.registry import Method, find
+from sqlmicro.registry import Method, Promise, find
+from sqlmicro.safe_method.candidates import CandidateRow, Chosen, Released
 from sqlmicro.system.secrets import Key, Recipe, Task
 from sqlmicro.work import Claim, Outcome, Work
 
@@ -104,6 +106,29 @@ class PlannedStep:
         )
 
 
+@dataclass(frozen=True)
+class StepReport:
+    """What a step did."""
+
+    method: str
+    parameters: dict[str, Any]
+    columns: list[str]
+    by: list[str]
+    """The strata."""
+    nulls: str
+    promise: Promise
+    groups: int
+    smallest_group: int | None
+    largest_group: int | None
+    safe_distance: Released | None
+    candidates: list[CandidateRow]
+    """The files that SAFE could have released."""
+    chosen: int | None
+    """The number of the candidate that is released."""
+    key_fingerprint: str | None
+    """Of a key of its own, as of pseudonyms."""
+
+
 @dataclass
 class Run:
     """The state of a run: the current relation, what was done so far, and what it promised.
@@ -120,9 +145,9 @@ class Run:
     original: Name
     current: Name
     rows_in: int
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[StepReport] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    gates: list[dict[str, Any]] = field(default_factory=list)
+    gates: list[PassedGate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     widened: set[str] = field(default_factory=set)
@@ -351,37 +376,20 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     )
 
 
-def _summary(planned: PlannedStep, outcome: Outcome) -> dict[str, Any]:
-    return {
-        "method": planned.method.name,
-        "parameters": dict(planned.settings),
-        "columns": [column.name for column in planned.columns],
-        "by": [column.name for column in planned.by],
-        "nulls": planned.nulls,
-        "promise": outcome.promise or planned.method.promise,
-        "groups": outcome.groups,
-        "smallest_group": outcome.smallest,
-        "largest_group": outcome.largest,
-        "safe_distance": outcome.safe_distance,
-        "candidates": outcome.candidates,
-        "chosen": outcome.chosen,
-        "key_fingerprint": outcome.key_fingerprint,
-    }
-
-
-def losses(run: Run) -> dict[str, Any]:
-    """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing.
-
-    `loss_by_column` has the first two in percent; a column that is released as it is loses nothing.
-    """
-    with run.timed("loss"):
-        columns = [column for column in run.quasi if column not in run.text]
-        lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
-        changed = {name: 100 * share for name, share in lost["changed_by_column"].items()}
-        loaded = [column for column in run.source.columns if column in set(run.roles.released)]
-        missing = counted.measure(run.warehouse, run.original, run.current, loaded)
-    return {
-        **lost,
-        "loss_by_column": {**lost["IL_by_column"], **changed},
-        "missing": [asdict(one) for one in missing],
-    }
+def _summary(planned: PlannedStep, outcome: Outcome) -> StepReport:
+    chosen = outcome.told if isinstance(outcome.told, Chosen) else None
+    return StepReport(
+        planned.method.name,
+        dict(planned.settings),
+        [column.name for column in planned.columns],
+        [column.name for column in planned.by],
+        planned.nulls,
+        outcome.promise or planned.method.promise,
+        outcome.groups,
+        outcome.smallest,
+        outcome.largest,
+        chosen.released if chosen else None,
+        chosen.candidates if chosen else [],
+        chosen.number if chosen else None,
+        outcome.key_fingerprint,
+    )

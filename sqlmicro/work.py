@@ -52,7 +52,8 @@ class Outcome:
     `values` has the new values of a column: a relation with row_id, and the name of the column there. Columns in
     `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
     release. `only_grouped` has the row_id of the records that stay. `claims` replaces what the method promises of all
-    its columns together, and `promise` its name in the report.
+    its columns together, and `promise` its name in the report. `told` is a dataclass with what the
+    method itself reports of its work.
     """
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
@@ -65,9 +66,7 @@ class Outcome:
     groups: int = 0
     smallest: int | None = None
     largest: int | None = None
-    candidates: list[dict[str, Any]] = field(default_factory=list)
-    safe_distance: dict[str, Any] | None = None
-    chosen: int | None = None
+    told: object = None
     others: dict[int, Outcome] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     key_fingerprint: str | None = None

@@ -44,6 +44,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
+def reported(verb: str, *records: str, **given: Any) -> Any:
+    """Return the report of a verb as it is before it becomes a dictionary: what reports are rendered from."""
+    from sqlmicro import api
+    from sqlmicro.system.progress import Progress
+
+    found = api.verbs()[verb]
+    many = {parameter.name for parameter in found.parameters if parameter.many}
+    named = [parameter.name for parameter in found.parameters if parameter.param.positional] or ["table"]
+    values = {**dict(zip(named, records, strict=False)), **given}
+    values = {name: (value,) if name in many and isinstance(value, str) else value for name, value in values.items()}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    return found.run(values, Progress(enabled=False))
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say on which data the tests run."""
     if not DATA.is_dir():

@@ -6,6 +6,7 @@ import duckdb
 import pytest
 
 import sqlmicro
+from sqlmicro.audits.row import Check
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.publish import publish
@@ -337,8 +338,6 @@ def test_a_file_is_what_its_ending_says(tmp_path):
 
 def test_a_promise_is_kept_at_its_threshold():
     checks = [publish._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
-    assert [check["passed"] for check in checks] == [None, True, False]
-    assert checks[1] == {
-        "check": "k-anonymity", "columns": ["a"], "value": 3, "threshold": 3, "at_least": True, "passed": True,
-    }  # fmt: skip
-    assert publish._check("rows", (), 4, 3, passed=False)["passed"] is False
+    assert [check.passed for check in checks] == [None, True, False]
+    assert checks[1] == Check("k-anonymity", ["a"], 3, 3, True, True)
+    assert publish._check("rows", (), 4, 3, passed=False).passed is False

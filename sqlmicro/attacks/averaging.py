@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.recovery import Within, guessed, shares
 from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row import Detail
+
+
+@dataclass(frozen=True)
+class Averaged(Detail):
+    """The share of values recovered, by column, and by the first release alone."""
+
+    by_column: dict[str, float]
+    within: float
+    """So many standard deviations count as recovered."""
+    one_release: float
+    releases: int
 
 
 @attack(
@@ -43,5 +57,5 @@ def averaging(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     )
     rate, values, by_column = shares((name, recovered, records) for name, recovered, _, records in rows)
     alone, _, _ = shares((name, recovered, records) for name, _, recovered, records in rows)
-    detail = {"by_column": by_column, "within": within, "one_release": alone, "releases": len(knowledge.pairs)}
+    detail = Averaged(by_column, within, alone, len(knowledge.pairs))
     return Measured(rate, guessed(pair, columns, within), values, detail)

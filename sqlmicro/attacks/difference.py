@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
+from sqlmicro.attacks.row import Detail
 from sqlmicro.database.templates import Name
 from sqlmicro.options.params import Param
+
+
+@dataclass(frozen=True)
+class InCommon(Detail):
+    """What two classes have in common: fewer than k records count."""
+
+    k: int
+    linked: float
+    """The mean of 1/common records."""
 
 
 @attack(
@@ -54,7 +65,7 @@ def difference(
     rate = sum(count for *_, size, count in rows if size < least) / records
     alone = sum(count for before, after, _, count in rows if min(before, after) < least) / records
     linked = sum(count / size for *_, size, count in rows) / records
-    return Measured(rate, alone, records, {"k": least, "linked": linked})
+    return Measured(rate, alone, records, InCommon(least, linked))
 
 
 def _written(pair: Pair) -> Name:

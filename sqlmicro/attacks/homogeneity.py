@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row import Detail
+
+
+@dataclass(frozen=True)
+class Alike(Detail):
+    """The column in which classes are alike."""
+
+    sensitive: str
 
 
 @attack(
@@ -34,7 +43,7 @@ def homogeneity(knowledge: Knowledge) -> list[Measured]:
         n = sum(values)
         alike = sum(records for _, _, records in rows)
         chance = sum(size * classes * all_alike(size, values) for size, classes, _ in rows) / n
-        found.append(Measured(alike / n, chance, n, {"sensitive": column.name}))
+        found.append(Measured(alike / n, chance, n, Alike(column.name)))
     return found
 
 

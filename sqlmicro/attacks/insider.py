@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.recovery import Within, guessed, shares
 from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row import Detail
+
+
+@dataclass(frozen=True)
+class Recovered(Detail):
+    """The share of values recovered, by column."""
+
+    by_column: dict[str, float]
+    within: float
+    """So many standard deviations count as recovered."""
+    groups: str
+    """What was taken for a group: records alike in all `columns`, or in the column alone."""
 
 
 @attack(
@@ -42,6 +56,4 @@ def insider(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     }  # fmt: skip
     best = max(found, key=lambda name: found[name][0])
     rate, values, by_column = found[best]
-    return Measured(
-        rate, guessed(pair, columns, within), values, {"by_column": by_column, "within": within, "groups": best}
-    )
+    return Measured(rate, guessed(pair, columns, within), values, Recovered(by_column, within, best))

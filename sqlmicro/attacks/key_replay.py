@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
+from sqlmicro.attacks.row import Detail
 from sqlmicro.attacks.row_order import found_at
 from sqlmicro.database.content import content_of, content_of_input
 from sqlmicro.database.source import type_columns
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import ORDER
-from sqlmicro.system.secrets import Key, Recipe, Task, from_text, repeated
+from sqlmicro.system.secrets import Key, Recipe, from_text, repeated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +32,13 @@ class _Run:
     content: bytes
     released: bytes
     typed: Name
+
+
+@dataclass(frozen=True)
+class Guessed(Detail):
+    """The keys and seeds that were tried."""
+
+    guesses: int
 
 
 @attack(
@@ -64,7 +72,7 @@ def key_replay(knowledge: Knowledge) -> Measured:
 
     pair = knowledge.pair
     rows = _ordered(pair)
-    run = _run(pair, knowledge.parameters)
+    run = _run(pair, knowledge.recipe)
     records = pair.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
     table = pa.table({"position": np.arange(len(records)), "record": records})
     relation = pair.warehouse.load(table, "replayed", "filled with what the run knew the records by")
@@ -73,7 +81,7 @@ def key_replay(knowledge: Knowledge) -> Measured:
     for key in guesses:
         right, share = _replay(pair, rows, relation, key, run)
         best, n = max(best, float(right.mean())), len(right)
-    return Measured(best, best_of(len(guesses), n, share), n, {"guesses": len(guesses)})
+    return Measured(best, best_of(len(guesses), n, share), n, Guessed(len(guesses)))
 
 
 def keys(published: Sequence[str]) -> Iterator[Key]:
@@ -83,17 +91,13 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
         yield from_text(text)
 
 
-def _run(pair: Pair, parameters: Mapping[str, Any]) -> _Run:
+def _run(pair: Pair, published: Recipe) -> _Run:
     """Return what decided the order of a run, but for its key."""
     warehouse, own = pair.warehouse, pair.original.columns
-    tasks = repeated(
-        Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
-        for step in parameters.get("steps", ())
-    )
-    dropped, key = parameters.get("dropped", ()), parameters.get("row_key", ())
-    recipe = Recipe(pair.original.identity, tuple(dropped), tuple(key), tasks)
+    recipe = Recipe(pair.original.identity, published.dropped, published.row_key, repeated(published.tasks))
+    dropped, key = published.dropped, published.row_key
     columns = [column for column in own if column.name not in dropped]
-    used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
+    used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in recipe.tasks)}
     row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
     typed = type_columns(warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
     released = [(column.staged, "") for column in pair.release.columns]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Attack
 from sqlmicro.database.columns import Column
+from sqlmicro.system.secrets import Recipe
 
+UNKNOWN = Recipe("", (), (), ())
 _LACKING = {
     "columns": "columns to attack with that are not sensitive",
     "numeric": "a column of numbers in both tables",
@@ -33,8 +34,8 @@ class Knowledge:
         Columns of the first release that nobody may learn.
     published : sequence of str
         Every value of the published record of the release, as text.
-    parameters : mapping
-        What a published record of the release says of the plan: steps, dropped columns, row key, versions.
+    recipe : Recipe
+        What a published record of the release says of how it was made.
     settings : mapping
         Settings of the attacks that say what an attacker knows, by name.
     """
@@ -42,7 +43,7 @@ class Knowledge:
     pairs: Sequence[Pair]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Recipe = UNKNOWN
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @property

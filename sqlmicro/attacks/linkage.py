@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.pair import Features, Pair
 from sqlmicro.attacks.registry import Measured
+from sqlmicro.attacks.row import Detail
 from sqlmicro.registry import late
 
 if TYPE_CHECKING:
@@ -63,6 +64,16 @@ Bounds = Callable[["np.ndarray", "np.ndarray", "np.ndarray"], tuple["np.ndarray"
 ascending and without the missing ones, to the least and the greatest released value that x may have become."""
 
 
+@dataclass(frozen=True)
+class Candidates(Detail):
+    """The released records that an attack leaves."""
+
+    candidates: float
+    """How many on average."""
+    truth_among_them: float
+    """The share of the records tried whose own record is among them."""
+
+
 def linked_within(pair: Pair, bounds: Bounds) -> Measured:
     """Return how often a record is linked by taking one of those that lie within the bounds in every column.
 
@@ -87,7 +98,7 @@ def linked_within(pair: Pair, bounds: Bounds) -> Measured:
         true = features.Y[pair.truth[pair.tried]]
         held = ((low <= true) & (true <= high)).all(axis=1)
     hits = np.where(held, 1 / np.maximum(counts, 1), 0.0)
-    return measured(pair, hits, candidates=float(counts.mean()), truth_among_them=float(held.mean()))
+    return measured(pair, hits, Candidates(float(counts.mean()), float(held.mean())))
 
 
 def _boxes(pair: Pair, features: Features, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
@@ -119,7 +130,7 @@ def _boxes(pair: Pair, features: Features, bounds: Bounds) -> tuple[np.ndarray, 
     return low, high
 
 
-def measured(pair: Pair, hits: np.ndarray, **detail: Any) -> Measured:
+def measured(pair: Pair, hits: np.ndarray, detail: Detail | None = None) -> Measured:
     """Return the mean of the probabilities of hitting the true record, beside that of taking any released one: 1/m."""
     return Measured(float(hits.mean()), 1 / pair.sizes[1], len(hits), detail)
 

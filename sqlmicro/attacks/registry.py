@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
+from sqlmicro.attacks.row import Detail
 from sqlmicro.errors import InputError
 from sqlmicro.options.params import Parameter, parameters, summary
 from sqlmicro.registry import Catalogue
@@ -27,7 +28,7 @@ class Measured:
     rate: float
     chance: float
     n: int
-    detail: dict[str, Any] = field(default_factory=dict)
+    detail: Detail | None = None
 
     @property
     def ci(self) -> tuple[float, float]:

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import apart, nearest
 from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
+from sqlmicro.attacks.row import Detail
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+@dataclass(frozen=True)
+class SamePlaces(Detail):
+    """The correlation of the places of records in both tables."""
+
+    order_correlation: float
 
 
 @attack(
@@ -42,10 +51,10 @@ def row_order(knowledge: Knowledge) -> Measured:
     if not len(rows):
         raise NothingToAttack("attack, --sample", "must hold records at places that the release has", "none")
     right, chance = found_at(pair, rows, rows)
-    detail: dict[str, Any] = {}
+    detail = None
     if pair.truth is not None and len(pair.tried) > 1:
         places = np.corrcoef(pair.tried, pair.truth[pair.tried])[0, 1]
-        detail["order_correlation"] = float(places)
+        detail = SamePlaces(float(places))
     return Measured(float(right.mean()), chance, len(rows), detail)
 
 

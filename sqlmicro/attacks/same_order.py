@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
+from sqlmicro.attacks.row import Detail
 from sqlmicro.database.columns import Column
 
 if TYPE_CHECKING:
@@ -38,6 +39,26 @@ class _Way:
 
     text: str
     hits: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Agreement(Detail):
+    """How far two releases agree place by place."""
+
+    agreement: Literal["places"]
+    releases: str
+    correlations: dict[str, float | None]
+    """Of the columns, place by place."""
+    residuals: dict[str, float | None]
+    """Of what was added to them."""
+
+
+@dataclass(frozen=True)
+class Rebuilt(Detail):
+    """The best way to put two releases together."""
+
+    rebuilt: str
+    releases: str
 
 
 @attack(
@@ -132,12 +153,12 @@ def _agreement(sides: _Sides, releases: str) -> Measured:
     for shift in _rotations(m):
         elsewhere = _apart(sides, rows, (rows + shift) % m)
         nearer += (here < elsewhere) + 0.5 * (here == elsewhere)
-    detail: dict[str, Any] = {"agreement": "places", "releases": releases, "correlations": {}, "residuals": {}}
+    detail = Agreement("places", releases, {}, {})
     for j, column in enumerate(sides.columns):
         if sides.numeric[j]:
             both, added = _correlations(sides.original[:, j], sides.first[:, j], sides.second[:, j])
-            detail["correlations"][column.name] = both
-            detail["residuals"][column.name] = added
+            detail.correlations[column.name] = both
+            detail.residuals[column.name] = added
     return Measured(float(nearer.mean()) / _ROTATIONS, 0.5, len(rows), detail)
 
 
@@ -193,7 +214,7 @@ def _rebuilt(sides: _Sides, releases: str) -> Iterator[Measured]:
     chance = np.mean([best.hits(measured, (measured + turn) % m).mean() for turn in turns])
     one, _, other = releases.partition(" and ")
     text = best.text.replace("{first}", f"release {one}").replace("{second}", f"release {other}")
-    yield Measured(float(hits.mean()), float(chance), len(measured), {"rebuilt": text, "releases": releases})
+    yield Measured(float(hits.mean()), float(chance), len(measured), Rebuilt(text, releases))
 
 
 def _sums(sides: _Sides) -> Iterator[_Way]:

@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmicro.audits.registry import Found
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
+from sqlmicro.system.reporting import OMITTED
+
+
+@dataclass(frozen=True)
+class Classes(Detail):
+    """The classes that were measured, and those beyond the gate if there is one."""
+
+    records: int
+    classes: int
+    violating_classes: int | None = field(metadata=OMITTED)
+    violating_records: int | None = field(metadata=OMITTED)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """A measure of the classes: extremes, mean, and the classes and records beyond the limit on either side."""
+
+    records: int
+    classes: int
+    lowest: float | None
+    highest: float | None
+    mean: float | None
+    below: tuple[int | None, int | None]
+    above: tuple[int | None, int | None]
 
 
 def worst(
@@ -38,22 +64,21 @@ def worst(
         What the template takes besides its columns.
     """
     found = summary(subject, template, limit, **params)
-    side = "below" if at_least else "above"
-    detail = {"records": found["records"], "classes": found["classes"]}
-    if limit is not None:
-        detail |= {"violating_classes": found[f"classes_{side}"], "violating_records": found[f"records_{side}"]}
+    beyond = found.below if at_least else found.above
     names = tuple(column.name for column in (*subject.quasi, *columns))
-    value = found["lowest" if at_least else "highest"]
-    if value is None:
-        detail["reason"] = "there are no records"
-    return Found(value, names, detail)
+    value = found.lowest if at_least else found.highest
+    reason = "there are no records" if value is None else None
+    return Found(value, names, Classes(found.records, found.classes, *beyond), reason)
 
 
-def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> dict[str, Any]:
+def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> Measures:
     """Return number, records, extremes and mean of a measure of the classes, and what lies beyond the limit."""
     into = "_".join(("measured", template.removeprefix("audit/").removesuffix(".sql")))
     classes = subject.stage(template, into, columns=subject.quasi, **params)
-    return subject.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+    row = subject.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+    beyond = [(row[f"classes_{side}"], row[f"records_{side}"]) if limit is not None else (None, None)
+              for side in ("below", "above")]  # fmt: skip
+    return Measures(row["records"], row["classes"], row["lowest"], row["highest"], row["mean"], *beyond)
 
 
 def shares(subject: Subject, sensitive: Column) -> Name:

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
 from sqlmicro.audits.classes import shares, worst
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
+from sqlmicro.system.reporting import INLINE
+
+
+@dataclass(frozen=True)
+class Closeness(Detail):
+    """How far apart two values of the sensitive column were taken to be."""
+
+    classes: Detail | None = field(metadata=INLINE)
+    distance: Literal["ordered", "equal"]
 
 
 @audit(
@@ -36,10 +49,10 @@ def t_closeness(subject: Subject, limit: float | None) -> list[Found]:
         if column in numeric:
             template = "audit/closeness_numeric.sql"
             ordered = worst(subject, template, limit, columns=[column], shares=of, value=column)
-            found.append(ordered | {"distance": "ordered"})
+            found.append(replace(ordered, detail=Closeness(ordered.detail, "ordered")))
         else:
             equal = worst(subject, "audit/closeness_nominal.sql", limit, columns=[column], shares=of)
-            found.append(equal | {"distance": "equal"})
+            found.append(replace(equal, detail=Closeness(equal.detail, "equal")))
     return found
 
 

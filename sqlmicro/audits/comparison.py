@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlmicro.audits.registry import Found, NothingToMeasure
+from sqlmicro.audits.row import ByColumn, Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
@@ -66,9 +67,9 @@ def values_of(
     return subject.values(source, f"{side}_values", numeric, nominal, view=not source.is_text)
 
 
-def largest(by_column: Mapping[str, float | None], **detail: object) -> Found:
+def largest(by_column: Mapping[str, float | None], more: Detail | None = None) -> Found:
     """Return the largest of the values by column, and all of them; a column without one has nothing to compare."""
     values = {name: value for name, value in by_column.items() if value is not None and value == value}
     if not values:
-        return Found(None, tuple(by_column), {"reason": "no column has values to compare"})
-    return Found(max(values.values()), tuple(by_column), {"by_column": dict(by_column), **detail})
+        return Found(None, tuple(by_column), reason="no column has values to compare")
+    return Found(max(values.values()), tuple(by_column), ByColumn(dict(by_column), more))

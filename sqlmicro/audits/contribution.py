@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
+
+
+@dataclass(frozen=True)
+class Without:
+    """What remains at risk without a column."""
+
+    k: int
+    uniques: int
+    average_risk: float
+
+
+@dataclass(frozen=True)
+class Contribution(Detail):
+    """The column that adds most, and what remains without each."""
+
+    column: str
+    without: dict[str, Without]
 
 
 @audit(
@@ -30,11 +50,11 @@ def contribution(subject: Subject, limit: float | None) -> Found:
     """
     sizes = sizes_of(subject)
     if not sizes.records:
-        return Found(None, detail={"reason": "there are no records"})
+        return Found(None, reason="there are no records")
     before = sizes.average_risk
     without = {}
     for column in subject.quasi:
         left = sizes_of(subject.over(c for c in subject.quasi if c != column))
-        without[column.name] = {"k": left.k, "uniques": left.below(2)[1], "average_risk": left.average_risk}
-    most = min(without, key=lambda name: without[name]["average_risk"])
-    return Found(1 - without[most]["average_risk"] / before, detail={"column": most, "without": without})
+        without[column.name] = Without(left.k, left.below(2)[1], left.average_risk)
+    most = min(without, key=lambda name: without[name].average_risk)
+    return Found(1 - without[most].average_risk / before, detail=Contribution(most, without))

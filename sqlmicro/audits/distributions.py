@@ -25,7 +25,7 @@ def hellinger(subject: Subject, limit: float | None) -> Found:
     """
     found = comparison(subject)
     if not found.nominal:
-        return Found(None, detail={"reason": "no nominal column is in both tables"})
+        return Found(None, reason="no nominal column is in both tables")
     return largest(dict(subject.warehouse.rows("audit/hellinger.sql", **found.of(found.nominal))))
 
 
@@ -47,5 +47,5 @@ def earth_movers(subject: Subject, limit: float | None) -> Found:
     """
     found = comparison(subject)
     if not found.numeric:
-        return Found(None, detail={"reason": "no numeric column is in both tables"})
+        return Found(None, reason="no numeric column is in both tables")
     return largest(dict(subject.warehouse.rows("audit/earth_movers.sql", **found.of(found.numeric))))

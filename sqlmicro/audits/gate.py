@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlmicro.audits import inputs, regression, runner
 from sqlmicro.audits.inputs import AuditStep
+from sqlmicro.audits.row import AuditRow
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source, find_source
@@ -17,7 +18,16 @@ if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
 
-def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class PassedGate:
+    """A gate that the records passed, and what it measured."""
+
+    options: AuditStep
+    where: str
+    rows: list[AuditRow]
+
+
+def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:
     """Audit a staging relation of a run, as a gate of a job says; the original is what the run has loaded.
 
     Raises
@@ -25,13 +35,13 @@ def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[dict[
     JobError
         When the gate names nothing to audit.
     """
-    asked = [row for row in measured(run, relation, options, where) if row["asked"]]
+    asked = [row for row in measured(run, relation, options, where) if row.asked]
     if not asked:
         raise JobError(where, "must name a gate, such as min_k, or a measure", "none")
     return asked
 
 
-def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[dict[str, Any]]:
+def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:
     """Return all that the audits find of a staging relation of a run, asked for or not."""
     chosen = inputs.choose(run.roles.released, options, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
@@ -62,4 +72,4 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[d
     settings = regression.staged(options.settings, staged_names)
     found = runner.run(subject, options.measure, options.thresholds, settings)
     shown = {column.name: name for name, column in own.items()}
-    return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in found]
+    return [replace(row, columns=[shown.get(name, name) for name in row.columns]) for row in found]

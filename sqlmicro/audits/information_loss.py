@@ -3,19 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.missing.counted import Missing
+from sqlmicro.system.reporting import named
+
+
+@dataclass(frozen=True)
+class Loss:
+    """How far the released values are from the original ones."""
+
+    il: float | None = field(metadata=named("IL"))
+    """Over the numeric columns, in percent of the variation; None without one that varies."""
+    il_by_column: dict[str, float] = field(metadata=named("IL_by_column"))
+    """The same for each numeric column."""
+    changed_by_column: dict[str, float]
+    """The share of the records whose value changed, for each of the other columns."""
+
+
+@dataclass(frozen=True)
+class Losses(Loss):
+    """What a release lost, and what is missing in it."""
+
+    loss_by_column: dict[str, float]
+    """IL of numeric columns and the share of values changed of the others, in percent."""
+    missing: list[Missing]
+
+
+@dataclass(frozen=True)
+class LossByColumn(Detail):
+    """IL of every numeric column in percent, and the share of values changed of the others."""
+
+    by_column: dict[str, float]
+    changed: dict[str, float]
+
+
+@dataclass(frozen=True)
+class TotalByColumn(Detail):
+    """The sum over all values, which sdcMicro gives, and the mean of every column."""
+
+    total: float
+    by_column: dict[str, float | None]
 
 
 def measure(
     warehouse: Warehouse, original: Name, released: Name, columns: Sequence[Column], as_numeric: Collection[Column]
-) -> dict[str, Any]:
+) -> Loss:
     """Return IL of the numeric columns together and each, and the share of values changed in the others.
 
     Parameters
@@ -31,9 +71,7 @@ def measure(
 
     Returns
     -------
-    dict
-        `IL` in percent (None without a numeric column that varies), `IL_by_column` in percent, `changed_by_column` as
-        shares of the records.
+    Loss
 
     Notes
     -----
@@ -57,11 +95,7 @@ def measure(
             "audit/values_changed.sql", original=original, released=released, columns=nominal
         ):
             changed[name] = count / records if records else 0.0
-    return {
-        "IL": 100 * sse_total / sst_total if sst_total else None,
-        "IL_by_column": by_column,
-        "changed_by_column": changed,
-    }
+    return Loss(100 * sse_total / sst_total if sst_total else None, by_column, changed)
 
 
 @audit(
@@ -83,10 +117,9 @@ def information_loss(subject: Subject, limit: float | None) -> Found:
     found = comparison(subject, matched=True)
     columns = [*found.numeric, *found.nominal]
     losses = measure(subject.warehouse, found.original, found.released, columns, found.numeric)
-    detail = {"by_column": losses["IL_by_column"], "changed": losses["changed_by_column"]}
-    if losses["IL"] is None:
-        detail["reason"] = "no numeric column varies"
-    return Found(losses["IL"], tuple(column.name for column in found.numeric), detail)
+    detail = LossByColumn(losses.il_by_column, losses.changed_by_column)
+    reason = "no numeric column varies" if losses.il is None else None
+    return Found(losses.il, tuple(column.name for column in found.numeric), detail, reason)
 
 
 @audit(
@@ -107,11 +140,11 @@ def il1s(subject: Subject, limit: float | None) -> Found:
     """
     found = comparison(subject, matched=True)
     if not found.numeric:
-        return Found(None, detail={"reason": "no numeric column is in both tables"})
+        return Found(None, reason="no numeric column is in both tables")
     rows = subject.warehouse.rows("audit/distances_per_value.sql", **found.of(found.numeric))
     total, values = sum(total for _, total, _ in rows), sum(records for _, _, records in rows)
     names = tuple(name for name, _, _ in rows)
     if not values:
-        return Found(None, names, {"reason": "no record of the release matches one of the original"})
+        return Found(None, names, reason="no record of the release matches one of the original")
     by_column = {name: part / records if records else None for name, part, records in rows}
-    return Found(total / values, names, {"total": total, "by_column": by_column})
+    return Found(total / values, names, TotalByColumn(total, by_column))

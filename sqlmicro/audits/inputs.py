@@ -13,7 +13,7 @@ from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.options.params import Param, Registered
 
 
@@ -117,7 +117,7 @@ class Chosen:
     nominal: tuple[str, ...]
 
 
-def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: ReaderOptions = NO_OPTIONS) -> Subject:
+def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: ReaderOptions = AS_FOUND) -> Subject:
     """Return the table called `name` as the subject that the options make of it.
 
     Raises
@@ -132,7 +132,7 @@ def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: Re
     def other(name: str | None, into: str) -> Source | None:
         if not name:
             return None
-        return find_source(warehouse, name, reader if file_format(name) == "csv" else NO_OPTIONS, into)
+        return find_source(warehouse, name, reader if file_format(name) == "csv" else AS_FOUND, into)
 
     original, population = other(options.original, "original_source"), other(options.population, "population_source")
     chosen = choose(release.columns, options, "audit, --")

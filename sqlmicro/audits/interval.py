@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.options.params import Param
+
+
+@dataclass(frozen=True)
+class WithinSd(Detail):
+    """The interval, and how many records are within it in every column."""
+
+    in_all: float | None
+    """The share of the records."""
+    sd: float
+
+
+@dataclass(frozen=True)
+class WithinRanks(Detail):
+    """The interval."""
+
+    ranks: int
 
 
 @audit(
@@ -34,11 +52,11 @@ def by_sd(
     """
     found = comparison(subject, matched=True)
     if not found.numeric:
-        return Found(None, detail={"reason": "no numeric column is in both tables"})
+        return Found(None, reason="no numeric column is in both tables")
     rows = subject.warehouse.rows("audit/within_sd.sql", **found.of(found.numeric), sd=sd)
     shares = {name: within / records if records else None for name, within, records in rows}
     in_all = shares.pop(None)
-    return largest(shares, in_all=in_all, sd=sd)
+    return largest(shares, WithinSd(in_all, sd))
 
 
 @audit(
@@ -64,6 +82,6 @@ def by_rank(
     """
     found = comparison(subject, matched=True)
     if not found.numeric:
-        return Found(None, detail={"reason": "no numeric column is in both tables"})
+        return Found(None, reason="no numeric column is in both tables")
     rows = subject.warehouse.rows("audit/within_ranks.sql", **found.of(found.numeric), ranks=ranks)
-    return largest({name: within / records if records else None for name, within, records in rows}, ranks=ranks)
+    return largest({name: within / records if records else None for name, within, records in rows}, WithinRanks(ranks))

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlmicro.audits import canonical
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select, Sql, render, select
@@ -115,6 +116,29 @@ def _class_sizes(rows: Iterable[tuple[Any, ...]]) -> ClassSizes:
     return ClassSizes({int(size): (int(classes), int(records)) for size, classes, records in rows if size})
 
 
+@dataclass(frozen=True)
+class ClassCounts(Detail):
+    """The classes of a release, and those below the gate."""
+
+    records: int
+    classes: int
+    violating_classes: int
+    violating_records: int
+    histogram: dict[int, int]
+    """The number of classes by their size."""
+
+
+@dataclass(frozen=True)
+class Uniques(Detail):
+    """The records that are alone in their class."""
+
+    share: float
+    """Of all records."""
+    twice: int
+    """Records whose combination occurs twice."""
+    records: int
+
+
 @audit(
     "k-anonymity",
     needs=("quasi",),
@@ -140,16 +164,7 @@ def k_anonymity(subject: Subject, limit: float | None) -> Found:
     """
     sizes = sizes_of(subject)
     classes, records = sizes.below(limit or 0)
-    return Found(
-        sizes.k,
-        detail={
-            "records": sizes.records,
-            "classes": sizes.classes,
-            "violating_classes": classes,
-            "violating_records": records,
-            "histogram": sizes.histogram,
-        },
-    )
+    return Found(sizes.k, detail=ClassCounts(sizes.records, sizes.classes, classes, records, sizes.histogram))
 
 
 @audit(
@@ -175,4 +190,4 @@ def sample_uniques(subject: Subject, limit: float | None) -> Found:
     sizes = sizes_of(subject)
     uniques = sizes.below(2)[1]
     share = uniques / sizes.records if sizes.records else 0.0
-    return Found(uniques, detail={"share": share, "twice": sizes.below(3)[1] - uniques, "records": sizes.records})
+    return Found(uniques, detail=Uniques(share, sizes.below(3)[1] - uniques, sizes.records))

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from sqlmicro.audits.classes import worst
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.options.params import Param
+from sqlmicro.system.reporting import INLINE
 
 _SOURCE = "Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007)"
+
+
+@dataclass(frozen=True)
+class Recursive(Detail):
+    """The c of (c, l)-diversity."""
+
+    classes: Detail | None = field(metadata=INLINE)
+    c: float
 
 
 @audit(
@@ -95,8 +106,8 @@ def recursive(
     A window over the values of every class: O(d log d) for d pairs of class and value that occur.
     """
     template = "audit/recursive_diversity.sql"
-    return [
+    found = [
         worst(subject, template, limit, at_least=True, columns=[column], members=subject.members(column), c=c)
-        | {"c": c}
         for column in subject.sensitive
     ]
+    return [replace(one, detail=Recursive(one.detail, c)) for one in found]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.attacks.pair import pair
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Linked
 from sqlmicro.audits.subject import Subject
 
 
@@ -39,7 +40,7 @@ def linkage(subject: Subject, limit: float | None) -> Found:
     quasi = [column.name for column in subject.quasi if column not in subject.match]
     lacking = [name for name in quasi if name not in subject.theirs]
     if lacking:
-        return Found(None, detail={"reason": f"the original does not have {', '.join(lacking)}"})
+        return Found(None, reason=f"the original does not have {', '.join(lacking)}")
     made = pair(
         subject.warehouse,
         replace(subject.original, label="--original"),
@@ -49,6 +50,5 @@ def linkage(subject: Subject, limit: float | None) -> Found:
         nominal=[name for name in quasi or (column.name for column in subject.shared) if name in subject.nominal],
     )
     found = distance_linkage(made)
-    detail = {"ci": list(found.ci), "chance": found.chance, "n": found.n}
-    truth = "match" if made.match else "assumed"
-    return Found(found.rate, tuple(column.name for column in made.columns), {**detail, "truth": truth})
+    detail = Linked(list(found.ci), found.chance, found.n, "match" if made.match else "assumed")
+    return Found(found.rate, tuple(column.name for column in made.columns), detail)

@@ -2,8 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """A number of records, before and after."""
+
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class MissingRates(Detail):
+    """How many records lack a value of each column that lacks some, and how many records there are."""
+
+    by_column: dict[str, BeforeAfter]
+    records: BeforeAfter
 
 
 @audit(
@@ -31,15 +50,15 @@ def missing_rate(subject: Subject, limit: float | None) -> Found:
         released=subject.release.relation,
         columns=columns,
     )
-    records = {when: int(row[f"records_{when}"]) for when in ("before", "after")}
-    if not all(records.values()):
+    records = BeforeAfter(int(row["records_before"]), int(row["records_after"]))
+    if not (records.before and records.after):
         raise NothingToMeasure("audit, --original", "must have records, and so must the release", "none")
     by_column = {
-        column.name: {when: records[when] - int(row[f"present_{when}_{i}"]) for when in records}
+        column.name: BeforeAfter(
+            records.before - int(row[f"present_before_{i}"]), records.after - int(row[f"present_after_{i}"])
+        )
         for i, column in enumerate(columns, 1)
     }
-    change = max(
-        abs(found["after"] / records["after"] - found["before"] / records["before"]) for found in by_column.values()
-    )
-    lacking = {name: found for name, found in by_column.items() if any(found.values())}
-    return Found(change, tuple(column.name for column in columns), {"by_column": lacking, "records": records})
+    change = max(abs(found.after / records.after - found.before / records.before) for found in by_column.values())
+    lacking = {name: found for name, found in by_column.items() if found.before or found.after}
+    return Found(change, tuple(column.name for column in columns), MissingRates(lacking, records))

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
-from typing import Any
 
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 
 _SOURCE = "Hundepool et al. (2012)"
 _LEVELS = ("5 %", "25 %", "50 %", "75 %", "95 %")
 _SUMMARIES = ("audit/values.sql", "audit/numeric_summaries.sql")
 _PAIRS = ("audit/values.sql", "audit/comoments.sql")
-Summaries = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The moments of a column, and its quantiles."""
+
+    mean: float | None
+    variance: float | None
+    quantiles: Sequence[float | None] | None
+
+
+Summaries = dict[str, Summary]
+Figures = dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Levels(Detail):
+    """The quantile of each column that differs most."""
+
+    level: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Correlated(Detail):
+    """The correlation of every pair of columns before and after; None where one does not vary."""
+
+    before_and_after: dict[str, list[float | None]]
 
 
 def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
@@ -28,8 +56,8 @@ def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
             )
         before, after = (
             {
-                name: {"records": records, "mean": mean, "variance": variance, "quantiles": quantiles}
-                for name, records, mean, variance, quantiles in subject.warehouse.rows(
+                name: Summary(mean, variance, quantiles)
+                for name, _, mean, variance, quantiles in subject.warehouse.rows(
                     "audit/numeric_summaries.sql", relation=relation, columns=found.numeric
                 )
             }
@@ -40,10 +68,10 @@ def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
     return subject.once("summaries", measure)
 
 
-def _pairs(subject: Subject) -> tuple[list[tuple[str, str]], dict[str, Any], dict[str, Any]]:
+def _pairs(subject: Subject) -> tuple[list[tuple[str, str]], Figures, Figures]:
     """Return the pairs of numeric columns, and their covariances and correlations before and after."""
 
-    def measure() -> tuple[list[tuple[str, str]], dict[str, Any], dict[str, Any]]:
+    def measure() -> tuple[list[tuple[str, str]], Figures, Figures]:
         found = comparison(subject)
         pairs = list(combinations(found.numeric, 2))
         if not pairs:
@@ -76,7 +104,7 @@ def means(subject: Subject, limit: float | None) -> Found:
         The value over the numeric columns both tables have, and `by_column`.
     """
     before, after = _summaries(subject)
-    return largest({n: _apart(b["mean"], after[n]["mean"], sqrt(b["variance"] or 0)) for n, b in before.items()})
+    return largest({n: _apart(b.mean, after[n].mean, sqrt(b.variance or 0)) for n, b in before.items()})
 
 
 @audit("variances", needs=("original",), gate="max_variance_change", source=_SOURCE, templates=_SUMMARIES)
@@ -89,7 +117,7 @@ def variances(subject: Subject, limit: float | None) -> Found:
         The largest |after/before - 1|, and `by_column`; microaggregation makes variances smaller.
     """
     before, after = _summaries(subject)
-    return largest({n: _apart(b["variance"], after[n]["variance"], b["variance"]) for n, b in before.items()})
+    return largest({n: _apart(b.variance, after[n].variance, b.variance) for n, b in before.items()})
 
 
 @audit("quantiles", needs=("original",), gate="max_quantile_difference", source=_SOURCE, templates=_SUMMARIES)
@@ -106,11 +134,11 @@ def quantiles(subject: Subject, limit: float | None) -> Found:
     by_column: dict[str, float | None] = {}
     levels: dict[str, str] = {}
     for name, b in before.items():
-        old, new = b["quantiles"] or [None] * len(_LEVELS), after[name]["quantiles"] or [None] * len(_LEVELS)
-        gaps = [_apart(x, y, sqrt(b["variance"] or 0)) for x, y in zip(old, new, strict=True)]
+        old, new = b.quantiles or [None] * len(_LEVELS), after[name].quantiles or [None] * len(_LEVELS)
+        gaps = [_apart(x, y, sqrt(b.variance or 0)) for x, y in zip(old, new, strict=True)]
         known = [(gap, level) for gap, level in zip(gaps, _LEVELS, strict=True) if gap is not None]
         by_column[name], levels[name] = max(known, key=lambda pair: pair[0]) if known else (None, "")
-    return largest(by_column, level=levels)
+    return largest(by_column, Levels(levels))
 
 
 @audit("covariances", needs=("original",), gate="max_covariance_difference", source=_SOURCE, templates=_PAIRS)
@@ -126,7 +154,7 @@ def covariances(subject: Subject, limit: float | None) -> Found:
     summaries, _ = _summaries(subject)
     by_pair: dict[str, float | None] = {}
     for number, (first, second) in enumerate(pairs, 1):
-        unit = sqrt((summaries[first]["variance"] or 0) * (summaries[second]["variance"] or 0))
+        unit = sqrt((summaries[first].variance or 0) * (summaries[second].variance or 0))
         key = f"covariance_{number}"
         by_pair[f"{first}, {second}"] = _apart(before[key], after[key], unit)
     return largest(by_pair)
@@ -147,7 +175,8 @@ def correlations(subject: Subject, limit: float | None) -> Found:
     both: dict[str, list[float | None]] = {}
     for number, (first, second) in enumerate(pairs, 1):
         old, new = before[f"correlation_{number}"], after[f"correlation_{number}"]
-        known = old is not None and new is not None and old == old and new == new
-        by_pair[f"{first}, {second}"] = abs(new - old) if known else None
-        both[f"{first}, {second}"] = [old, new] if known else [None, None]
-    return largest(by_pair, before_and_after=both)
+        if old is None or new is None or old != old or new != new:
+            by_pair[f"{first}, {second}"], both[f"{first}, {second}"] = None, [None, None]
+        else:
+            by_pair[f"{first}, {second}"], both[f"{first}, {second}"] = abs(new - old), [old, new]
+    return largest(by_pair, Correlated(both))

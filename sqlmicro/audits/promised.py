@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.verdict import Promised, Verdict
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.registry import Promise
+
+
+@dataclass(frozen=True)
+class Promises:
+    """What was promised of a release: each k over its columns, and what an attacker cannot know and why."""
+
+    over: Sequence[tuple[int, Sequence[str]]] = ()
+    apart: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
+    """Whether something is promised of single columns."""
+
+
+def alone(made: Iterable[Promise]) -> bool:
+    """Tell whether steps that promise this promise something of single columns."""
+    return any(promise in ("column", "block", "moments") for promise in made)
 
 
 def measured(
     columns: Sequence[Column],
-    record: Mapping[str, Any],
+    promises: Promises,
     count: Callable[[Sequence[Column]], int],
     *,
     apart: Mapping[str, str] | None = None,
@@ -27,8 +43,8 @@ def measured(
     ----------
     columns : sequence of Column
         The columns of the release.
-    record : mapping
-        Its row of sqlmicro.releases, the JSON read; empty where nothing is recorded.
+    promises : Promises
+        What was promised of it.
     count : callable
         Returns the size of the smallest class over columns.
     apart : mapping, optional
@@ -42,13 +58,11 @@ def measured(
     -----
     A promise over a column that is no longer there cannot be measured, and is broken.
     """
-    parameters = record.get("parameters") or {}
     own = {column.name: column for column in columns}
-    left_out = {**parameters.get("apart", {}), **(apart or {})}
+    left_out = {**promises.apart, **(apart or {})}
     known = [column for column in columns if column.name not in left_out]
-    promised = [(int(one["k"]), one["columns"]) for one in record.get("promised") or ()]
     largest: dict[frozenset[str], tuple[int, Sequence[str]]] = {}
-    for k, names in sorted((*promised, *demanded), key=lambda one: one[0]):
+    for k, names in sorted((*promises.over, *demanded), key=lambda one: one[0]):
         largest[frozenset(names)] = (k, names)
     return Verdict(
         tuple(
@@ -59,7 +73,7 @@ def measured(
         count(known) if known else None,
         {name: why for name, why in left_out.items() if name in own},
         unit=unit,
-        alone=any(step["promise"] in ("column", "block", "moments") for step in parameters.get("steps", ())),
+        alone=promises.alone,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.audits.comparison import Comparison, comparison
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.errors import InputError
 
@@ -16,6 +18,14 @@ _MOST_VALUES = 20
 _MOST_CELLS = 200_000_000
 _STEPS = 25
 _RIDGE = 1e-6
+
+
+@dataclass(frozen=True)
+class Propensity(Detail):
+    """The value over what it would be for another sample, and how many coefficients the model has."""
+
+    ratio: float | None
+    coefficients: int
 
 
 @audit(
@@ -66,7 +76,7 @@ def pmse(subject: Subject, limit: float | None) -> Found:
     p = 1 / (1 + np.exp(-np.clip(X @ w, -30, 30)))
     value = float(((p - c) ** 2).mean())
     expected = float((k - 1) * (1 - c) ** 2 * c / n)
-    return Found(value, detail={"ratio": value / expected if expected else None, "coefficients": k})
+    return Found(value, detail=Propensity(value / expected if expected else None, k))
 
 
 def _features(subject: Subject, found: Comparison) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
+from sqlmicro.audits.row import Detail
 from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param, Parameter, parameters, summary
 from sqlmicro.registry import Catalogue
@@ -21,16 +22,13 @@ class NothingToMeasure(InputError):  # noqa: N818
 class Found:
     """What an audit found: its value, the columns it is about, and what else it has to say.
 
-    `value` is None where there is nothing to measure, such as a correlation of one column; `detail` says why.
+    `value` is None where there is nothing to measure, such as a correlation of one column; `reason` says why.
     """
 
     value: float | None
     columns: tuple[str, ...] = ()
-    detail: dict[str, Any] = field(default_factory=dict)
-
-    def __or__(self, more: dict[str, Any]) -> Found:
-        """Return the same with more details."""
-        return Found(self.value, self.columns, self.detail | more)
+    detail: Detail | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import sqrt
 from typing import Annotated, Literal
 
 from sqlmicro.audits.comparison import values_of
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.errors import InputError, ParameterError
@@ -19,6 +21,23 @@ _WHERE = "audit, --regress"
 _SINGULAR = 1e-12
 _NAME = re.compile(r"""\s*(?:"((?:[^"]|"")+)"|([^"~+\s](?:[^~+]*[^~+\s])?))\s*""")
 _FORMULA = re.compile(rf"{_NAME.pattern}~{_NAME.pattern}(?:\+{_NAME.pattern})*")
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A coefficient before and after; the intercept has no standard error."""
+
+    before: float
+    standard_error: float | None
+    after: float
+
+
+@dataclass(frozen=True)
+class Regression(Detail):
+    """The coefficient of every term of a formula."""
+
+    formula: str
+    coefficients: dict[str, Coefficient]
 
 
 @audit(
@@ -58,22 +77,20 @@ def regression(
     covariances of the records that have all values: one pass, then O(p^3).
     """
     if not regress:
-        return Found(None, detail={"reason": "needs --regress"})
+        return Found(None, reason="needs --regress")
     y, terms = formula(regress)
     columns = _variables(subject, [y, *terms])
     before, errors = _fit(subject, "original", columns)
     after, _ = _fit(subject, "release", columns)
     names = ["intercept", *(column.name for column in columns[1:])]
     coefficients = {
-        name: {"before": b, "standard_error": e, "after": a}
-        for name, b, e, a in zip(names, before, [None, *errors], after, strict=True)
+        name: Coefficient(b, e, a) for name, b, e, a in zip(names, before, [None, *errors], after, strict=True)
     }
     changes = [abs(a - b) / e if e else None for a, b, e in zip(after[1:], before[1:], errors, strict=True)]
     known = [change for change in changes if change is not None]
-    detail = {"formula": regress, "coefficients": coefficients}
-    if not known:
-        detail["reason"] = "the original leaves no residual, so that there is no standard error"
-    return Found(max(known, default=None), tuple(column.name for column in columns), detail)
+    reason = None if known else "the original leaves no residual, so that there is no standard error"
+    names_ = tuple(column.name for column in columns)
+    return Found(max(known, default=None), names_, Regression(regress, coefficients), reason)
 
 
 def formula(text: str) -> tuple[str, list[str]]:

@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from sqlmicro.audits.classes import summary, worst
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.templates import Name
+from sqlmicro.system.reporting import INLINE, OMITTED, named
+
+
+@dataclass(frozen=True)
+class Prosecutor(Detail):
+    """The risks of the records."""
+
+    average: float
+    share_above: float | None = field(metadata=OMITTED)
+    """The share of the records with a risk above the gate."""
+
+
+@dataclass(frozen=True)
+class Marketer(Detail):
+    """Where the members of a class were counted."""
+
+    records: int
+    counted: Literal["population", "release"] = field(metadata=named("in"))
+
+
+@dataclass(frozen=True)
+class Expected(Detail):
+    """How many records are expected to be re-identified."""
+
+    expected: float
+    records: int
+
+
+@dataclass(frozen=True)
+class Presence(Detail):
+    """The smallest probability beside the largest."""
+
+    classes: Detail | None = field(metadata=INLINE)
+    least: float | None
 
 
 def _in_population(subject: Subject) -> Name:
@@ -45,12 +81,11 @@ def prosecutor(subject: Subject, limit: float | None) -> Found:
     """
     sizes = sizes_of(subject)
     if not sizes.records:
-        return Found(None, detail={"reason": "there are no records"})
-    detail = {"average": sizes.average_risk}
+        return Found(None, reason="there are no records")
+    above = None
     if limit is not None:
-        above = sum(records for size, (_, records) in sizes.sizes.items() if 1 / size > limit)
-        detail["share_above"] = above / sizes.records
-    return Found(1 / sizes.k, detail=detail)
+        above = sum(records for size, (_, records) in sizes.sizes.items() if 1 / size > limit) / sizes.records
+    return Found(1 / sizes.k, detail=Prosecutor(sizes.average_risk, above))
 
 
 @audit(
@@ -90,11 +125,11 @@ def marketer(subject: Subject, limit: float | None) -> Found:
     """
     if subject.frame:
         found = summary(subject, "audit/journalist_risk.sql", limit, sizes=_in_population(subject))
-        return Found(found["mean"], detail={"records": found["records"], "in": "population"})
+        return Found(found.mean, detail=Marketer(found.records, "population"))
     sizes = sizes_of(subject)
     if not sizes.records:
-        return Found(None, detail={"reason": "there are no records"})
-    return Found(sizes.average_risk, detail={"records": sizes.records, "in": "release"})
+        return Found(None, reason="there are no records")
+    return Found(sizes.average_risk, detail=Marketer(sizes.records, "release"))
 
 
 @audit(
@@ -153,9 +188,9 @@ def overall(subject: Subject, limit: float | None) -> Found:
         The value is the mean of the individual risks, `expected` their sum: a number of records.
     """
     found = summary(subject, "audit/individual_risk.sql", limit, weighted_cells=subject.weighted_cells)
-    if not found["records"]:
-        return Found(None, detail={"reason": "there are no records"})
-    return Found(found["mean"], detail={"expected": found["mean"] * found["records"], "records": found["records"]})
+    if not found.records or found.mean is None:
+        return Found(None, reason="there are no records")
+    return Found(found.mean, detail=Expected(found.mean * found.records, found.records))
 
 
 @audit(
@@ -198,8 +233,8 @@ def delta_presence(subject: Subject, limit: float | None) -> Found:
     """
     if subject.nulls == "wildcard":
         reason = "a member of the population must be in one class, but a NULL that matches every value is in several"
-        return Found(None, detail={"reason": reason})
+        return Found(None, reason=reason)
     params: dict[str, Any] = {"cells": subject.cells, "population": subject.population_cells}
     found = worst(subject, "audit/presence.sql", limit, **params)
-    least = summary(subject, "audit/presence.sql", limit, **params)["lowest"]
-    return found | {"least": least}
+    least = summary(subject, "audit/presence.sql", limit, **params).lowest
+    return replace(found, detail=Presence(found.detail, least))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlmicro.audits import gate
 from sqlmicro.audits.canonical import is_ambiguous
@@ -41,14 +41,8 @@ class Sensitive:
         return f"{self.column} l = {self.l}, t = {self.t:.2g}"
 
 
-def measured(run: Run, worked_on: Sequence[Column]) -> list[dict[str, Any]]:
-    """Measure the sensitive ones, by their names, of the columns that were worked on, and add a note about them.
-
-    Returns
-    -------
-    list of dict
-        `column`, `l` (the fewest distinct values in a class of the other released columns), `t` (t-closeness).
-    """
+def measured(run: Run, worked_on: Sequence[Column]) -> list[Sensitive]:
+    """Measure the sensitive ones, by their names, of the columns that were worked on, and add a note about them."""
     sensitive = [column for column in worked_on if column_names.is_sensitive(column.name)]
     if not sensitive:
         return []
@@ -63,7 +57,7 @@ def measured(run: Run, worked_on: Sequence[Column]) -> list[dict[str, Any]]:
         + " (distinct l and t-closeness over the classes of the other released columns). sqlmicro audit --sensitive "
         "shows more, a [[gate]] with min_l or max_t holds the release to it"
     )
-    return [asdict(one) for one in found]
+    return found
 
 
 def _of(run: Run, column: Column, others: Sequence[Column]) -> Sensitive:
@@ -73,6 +67,6 @@ def _of(run: Run, column: Column, others: Sequence[Column]) -> Sensitive:
         quasi=tuple(other.name for other in others), sensitive=(column.name,), measure=("l-diversity", "t-closeness")
     )
     rows = gate.measured(run, run.current, asked, _WHERE)
-    values = {row["check"]: row["value"] for row in rows}
+    values = {row.check: row.value for row in rows}
     l, t = values["l-diversity"], values["t-closeness"]  # noqa: E741
     return Sensitive(column.name, None if l is None else int(l), t)

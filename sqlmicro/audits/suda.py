@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from math import ceil, comb, prod
-from typing import Annotated, Any
+from typing import Annotated
 
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
+from sqlmicro.system.reporting import OMITTED
 
 _MOST_SUBSETS = 5000
 # From here on the exponent of the score is no longer positive.
@@ -208,6 +211,31 @@ def dis_suda(levels: Mapping[float, int], *, uniques: int, paired: int, m: int, 
     return {score: 1 / (1 + (uniques / dis - uniques) / (score**q * among)) for score in levels}
 
 
+@dataclass(frozen=True)
+class DisSuda:
+    """The DIS-SUDA of the records; or only the reason why there is none."""
+
+    reason: str | None = field(default=None, metadata=OMITTED)
+    sampling_fraction: float | None = field(default=None, metadata=OMITTED)
+    highest: float | None = field(default=None, metadata=OMITTED)
+    records: dict[str, int] | None = field(default=None, metadata=OMITTED)
+    """How many records are in each tenth, by its upper end."""
+
+
+@dataclass(frozen=True)
+class Suda(Detail):
+    """The scores of the records."""
+
+    total: float
+    records: int
+    """How many have a score."""
+    size: int
+    """Combinations of up to so many columns."""
+    contributions: dict[str, float]
+    """What each column adds to the scores, in percent."""
+    dis_suda: DisSuda
+
+
 def _weighed(subject: Subject, size: int, weigh: Weigh) -> list[tuple[Name, float]]:
     return [(name, weigh(len(subject.quasi), n, size)) for n, name in minimal_uniques(subject, size).items()]
 
@@ -216,7 +244,7 @@ def _scored(subject: Subject, suda_size: int | None, sampling_fraction: float | 
     m = len(subject.quasi)
     size = min(suda_size or m, m)
     if subject.nulls == "wildcard":
-        return Found(None, detail={"reason": _WILDCARD})
+        return Found(None, reason=_WILDCARD)
     rows = subject.warehouse.rows("audit/suda_levels.sql", scores=scores(subject, size, weigh))
     levels: dict[float, int] = dict(rows)
     total = sum(score * records for score, records in levels.items())
@@ -227,24 +255,24 @@ def _scored(subject: Subject, suda_size: int | None, sampling_fraction: float | 
     )
     return Found(
         max(levels, default=0.0),
-        detail={
-            "total": total,
-            "records": sum(levels.values()),
-            "size": size,
-            "contributions": {name: 100 * (part or 0) / total if total else 0.0 for name, part in shares},
-            "dis_suda": _dis(subject, levels, sampling_fraction),
-        },
+        detail=Suda(
+            total,
+            sum(levels.values()),
+            size,
+            {name: 100 * (part or 0) / total if total else 0.0 for name, part in shares},
+            _dis(subject, levels, sampling_fraction),
+        ),
     )
 
 
-def _dis(subject: Subject, levels: dict[float, int], fraction: float | None) -> dict[str, Any]:
+def _dis(subject: Subject, levels: dict[float, int], fraction: float | None) -> DisSuda:
     """Return the highest DIS-SUDA, and how many records are in each tenth."""
     if fraction == 0:
         raise ParameterError("audit, --sampling-fraction", "must be above 0", "0")
     if fraction is None and subject.weight is None:
-        return {"reason": "needs --sampling-fraction or --weight"}
+        return DisSuda("needs --sampling-fraction or --weight")
     if len(subject.quasi) >= _TOO_MANY_FOR_DIS:
-        return {"reason": f"is not defined for {_TOO_MANY_FOR_DIS} columns and more"}
+        return DisSuda(f"is not defined for {_TOO_MANY_FOR_DIS} columns and more")
     if fraction is None:
         weighted = subject.warehouse.record("audit/sampling_fraction.sql", weighted_cells=subject.weighted_cells)
         fraction = weighted["fraction"]
@@ -253,4 +281,4 @@ def _dis(subject: Subject, levels: dict[float, int], fraction: float | None) -> 
     tenths = {f"{tenth / 10:g}": 0 for tenth in range(1, 11)}
     for score, probability in found.items():
         tenths[f"{max(1, ceil(round(10 * probability, 9))) / 10:g}"] += levels[score]
-    return {"sampling_fraction": fraction, "highest": max(found.values(), default=0.0), "records": tenths}
+    return DisSuda(None, fraction, max(found.values(), default=0.0), tenths)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.source import Source
 from sqlmicro.options.params import Param
 from sqlmicro.safe_method.compare import DistanceOptions, compare
+from sqlmicro.safe_method.distance import Deviations
+
+
+@dataclass(frozen=True)
+class Deviating(Detail):
+    """The deviations by the number of columns of a table, which is at most `order`."""
+
+    orders: dict[str, Deviations]
+    order: int
 
 
 @audit(
@@ -48,4 +59,4 @@ def safe_distance(
         ),
     )
     names = tuple(column.name for column in subject.shared)
-    return Found(result["distance"], names, {"orders": result["orders"], "order": order})
+    return Found(result.parts.distance, names, Deviating(result.parts.orders, order))

@@ -13,8 +13,10 @@ verdict is the worst of what was promised, of the k over those columns, and of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlmicro.audits.row import AuditRow, Check, Linked
 
 Status = Literal["held", "lowered", "broken", "none"]
 UNIQUE_AT_MOST = 0.05
@@ -57,6 +59,40 @@ class Attacked:
         (True, False)
         """
         return self.low > max(1 / k, self.chance)
+
+
+@dataclass(frozen=True)
+class PromiseReport:
+    """A k that was promised over columns together, and the smallest class found over them."""
+
+    k: int
+    columns: list[str]
+    found: int | None
+
+
+@dataclass(frozen=True)
+class VerdictReport:
+    """What a release is worth, in figures and in words."""
+
+    status: Status
+    colour: str
+    passed: bool | None
+    """None where no k was promised."""
+    headline: str
+    sentence: str
+    k: int | None
+    """The smallest class over the columns of the promise."""
+    k_released: int | None
+    """The smallest class over all released columns that an attacker may know."""
+    unit: str
+    """`record`, or the column that says whose record it is."""
+    columns: list[str]
+    """The released columns that an attacker may know."""
+    promised: list[PromiseReport]
+    apart: dict[str, str]
+    """The other released columns, and why they do not count."""
+    attack: Attacked | None
+    """The strongest attack that was made."""
 
 
 @dataclass(frozen=True)
@@ -148,15 +184,14 @@ class Verdict:
             said.append("Not counted: " + ", ".join(f"{name} ({why})" for name, why in self.apart.items()) + ".")
         return " ".join(filter(None, said))
 
-    def told(self) -> dict[str, Any]:
-        """Return the verdict as JSON has it."""
-        return {
-            "status": self.status, "colour": self.colour, "passed": self.passed, "headline": self.headline,
-            "sentence": self.sentence, "k": self.k, "k_released": self.k_released, "unit": self.unit or "record",
-            "columns": list(self.columns),
-            "promised": [{"k": one.k, "columns": list(one.columns), "found": one.found} for one in self.promised],
-            "apart": dict(self.apart), "attack": asdict(self.attack) if self.attack else None,
-        }  # fmt: skip
+    def told(self) -> VerdictReport:
+        """Return the verdict as reports have it."""
+        return VerdictReport(
+            self.status, self.colour, self.passed, self.headline, self.sentence, self.k, self.k_released,
+            self.unit or "record", list(self.columns),
+            [PromiseReport(one.k, list(one.columns), one.found) for one in self.promised], dict(self.apart),
+            self.attack,
+        )  # fmt: skip
 
     def after(self, attacks: Sequence[Attacked]) -> Verdict:
         """Return the verdict once attacks were made: the strongest of them counts."""
@@ -247,32 +282,41 @@ def together(passed: Iterable[bool | None]) -> bool | None:
     return all(found) if found else None
 
 
-def judge(checks: Sequence[Mapping[str, Any]], apart: Mapping[str, str]) -> Verdict:
+def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
     """Return the verdict on the checks of a release, the first of which is the k over all columns that count.
 
     Parameters
     ----------
-    checks : sequence of mapping
-        `check`, `columns`, `value` and `threshold` of each, those of gates among them. A k-anonymity with a threshold
-        is a promise; one of a gate that reads NULL in another way is none, because it counts other classes.
+    checks : sequence of Check
+        Those of gates among them. A k-anonymity with a threshold is a promise; one of a gate that reads NULL in another
+        way is none, because it counts other classes.
     apart : mapping
         The released columns that do not count, and why.
     """
     first = checks[0]
     promised = {
-        frozenset(row["columns"]): row
-        for row in sorted(checks, key=lambda row: row["threshold"] or 0)
-        if row["check"] == "k-anonymity" and row["threshold"] and row.get("nulls", "own_value") == "own_value"
+        frozenset(row.columns): row
+        for row in sorted(checks, key=lambda row: row.threshold or 0)
+        if row.check == "k-anonymity" and row.threshold and _counts(row)
     }
-    linkage = [row for row in checks if row["check"] == "linkage" and row["value"] is not None]
     found = Verdict(
-        tuple(Promised(int(row["threshold"]), tuple(row["columns"]), row["value"]) for row in promised.values()),
-        tuple(first["columns"]),
-        first["value"],
+        tuple(Promised(int(row.threshold or 0), tuple(row.columns), _whole(row.value)) for row in promised.values()),
+        tuple(first.columns),
+        _whole(first.value),
         dict(apart),
-        alone=any(row["check"] == "value frequency" for row in checks),
+        alone=any(row.check == "value frequency" for row in checks),
     )
+    linked = [(row.value, row.detail) for row in checks if isinstance(row, AuditRow) and row.value is not None]
     return found.after([
-        Attacked("distance-linkage", row["value"], row["ci"][0], row["chance"], row["n"], row["truth"] == "assumed")
-        for row in linkage
+        Attacked("distance-linkage", rate, of.ci[0], of.chance, of.n, of.truth == "assumed")
+        for rate, of in linked if isinstance(of, Linked)
     ])  # fmt: skip
+
+
+def _counts(row: Check) -> bool:
+    """Tell whether a check counts the classes that a release has."""
+    return not isinstance(row, AuditRow) or row.nulls == "own_value"
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from sqlmicro.database.templates import Name, ident, statement
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import InputError, QueryError, SqlmicroError
+from sqlmicro.errors import InputError, QueryError
 
 KIND = "postgres"
 NOT_ERASED = (
@@ -202,13 +203,20 @@ def check(
     return []
 
 
-def purge(warehouse: Warehouse, relation: Name) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ServerPurge:
+    """What a purge on a server left, and how long it took."""
+
+    not_erased: list[str]
+    seconds: float
+
+
+def purge(warehouse: Warehouse, relation: Name) -> ServerPurge:
     """Have the server write the table into new files, without the replaced records.
 
     Returns
     -------
-    dict
-        `not_erased`, `seconds`.
+    ServerPurge
 
     Raises
     ------
@@ -228,32 +236,13 @@ def purge(warehouse: Warehouse, relation: Name) -> dict[str, Any]:
         raise InputError(
             "purge", "only the owner of a table can vacuum it", "another user", f"Have its owner run: {vacuum}"
         )
-    return {"not_erased": list(NOT_ERASED), "seconds": round(time.time() - started, 3)}
+    return ServerPurge(list(NOT_ERASED), round(time.time() - started, 3))
 
 
-def after_publishing(warehouse: Warehouse, relation: Name, report: dict[str, Any], *, wanted: bool) -> None:
-    """Purge after a release in place, and write into its report whether that was done, and why not.
-
-    The release is published already: what goes wrong here is told, not raised, and no signal stops it.
-    """
-    report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
+def stays_readable(relation: Name) -> str:
+    """Say until when replaced values can be read in the files of the server."""
     way = str(statement("VACUUM (FULL, ANALYZE) {{ table | ident }}", table=_own(relation)))
-    stays = f"the replaced values stay readable in the files of the server until: {way}"
-    if report["dry_run"]:
-        report["not_purged_because"] = "a dry run"
-        return
-    report["notes"] += [f"not erased: {note}" for note in NOT_ERASED]
-    if not wanted:
-        report |= {"not_purged_because": "--no-purge", "warning": stays}
-        return
-    try:
-        done = purge(warehouse, relation)
-    except SqlmicroError as error:
-        report |= {"not_purged_because": str(error), "purge_failed": True}
-        report["warning"] = f"the release is published, but the purge failed: {stays}. {error}"
-        return
-    report |= {"purged": True, "purge": done}
-    report["seconds"]["purge"] = done["seconds"]
+    return f"the replaced values stay readable in the files of the server until: {way}"
 
 
 def _own(relation: Name) -> Name:

@@ -15,7 +15,7 @@ from sqlmicro.database.columns import Column, ColumnProfile, make_columns
 from sqlmicro.database.templates import Name, ident
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
-from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.options.params import check_path
 
 _SUFFIXES = {
@@ -143,7 +143,7 @@ def schema_exists(warehouse: Warehouse, name: Name) -> bool:
     return bool(found[0][0])
 
 
-def find_source(warehouse: Warehouse, table: str, options: ReaderOptions = NO_OPTIONS, name: str = "source") -> Source:
+def find_source(warehouse: Warehouse, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
     """Return the source that `--table` names: a relation of the catalog first, else files, read as the options say.
 
     Raises

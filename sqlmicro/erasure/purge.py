@@ -22,13 +22,14 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from sqlmicro.database import unfinished
+from sqlmicro.database.postgres import ServerPurge
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
@@ -37,6 +38,7 @@ from sqlmicro.options.params import Param
 from sqlmicro.system import locks, scratch
 from sqlmicro.system.interrupts import committing
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import OMITTED
 
 WHERE = "purge"
 _SPARE = 16 * 2**20
@@ -55,14 +57,45 @@ class PurgeOptions(MachineOptions):
     narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False
 
 
-def purge(options: PurgeOptions, progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True)
+class PurgeReport:
+    """What a purge did."""
+
+    db: str
+    purged: bool
+    clean: bool
+    """Whether the catalog quotes nothing that no record holds."""
+    releases: list[int]
+    """The releases in place that waited for it."""
+    tables: int
+    rows: int
+    bytes_before: int
+    bytes_after: int
+    storage_version: str
+    narrowed: int
+    """ENUM types that lost labels."""
+    not_erased: list[str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Purging:
+    """Whether a release in place was followed by a purge, and if not, why."""
+
+    purged: bool
+    not_purged_because: str | None
+    purge_failed: bool
+    warning: str | None = field(default=None, metadata=OMITTED)
+    """The replaced values are still readable."""
+    purge: PurgeReport | ServerPurge | None = field(default=None, metadata=OMITTED)
+
+
+def purge(options: PurgeOptions, progress: Progress) -> PurgeReport:
     """Rewrite a database file without what its tables no longer hold.
 
     Returns
     -------
-    dict
-        `purged`, `clean` (whether the catalog quotes nothing that no record holds), `releases` (those in place that
-        waited for it), `tables`, `rows`, `bytes_before`, `bytes_after`, `storage_version`, `narrowed`, `not_erased`.
+    PurgeReport
 
     Raises
     ------
@@ -81,12 +114,10 @@ def purge(options: PurgeOptions, progress: Progress) -> dict[str, Any]:
             not_erased = [*left_behind(warehouse, file), *copied.notes]
         _like(fresh, file)
         _replace(fresh, file, lock)
-    return {
-        "db": db, "purged": True, "clean": not copied.notes, "releases": releases, "tables": copied.tables,
-        "rows": copied.rows, "bytes_before": before, "bytes_after": file.stat().st_size,
-        "storage_version": copied.storage_version, "narrowed": copied.narrowed,
-        "not_erased": [*not_erased, ALWAYS], "seconds": round(time.time() - started, 3),
-    }  # fmt: skip
+    return PurgeReport(
+        db, True, not copied.notes, releases, copied.tables, copied.rows, before, file.stat().st_size,
+        copied.storage_version, copied.narrowed, [*not_erased, ALWAYS], round(time.time() - started, 3),
+    )  # fmt: skip
 
 
 def check(db: str) -> None:
@@ -146,29 +177,26 @@ def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
     return notes
 
 
-def after_publishing(options: PurgeOptions, report: dict[str, Any], progress: Progress, *, wanted: bool) -> None:
-    """Purge after a release in place, and write into its report whether that was done, and why not.
+def after_publishing(purge: Callable[[], PurgeReport | ServerPurge], stays: str, *, dry: bool, wanted: bool) -> Purging:
+    """Purge after a release in place; return whether that was done, and why not. `stays` says what else stays readable.
 
     The release is published already: what goes wrong here is told, not raised, and no signal stops it.
     """
-    report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
-    stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {options.db}"
-    if report["dry_run"]:
-        report["not_purged_because"] = "a dry run"
-        return
+    if dry:
+        return Purging(False, "a dry run", False)
     if not wanted:
-        report |= {"not_purged_because": "--no-purge", "warning": stays}
-        return
+        return Purging(False, "--no-purge", False, stays)
     try:
-        done = purge(options, progress)
+        done = purge()
     except (SqlmicroError, OSError) as error:
         reason = str(error) if isinstance(error, SqlmicroError) else f"the system refused it ({type(error).__name__})"
-        report |= {"not_purged_because": reason, "purge_failed": True}
-        report["warning"] = f"the release is published, but the purge failed: {stays}. {reason}"
-        return
-    report |= {"purged": True, "purge": done}
-    report["seconds"]["purge"] = done["seconds"]
-    report["notes"] += [f"not erased: {note}" for note in done["not_erased"]]
+        return Purging(False, reason, True, f"the release is published, but the purge failed: {stays}. {reason}")
+    return Purging(True, None, False, purge=done)
+
+
+def stays_readable(db: str) -> str:
+    """Say until when replaced values can be read in a database file."""
+    return f"the replaced values stay readable in the file until: sqlmicro purge --db {db}"
 
 
 # Locks and renaming

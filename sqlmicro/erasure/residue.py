@@ -28,7 +28,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
-from sqlmicro.options.common import NO_OPTIONS, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param
 from sqlmicro.system.progress import Progress
 
@@ -58,6 +58,39 @@ class ResidueOptions(MachineOptions, ReaderOptions):
 
 
 @dataclass(frozen=True)
+class LookedFor:
+    """How many values of a column were looked for, and how many of them as bytes too."""
+
+    column: str
+    values: int
+    distinctive: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where replaced values are, or may be: how many different ones, and how often."""
+
+    place: str
+    where: str
+    values: int
+    times: int
+
+
+@dataclass(frozen=True)
+class ResidueReport:
+    """Where replaced values were found, or without an original, where some may be."""
+
+    db: str
+    table: str
+    original: str | None
+    columns: list[LookedFor]
+    places: list[Place]
+    notes: list[str]
+    passed: bool | None
+    """Whether nothing was found; None without an original."""
+
+
+@dataclass(frozen=True)
 class Replaced:
     """The values of one column that the release no longer has: staged, and as text."""
 
@@ -67,30 +100,22 @@ class Replaced:
     distinctive: frozenset[str]
 
 
-def residue(options: ResidueOptions, progress: Progress) -> dict[str, Any]:
+def residue(options: ResidueOptions, progress: Progress) -> ResidueReport:
     """Look for replaced values, or without an original for places that may hold some.
 
     Returns
     -------
-    dict
-        `columns` (what was looked for, as counts), `places` (`place`, `where`, `values`, `times`), `notes`, and
-        `passed`: whether nothing was found, None without an original.
+    ResidueReport
     """
     for name in options.files:
         if not Path(name).is_file():
             raise InputError("--files", f"{name!r} must be a file", "none")
     with Warehouse.open(options.db, read_only=True, machine=options, progress=progress) as warehouse:
-        release = find_source(warehouse, options.table, options if options.original is None else NO_OPTIONS)
+        release = find_source(warehouse, options.table, options if options.original is None else AS_FOUND)
         catalog = warehouse.catalog
-        report: dict[str, object] = {
-            "db": options.db,
-            "table": options.table,
-            "original": options.original,
-            "columns": [],
-        }
+        named = (options.db, options.table, options.original)
         if options.original is None:
-            places = list(_possible(warehouse, release, catalog))
-            return {**report, "places": places, "notes": [_NOT_LOOKED], "passed": None}
+            return ResidueReport(*named, [], list(_possible(warehouse, release, catalog)), [_NOT_LOOKED], None)
         original = find_source(warehouse, options.original, options, name="original_source")
         replaced = [_replaced(warehouse, n, column, original, release) for n, column in enumerate(original.columns)]
         places, skipped = _in_tables(warehouse, release, replaced, catalog)
@@ -100,12 +125,12 @@ def residue(options: ResidueOptions, progress: Progress) -> dict[str, Any]:
     for path in _files(options.db, options.files):
         found = finder.find_in_file(path)
         if found.times:
-            places.append(_place("bytes of a file", str(path), len(found.patterns), found.times))
-    told = [{"column": r.column.name, "values": len(r.values), "distinctive": len(r.distinctive)} for r in replaced]
+            places.append(Place("bytes of a file", str(path), len(found.patterns), found.times))
+    told = [LookedFor(one.column.name, len(one.values), len(one.distinctive)) for one in replaced]
     notes = [_CHANCE]
     if skipped:
         notes.append(f"{skipped} columns of nested or other types were not compared, only searched as bytes")
-    return {**report, "columns": told, "places": places, "notes": notes, "passed": not places}
+    return ResidueReport(*named, told, places, notes, not places)
 
 
 _NOT_LOOKED = (
@@ -116,10 +141,6 @@ _CHANCE = (
     "short values, dates and small numbers are looked for in columns of the same name and in literals only: elsewhere "
     "they turn up by chance. Compressed pages hide bytes, so finding nothing in a file proves no erasure; a purge does"
 )
-
-
-def _place(place: str, where: str, values: int, times: int) -> dict[str, Any]:
-    return {"place": place, "where": where, "values": values, "times": times}
 
 
 def _kind(one: Column, other: Column) -> str | None:
@@ -154,7 +175,7 @@ def _replaced(warehouse: Warehouse, number: int, column: Column, original: Sourc
 
 def _in_tables(
     warehouse: Warehouse, release: Source, replaced: Sequence[Replaced], catalog: str
-) -> tuple[list[dict[str, Any]], int]:
+) -> tuple[list[Place], int]:
     """Compare with every column of every table but the released columns themselves; also count what is not compared."""
     places, skipped = [], 0
     for table, columns in _columns(warehouse, catalog):
@@ -178,7 +199,7 @@ def _in_tables(
                 )
                 present, records = present + some, records + times
             if records:
-                places.append(_place("column", f"{table.schema}.{table.table}.{column.name}", present, records))
+                places.append(Place("column", f"{table.schema}.{table.table}.{column.name}", present, records))
     return places, skipped
 
 
@@ -192,17 +213,17 @@ def _columns(warehouse: Warehouse, catalog: str) -> list[tuple[Name, list[Column
     return [(table, make_columns(warehouse.describe(table))) for table in tables]
 
 
-def _in_labels(warehouse: Warehouse, replaced: Sequence[Replaced], catalog: str) -> list[dict[str, Any]]:
+def _in_labels(warehouse: Warehouse, replaced: Sequence[Replaced], catalog: str) -> list[Place]:
     """Compare with the labels of every ENUM type, named ones and those of columns."""
     texts = {value for one in replaced for value in one.values}
     counted = [
         (kind, where, sum(label in texts for label in labels))
         for kind, where, labels in catalog_texts.labels(warehouse, catalog)
     ]
-    return [_place(kind, where, present, present) for kind, where, present in counted if present]
+    return [Place(kind, where, present, present) for kind, where, present in counted if present]
 
 
-def _in_texts(warehouse: Warehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[dict[str, Any]]:
+def _in_texts(warehouse: Warehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
     """Compare with the literals of every definition, and look into definitions, comments and what was recorded."""
     values = {value for one in replaced for value in one.values}
     texts = {value for one in replaced if one.column.family not in _NUMBERS for value in one.values}
@@ -224,7 +245,7 @@ def _in_texts(warehouse: Warehouse, replaced: Sequence[Replaced], finder: Finder
         found = finder.find(text.encode())
         present = found.patterns | {value.encode()[:LONGEST] for value in quoted}
         if present:
-            places.append(_place(kind, where, len(present), max(len(quoted), found.times)))
+            places.append(Place(kind, where, len(present), max(len(quoted), found.times)))
     return places
 
 
@@ -258,21 +279,21 @@ def _files(db: str, further: Sequence[str]) -> list[Path]:
     return [path for path in dict.fromkeys(found) if path.is_file()]
 
 
-def _possible(warehouse: Warehouse, release: Source, catalog: str) -> Iterator[dict[str, Any]]:
+def _possible(warehouse: Warehouse, release: Source, catalog: str) -> Iterator[Place]:
     """Yield the places that may hold replaced values: what they hold is counted, not compared."""
     for enum in enums.unused(warehouse, catalog):
-        yield _place("ENUM labels that no record holds", enums.places(enum), len(enum.unused), len(enum.unused))
+        yield Place("ENUM labels that no record holds", enums.places(enum), len(enum.unused), len(enum.unused))
     for kind, where, text in catalog_texts.texts(warehouse, catalog):
         literals = catalog_texts.literals(text, catalog_texts.SHORTEST_NUMBER)
         if kind == "comment":
-            yield _place(kind, where, 1, 1)
+            yield Place(kind, where, 1, 1)
         elif literals:
-            yield _place(f"{kind}: literals", where, len(set(literals)), len(literals))
+            yield Place(f"{kind}: literals", where, len(set(literals)), len(literals))
     for where, count in Counter(where for where, _ in catalog_texts.records(warehouse, catalog)).items():
-        yield _place("records of releases", where, count, count)
+        yield Place("records of releases", where, count, count)
     names = {column.name.lower() for column in release.columns}
     for table, columns in _columns(warehouse, catalog):
         shared = [column.name for column in columns if column.name.lower() in names]
         if shared and not (release.is_table and table[1:] == release.relation[1:]):
             where = f"{table.schema}.{table.table}: {', '.join(shared)}"
-            yield _place("columns of the same name", where, len(shared), warehouse.count(table))
+            yield Place("columns of the same name", where, len(shared), warehouse.count(table))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
@@ -24,6 +24,45 @@ _MOST_LEAVES, _MOST_KEYS = 5000, 50
 _BLANKS = " \t\r\n\u00a0\u200b\ufeff"
 _NO_VALUES = ("BOOLEAN", "DATE", "TIME", "INTERVAL", "BIT")
 _NESTED = ("STRUCT", "MAP", "JSON", "UNION", "VARIANT")
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """A column: what it is, and the scale and the role that are proposed for it, with the reasons."""
+
+    name: str
+    type: str
+    nulls: int
+    distinct: int
+    scale: str
+    scale_reason: str
+    role: str
+    role_reason: str
+    identifier: str | None
+    """What kind of identifier its values look like."""
+    share: float | None
+    """The share of its values that do."""
+
+
+@dataclass(frozen=True)
+class ProfileReport:
+    """The columns of a table."""
+
+    table: str
+    rows: int
+    columns: list[ColumnReport]
+
+
+def report(table: str, found: Sequence[ColumnProfile]) -> ProfileReport:
+    """Return the report of the profiles of a table's columns."""
+    columns = [
+        ColumnReport(
+            p.column.name, p.column.type, p.nulls, p.distinct, *p.scale, *p.role,
+            p.seen.finding.kind if p.seen.finding else None, p.seen.finding.share if p.seen.finding else None,
+        )
+        for p in found
+    ]  # fmt: skip
+    return ProfileReport(table, found[0].rows if found else 0, columns)
 
 
 def profiles(warehouse: Warehouse, source: Source, region: str | None = None) -> list[ColumnProfile]:

@@ -15,6 +15,7 @@ from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
 from sqlmicro.options.params import parameters
+from sqlmicro.reports.results import Draft
 from sqlmicro.system.printable import in_toml
 from sqlmicro.system.progress import Progress
 
@@ -30,7 +31,7 @@ class InitOptions(SourceOptions, RegionOption, MachineOptions, ReaderOptions):
     """What `sqlmicro init` takes."""
 
 
-def init_values(options: InitOptions, progress: Progress) -> dict[str, Any]:
+def init_values(options: InitOptions, progress: Progress) -> Draft:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -40,7 +41,7 @@ def init_values(options: InitOptions, progress: Progress) -> dict[str, Any]:
         profiles = scan.profiles(warehouse, source, options.region)
     if all(p in left_out(profiles) for p in profiles):
         raise InputError("init", "there must be a column to anonymize", "only direct identifiers")
-    return {"table": options.table, "toml": draft(options, profiles)}
+    return Draft(options.table, draft(options, profiles))
 
 
 def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:

@@ -20,6 +20,7 @@ from sqlmicro.options.common import RegisterSettings
 from sqlmicro.options.params import Param, take
 from sqlmicro.pipeline import PlannedStep
 from sqlmicro.registry import PROMISES
+from sqlmicro.reports.results import Explanation
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import SEED_VARIABLE
 
@@ -51,19 +52,15 @@ class Known:
     unknown: str = ""
 
 
-def explain_values(options: ExplainOptions, progress: Progress) -> dict[str, Any]:
+def explain_values(options: ExplainOptions, progress: Progress) -> Explanation:
     """Say in a paragraph what a job file will do; no record is read."""
     jobs = file.read(options.job, {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
         paragraphs.append(_together(jobs))
-    return {
-        "job": options.job,
-        "paragraphs": paragraphs,
-        "not_looked_up": [f"{job.options.table}: {found.unknown}" for job, found in zip(jobs, known, strict=True)
-                          if found.unknown],
-    }  # fmt: skip
+    unknown = [(job.options.table, found.unknown) for job, found in zip(jobs, known, strict=True) if found.unknown]
+    return Explanation(options.job, paragraphs, [f"{table}: {why}" for table, why in unknown])
 
 
 def look_up(job: Job) -> Known:

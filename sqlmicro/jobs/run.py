@@ -6,12 +6,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
-from sqlmicro.audits.runner import described
-from sqlmicro.audits.verdict import judge
+from sqlmicro.audits.gate import PassedGate
 from sqlmicro.database import attach, postgres
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import Source, find_source, is_elsewhere, split_name
@@ -22,13 +21,17 @@ from sqlmicro.jobs.plan import Plan, compiled, looked_at
 from sqlmicro.jobs.roles import roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
-from sqlmicro.pipeline import Run, losses
+from sqlmicro.pipeline import Run
 from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
+from sqlmicro.publish.publish import Audited
+from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters, losses
 from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
+from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
+    from sqlmicro.database.templates import Name
     from sqlmicro.publish.publish import Release
     from sqlmicro.system.secrets import Key
 
@@ -44,7 +47,7 @@ class _Found:
     watched: bool = False
 
 
-def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def execute(jobs: Sequence[Job]) -> list[ReleaseReport]:
     """Run the jobs of one file, publish their releases together, and return a report of each.
 
     Raises
@@ -59,7 +62,7 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
             _purge(jobs[0], [release for release, _ in made])
         finally:  # what was published is told of, and purged before anything can go wrong in telling
             for release, path in made:
-                if path and not release.report["dry_run"]:
+                if path and not release.report.dry_run:
                     manifest.write(path, release.report, release.started)
     return [release.report for release, _ in made]
 
@@ -69,13 +72,25 @@ def _purge(job: Job, releases: Sequence[Release]) -> None:
     if not replaced:
         return
 
-    first = replaced[0].report
+    first = replaced[0]
     wanted = any(release.target.purge for release in replaced)
-    options = carried(purge.PurgeOptions, job.options, db=replaced[0].target.file or job.options.db)
-    purge.after_publishing(options, first, job.progress, wanted=wanted)
-    told = ("purged", "not_purged_because", "purge_failed", "warning")
+    options = carried(purge.PurgeOptions, job.options, db=first.target.file or job.options.db)
+    purge_file(first.report, options, job.progress, wanted=wanted)
     for other in replaced[1:]:
-        other.report |= {name: first[name] for name in told if name in first}
+        other.report.purging = first.report.purging and replace(first.report.purging, purge=None)
+
+
+def purge_file(report: ReleaseReport, options: purge.PurgeOptions, progress: Progress, *, wanted: bool) -> None:
+    """Rewrite a database file after a release in place, and report of it."""
+    stays = purge.stays_readable(options.db)
+    made = purge.after_publishing(lambda: purge.purge(options, progress), stays, dry=report.dry_run, wanted=wanted)
+    report.purged(made, made.purge.not_erased if made.purge else ())
+
+
+def _purge_on_server(warehouse: Warehouse, report: ReleaseReport, relation: Name, *, wanted: bool) -> None:
+    stays = postgres.stays_readable(relation)
+    made = purge.after_publishing(lambda: postgres.purge(warehouse, relation), stays, dry=report.dry_run, wanted=wanted)
+    report.purged(made, () if report.dry_run else postgres.NOT_ERASED)
 
 
 def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
@@ -109,11 +124,11 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
             if part.target.on_server and part.target.name:
-                postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
+                _purge_on_server(warehouse, release.report, part.target.name, wanted=part.target.purge)
         if given.show_sql:
-            releases[0].report["sql"] = warehouse.script()
+            releases[0].report.sql = warehouse.script()
         for release in releases if given.diff else ():
-            release.report["preview"] = preview.preview(release, given.diff_rows)
+            release.report.preview = preview.preview(release, given.diff_rows)
     return [(release, part.plan.publish.manifest) for part, release in zip(found, releases, strict=True)]
 
 
@@ -191,19 +206,18 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
         pipeline.step(run, step)
     for held in plan.gates:
         _hold(run, held)
-    told = _sensitive(run, plan)
-    report = _report(run, plan.options.table, target) | told
+    report = _report(run, job, target, _sensitive(run, plan))
     return publish.prepare(run, target, dry=job.dry, report=report, started=started)
 
 
-def _sensitive(run: Run, plan: Plan) -> dict[str, Any]:
+def _sensitive(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
     """Measure what safe has left to learn of the sensitive columns that it took with the others."""
 
     columns = dict.fromkeys(c for step in plan.steps if step.method.name == "safe" for c in step.columns)
     if not columns:
-        return {"sensitive": []}
+        return []
     with run.timed("audit"):
-        return {"sensitive": sensitive.measured(run, list(columns))}
+        return sensitive.measured(run, list(columns))
 
 
 def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
@@ -233,7 +247,7 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
     release = _make(warehouse, found, key)
     publish.publish([release], dry=True)
     _finish(release, dry=True, lost=False)
-    release.report |= {"target": None, "target_kind": None}
+    release.report.target = release.report.target_kind = None
     return release
 
 
@@ -257,7 +271,7 @@ def published(job: Job, release: Release) -> Release:
             "Call the method with attach and in_place=True, or publish with into=",
         )
     targets.check_target(run, target, run.quasi, dry=False)
-    report = _report(run, job.options.table, target) | {"sensitive": release.report["sensitive"]}
+    report = _report(run, job, target, release.report.sensitive or [])
     made = publish.prepare(run, target, dry=False, report=report, started=release.started)
     publish.publish([made], dry=False)
     _finish(made, dry=False, lost=False)
@@ -269,22 +283,17 @@ def published(job: Job, release: Release) -> Release:
 def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     """Add to the report of a release what publishing it has told."""
     run, report = release.run, release.report
-    report["audits"] = release.audits[None]
-    report["dry_run"] = dry or lost
+    report.dry_run = dry or lost
     if lost and not dry:
-        report["warning"] = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
-    report |= judged(run, release.audits[None])
-    report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-    report["notes"] = run.notes
+        report.lost = "nothing was kept: the database is in memory. Give --to FILE or --db FILE"
+    finished(run, report, release.audits[None])
 
 
-def judged(run: Run, audits: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return what a report says of the verdict on the audits of a release."""
-    found = judge(audits, run.apart)
-    return {
-        "k": found.k, "k_released": found.k_released, "passed": found.passed, "verdict": found.told(),
-        "quasi": list(found.quasi), "histogram": audits[0].pop("histogram"),
-    }  # fmt: skip
+def finished(run: Run, report: ReleaseReport, audited: Audited) -> None:
+    """Add to a report the audits of what was published and the verdict on them, what took how long, and the notes."""
+    report.judged(audited.checks, audited.sizes, run.apart)
+    report.seconds = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
+    report.notes = run.notes
 
 
 def _hold(run: Run, held: Gate) -> None:
@@ -292,72 +301,83 @@ def _hold(run: Run, held: Gate) -> None:
 
     with run.timed("audit"):
         rows = gate.rows(run, run.current, held.options, held.where)
-    failed = [row for row in rows if row["passed"] is False]
+    failed = [row for row in rows if row.passed is False]
     if failed:
         raise AuditFailed(
             held.where,
             "the release must pass its gates",
-            "; ".join(described(row) for row in failed),
+            "; ".join(row.told for row in failed),
             "Nothing was published",
         )
-    run.gates.append({"values": held.options, "where": held.where, "rows": rows})
+    run.gates.append(PassedGate(held.options, held.where, rows))
     for why, named in (("weight", filter(None, [held.options.weight])), ("sensitive", held.options.sensitive)):
         found = pick(run.roles.released, named, f"{held.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
-def _report(run: Run, table: str, target: Target) -> dict[str, Any]:
+def _report(run: Run, job: Job, target: Target, left: list[sensitive.Sensitive]) -> ReleaseReport:
     """Return what is known of the release before it is published."""
 
+    report = unpublished(run, job, target.label, target.kind)
+    report.parameters = _parameters(run, target)
+    report.key, report.hashes, report.sensitive = manifest.key_of(run), manifest.before(run), left
+    return report
+
+
+def unpublished(run: Run, job: Job, target: str, kind: str, engine: str | None = None) -> ReleaseReport:
+    """Return what is known of a release on every engine before it is published."""
     rows = run.warehouse.count(run.current)
     steps = run.steps
     last = steps[-1]
-    return {
-        "release": None,
-        "source": table,
-        "target": target.label,
-        "target_kind": target.kind,
-        "method": " + ".join(step["method"] for step in steps),
-        "parameters": _parameters(run, target),
-        "rows_in": run.rows_in,
-        "rows": rows,
-        "suppressed": run.rows_in - rows,
-        "groups": last["groups"],
-        "smallest_group": last["smallest_group"],
-        "largest_group": last["largest_group"],
-        **losses(run),
-        "safe_distance": last["safe_distance"]["distance"] if last["safe_distance"] else None,
-        "safe_parts": last["safe_distance"],
-        "candidates": last["candidates"],
-        "chosen": last["chosen"],
-        "promise": sorted({step["promise"] for step in steps}),
-        "steps": steps,
-        **manifest.before(run),
-        "versions": manifest.versions(),
-    }
+    return ReleaseReport(
+        release=None,
+        source=job.options.table,
+        target=target,
+        target_kind=kind,
+        method=" + ".join(step.method for step in steps),
+        engine=engine,
+        parameters=None,
+        rows_in=run.rows_in,
+        rows=rows,
+        suppressed=run.rows_in - rows,
+        groups=last.groups,
+        smallest_group=last.smallest_group,
+        largest_group=last.largest_group,
+        losses=losses(run),
+        safe_distance=last.safe_distance.distance.distance if last.safe_distance else None,
+        safe_parts=last.safe_distance,
+        candidates=last.candidates,
+        chosen=last.chosen,
+        promise=sorted({step.promise for step in steps}),
+        steps=steps,
+        key=None,
+        hashes=None,
+        versions=manifest.versions(),
+        dry_run=job.dry,
+    )
 
 
-def _parameters(run: Run, target: Target) -> dict[str, Any]:
+def _parameters(run: Run, target: Target) -> Parameters:
     """Return everything that decides what was released, but the key."""
     roles = run.roles
     steps = []
     for step in run.steps:
-        shown = {name: step[name] for name in ("method", "columns", "by", "nulls", "promise")}
-        shown["settings"] = step["parameters"]
-        if step["key_fingerprint"]:
-            shown["key_fingerprint"] = step["key_fingerprint"]
-        if step["candidates"]:
-            chosen = next(c for c in step["candidates"] if c["candidate"] == step["chosen"])
-            shown["released"] = {name: chosen[name] for name in ("algorithm", "pass", "unification")}
-        steps.append(shown)
-    return {
-        "steps": steps,
-        "kept": [column.name for column in roles.kept],
-        "dropped": [column.name for column in roles.dropped],
-        "row_key": [column.name for column in roles.row_key],
-        "direct_identifiers": [column.name for column in roles.identifiers],
-        "apart": run.apart,
-        "identifier_ok": [column.name for column in roles.allowed],
-        "target_kind": target.kind,
-        "widen": target.widen,
-    }
+        chosen = next((c for c in step.candidates if c.candidate == step.chosen), None)
+        steps.append(
+            StepParameters(
+                step.method, step.columns, step.by, step.nulls, step.promise, step.parameters,
+                step.key_fingerprint or None,
+                ChosenCandidate(chosen.algorithm, chosen.which, chosen.unification) if chosen else None,
+            )
+        )  # fmt: skip
+    return Parameters(
+        steps,
+        [column.name for column in roles.kept],
+        [column.name for column in roles.dropped],
+        [column.name for column in roles.row_key],
+        [column.name for column in roles.identifiers],
+        run.apart,
+        [column.name for column in roles.allowed],
+        target.kind,
+        target.widen,
+    )

@@ -15,11 +15,8 @@ from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_p
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
-from sqlmicro.system.progress import Progress
+from sqlmicro.system.json_schema import DIALECT, Schema
 
-Schema = dict[str, object]
-"""A JSON Schema, or a part of one."""
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _SUMMARIES = {
     "register": "Register files as a table or view of the database, before anything else.",
@@ -27,11 +24,6 @@ _SUMMARIES = {
     "audit": "Audit the table; in a job that releases nothing. A release is held to a [[gate]] instead.",
     "publish": "Publish the release; the last step.",
 }
-
-
-def schema_values(options: common.NoOptions, progress: Progress) -> Schema:
-    """Print the JSON Schema of job files, for editors and for checking a file without its data."""
-    return job_schema()
 
 
 def job_schema() -> Schema:

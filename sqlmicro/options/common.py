@@ -92,7 +92,7 @@ class ReaderOptions:
         return {name: value for name, value in theirs.items() if value is not None}
 
 
-NO_OPTIONS = ReaderOptions()
+AS_FOUND = ReaderOptions()
 """Files are read as they are found."""
 
 

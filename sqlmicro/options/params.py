@@ -219,7 +219,7 @@ def _own(declaring: type) -> dict[str, Parameter | Registered]:
     return found
 
 
-def _annotated(hint: Any, names: dict[str, Any]) -> tuple[Any, Param | Registered | None]:
+def _annotated(hint: Any, names: dict[str, object]) -> tuple[Any, Param | Registered | None]:
     """Return the type and our mark of an annotation; only those that have one are evaluated.
 
     The arrays of a kernel are annotated with numpy, which is not imported yet.

@@ -11,42 +11,37 @@ import os
 import platform
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro.database.content import content_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.publish.report import Hashes, KeyReport, ReleaseReport
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
     from sqlmicro.pipeline import Run
 
-HASHES = ("input_hash", "output_hash", "file_hash", "sql_hash")
-FIELDS = (
-    "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "k_released", "verdict",
-    "passed", "rows_in", "rows", "suppressed", "groups", "IL", "audits", "key", *HASHES, "versions",
-)  # fmt: skip
+
+def key_of(run: Run) -> KeyReport:
+    """Return where the key of a run comes from."""
+    return KeyReport(run.key.source, run.key.fingerprint)
 
 
-def before(run: Run) -> dict[str, Any]:
-    """Return what is known of a release before it is published: key, input and SQL.
+def before(run: Run) -> Hashes:
+    """Return what is known of a release before it is published: the hashes of input and SQL.
 
     The hash of the input is an HMAC under the key of the run: without a key, whoever has all records but one could
     test guesses of that one. It is the same in another run with the same seed and the same input, of which the dropped
     columns are no part but for a row key.
     """
-    return {
-        "key": {"source": run.key.source, "fingerprint": run.key.fingerprint},
-        "input_hash": run.key.of_input(run.content),
-        "output_hash": None,
-        "file_hash": None,
-        "sql_hash": sha256(run.warehouse.steps().encode()).hexdigest(),
-    }
+    return Hashes(run.key.of_input(run.content), None, None, sha256(run.warehouse.steps().encode()).hexdigest())
 
 
 def versions() -> dict[str, str]:
@@ -54,14 +49,18 @@ def versions() -> dict[str, str]:
     return {**{name: version(name) for name in ("sqlmicro", "duckdb", "numpy")}, "python": platform.python_version()}
 
 
-def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
-    """Return the hashes of what was published, read back: of the records in any order, and of a file's bytes."""
+def after(
+    run: Run, hashes: Hashes | None, relation: Name, columns: Sequence[Column], path: Path | None = None
+) -> Hashes | None:
+    """Return the hashes with those of what was published, read back: of the records in any order, and of a file."""
+    if hashes is None:
+        return None
     with run.timed("hash"):
         content = content_of(run.warehouse, relation, [(column.name, column.type) for column in columns])
-        found = {"output_hash": sha256(content).hexdigest()}
+        found = replace(hashes, output_hash=sha256(content).hexdigest())
         if path is not None and path.is_file():
             with path.open("rb") as file:
-                found["file_hash"] = file_digest(file, "sha256").hexdigest()
+                found = replace(found, file_hash=file_digest(file, "sha256").hexdigest())
     return found
 
 
@@ -88,7 +87,7 @@ def check(path: str | None, overwrite: bool, source: Source) -> None:
         )
 
 
-def write(path: str, report: dict[str, Any], started: float) -> None:
+def write(path: str, report: ReleaseReport, started: float) -> None:
     """Write the manifest of a release, whole or not at all.
 
     Raises
@@ -96,7 +95,7 @@ def write(path: str, report: dict[str, Any], started: float) -> None:
     InputError
         When that cannot be done. The release is published already.
     """
-    told = {name: report[name] for name in FIELDS} | {"started": datetime.fromtimestamp(started, UTC).isoformat()}
+    told = report.manifest() | {"started": datetime.fromtimestamp(started, UTC).isoformat()}
     file = Path(path).absolute()
     beside = file.with_name(f".sqlmicro-{secrets.token_hex(6)}.json")
     try:

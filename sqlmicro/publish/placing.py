@@ -34,8 +34,8 @@ def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]]) ->
         if not warehouse.in_memory:
             with warehouse.aside():
                 for number, release in enumerate(releases):
-                    record(release.run, release.target, release.report, release.audits, release.started)
-                    unfinished.note_pending(warehouse, run, release.report["release"], planned[number])
+                    record(release.run, release.target, release.report, release.checks, release.started)
+                    unfinished.note_pending(warehouse, run, _number(release), planned[number])
         with _taken_back(warehouse, run, releases, files):
             for move in files:
                 _open_to_others(move.new)
@@ -52,6 +52,12 @@ def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]]) ->
                 unfinished.end(warehouse, run)
 
 
+def _number(release: Release) -> int:
+    """Return the number that a release was recorded under."""
+    assert release.report.release is not None
+    return release.report.release
+
+
 @contextmanager
 def _taken_back(warehouse: Warehouse, run: str, releases: Sequence[Release], files: Sequence[Move]) -> Iterator[None]:
     """Put everything back as it was if the block fails; what cannot be, the next start puts back."""
@@ -61,7 +67,7 @@ def _taken_back(warehouse: Warehouse, run: str, releases: Sequence[Release], fil
         moves.take_back(files)
         if not warehouse.in_memory:
             with contextlib.suppress(Exception), warehouse.aside():
-                unfinished.take_back(warehouse, run, [release.report["release"] for release in releases])
+                unfinished.take_back(warehouse, run, [_number(release) for release in releases])
         raise
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.publish.publish import published_as
+from sqlmicro.publish.report import Preview, PreviewRow
 
 if TYPE_CHECKING:
     from sqlmicro.publish.publish import Release
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 LEAST = 2
 
 
-def preview(release: Release, rows: int) -> dict[str, Any]:
+def preview(release: Release, rows: int) -> Preview:
     """Return some records of a release that was rehearsed.
 
     Parameters
@@ -30,10 +31,8 @@ def preview(release: Release, rows: int) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        `columns` are shown, `hidden` are not, with the reason; `k` that every record shown keeps; `rows`, each with
-        `size` (of the smallest class the record is in), `values` and `marks` (unchanged, changed or suppressed), in the
-        order of `columns`. O(n log n) in the database.
+    Preview
+        O(n log n) in the database.
     """
 
     run, warehouse = release.run, release.run.warehouse
@@ -54,12 +53,9 @@ def preview(release: Release, rows: int) -> dict[str, Any]:
         for column in run.roles.released
         if column not in held
     }
-    found: dict[str, Any] = {
-        "columns": [column.name for column in shown], "hidden": hidden, "rows": [],
-        "k": min((k for _, k in classes), default=None),
-    }  # fmt: skip
+    k, names = min((k for _, k in classes), default=None), [column.name for column in shown]
     if not shown:
-        return found
+        return Preview(names, hidden, [], k)
     drawn = warehouse.run("publish/preview.sql", "preview", released=run.current, classes=classes, most=rows)
     numbers = [column for column in shown if run.as_it_is(column).numeric]
     others = [column for column in shown if column not in numbers]
@@ -70,8 +66,8 @@ def preview(release: Release, rows: int) -> dict[str, Any]:
     records = warehouse.run("publish/own_types.sql", "preview_in_own_types", view=True, released=drawn, **kinds)
     values = warehouse.rows("publish/records.sql", records=records, columns=shown)
     order = [[*numbers, *others].index(column) for column in shown]
-    found["rows"] = [
-        {"size": size, "values": list(row), "marks": [told[place] for place in order]}
+    found = [
+        PreviewRow(size, list(row), [told[place] for place in order])
         for (size, *told), row in zip(marks, values, strict=True)
     ]
-    return found
+    return Preview(names, hidden, found, k)

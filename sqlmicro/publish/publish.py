@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
-from sqlmicro.audits.runner import described
+from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.database import postgres, templates
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.content import content_of
@@ -25,6 +25,7 @@ from sqlmicro.errors import AuditFailed
 from sqlmicro.pipeline import Run
 from sqlmicro.publish import in_place, manifest, mysql, placing, published_types
 from sqlmicro.publish.recording import record
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import Target, check_target, file_ending
 from sqlmicro.system import moves, scratch
 from sqlmicro.system.moves import Move
@@ -37,13 +38,17 @@ class Output:
     relation: Name
     target: Target
     candidate: int | None = None
-    gated: tuple[dict[str, Any], ...] = ()
+    gated: tuple[AuditRow, ...] = ()
     records: Name | None = None
     order: str = field(default="", repr=False)
 
 
-Audits = dict[int | None, list[dict[str, Any]]]
-"""The audits of every file that is published, by the number of the candidate; None is the release."""
+@dataclass(frozen=True)
+class Audited:
+    """The checks of a file that is published, and the classes over all columns that an attacker may know."""
+
+    checks: list[Check]
+    sizes: k_anonymity.ClassSizes | None
 
 
 @dataclass
@@ -52,13 +57,19 @@ class Release:
 
     run: Run
     target: Target
-    report: dict[str, Any]
+    report: ReleaseReport
     started: float
     outputs: list[Output]
-    audits: Audits = field(default_factory=dict)
+    audits: dict[int | None, Audited] = field(default_factory=dict)
+    """Those of every file that is published, by the number of the candidate; None is the release."""
+
+    @property
+    def checks(self) -> dict[int | None, list[Check]]:
+        """The checks of every file."""
+        return {number: made.checks for number, made in self.audits.items()}
 
 
-def prepare(run: Run, target: Target, *, dry: bool, report: dict[str, Any], started: float) -> Release:
+def prepare(run: Run, target: Target, *, dry: bool, report: ReleaseReport, started: float) -> Release:
     """Return the current relation of a run as a release; candidates that are kept go with it, the release last.
 
     Raises
@@ -72,7 +83,7 @@ def prepare(run: Run, target: Target, *, dry: bool, report: dict[str, Any], star
     for number, kept in zip(run.kept, outputs, strict=True):
         check_target(run, kept.target, run.quasi, dry=dry)
         if not dry:
-            report["candidates"][number - 1]["kept"] = kept.target.label
+            report.candidates[number - 1] = replace(report.candidates[number - 1], kept=kept.target.label)
     outputs.append(Output(run.current, target))
     # Gates and types stage relations, which cannot be done in the transaction that publishes.
     outputs = [replace(ordered(run, output), gated=_gated(run, output.relation)) for output in outputs]
@@ -115,15 +126,16 @@ def _to_tables(releases: Sequence[Release]) -> None:
                 relation = _write_table(run, output)
                 columns = _published_columns(run, relation, release.target)
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
-            release.report |= _read_back(release, relation, columns)  # of the last output, which is the release
-            record(run, release.target, release.report, release.audits, release.started)
+            _read_back(release, relation, columns)  # of the last output, which is the release
+            record(run, release.target, release.report, release.checks, release.started)
         in_place.look_again(changed)
 
 
-def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:
-    """Return what is reported of what was published: its hashes, and the types that are not those of the source."""
-    changed = published_types.changes(release.run, columns, release.target)
-    return {**manifest.after(release.run, relation, columns, path), "types_changed": changed}
+def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> None:
+    """Report of what was published: its hashes, and the types that are not those of the source."""
+    report = release.report
+    report.hashes = manifest.after(release.run, report.hashes, relation, columns, path)
+    report.types_changed = published_types.changes(release.run, columns, release.target)
 
 
 def published_as(run: Run, *, in_place: bool, types: Mapping[Column, str] | None = None) -> dict[str, list[Column]]:
@@ -281,7 +293,7 @@ def _rehearse(releases: Sequence[Release]) -> None:
                 for claim in run.claims
                 if claim.promise == "record"
             ]
-        release.report |= _read_back(release, rehearsed, columns)
+        _read_back(release, rehearsed, columns)
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
@@ -313,7 +325,7 @@ def _to_files(releases: Sequence[Release]) -> None:
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
                 placing.to_disk(beside)
                 planned[number].append(moves.planned(beside, path))
-            release.report |= _read_back(release, relation, columns, beside)
+            _read_back(release, relation, columns, beside)
         placing.place(releases, planned)
 
 
@@ -325,7 +337,7 @@ def _write_file(run: Run, output: Output, path: Path) -> Name:
         warehouse.execute("publish", text, **{**names, "path": str(path)})
     path.chmod(0o700 if path.is_dir() else 0o600)
     # As text: what a reader of the file sees, whatever types a reader would guess.
-    options: dict[str, Any] = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    options = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
     if path.is_dir():
         files, own = str(path / "**" / "*.parquet"), {"hive_partitioning": True, "hive_types_autocast": False}
     else:
@@ -334,24 +346,24 @@ def _write_file(run: Run, output: Output, path: Path) -> Name:
     return warehouse.run(template, "read_back", view=True, **params)
 
 
-def _gated(run: Run, staged: Name) -> tuple[dict[str, Any], ...]:
+def _gated(run: Run, staged: Name) -> tuple[AuditRow, ...]:
     """Return what the gates of the job measured: of the release in their step, of another candidate now.
 
     They stage relations, which cannot be done in the transaction that publishes.
     """
     if staged == run.current:
-        return tuple(row for gate in run.gates for row in gate["rows"])
-    return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate["values"], gate["where"]))
+        return tuple(row for gate in run.gates for row in gate.rows)
+    return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
 
 
-def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> list[dict[str, Any]]:
+def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> Audited:
     """Hold what was published to its promises: rows, what the gates found, and what every step claims of its columns.
 
     Returns
     -------
-    list of dict
-        `check`, `value`, `threshold` and `passed` (both None where nothing is promised); the first is the k over all
-        released columns that an attacker may know, None without any. `verdict.judge` says what they come to.
+    Audited
+        The first check is the k over all released columns that an attacker may know, None without any. `verdict.judge`
+        says what they come to.
 
     Raises
     ------
@@ -368,27 +380,25 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
     overall = k_anonymity.class_sizes(warehouse, relation, published(known)) if known else None
     first = _check("k-anonymity", known, overall.k if overall else None, None)
     expected, records = warehouse.count(output.relation), warehouse.count(relation)
-    audits = [first | {"histogram": overall.histogram if overall else {}}]
-    audits.append(_check("rows", (), records, expected, passed=records == expected))
-    audits += output.gated
+    audits: list[Check] = [first, _check("rows", (), records, expected, passed=records == expected), *output.gated]
     for claim in run.claims:
         if claim.promise == "record" and claim.columns:
             if overall and set(claim.columns) == set(known):
-                audits[0] |= _check("k-anonymity", known, overall.k, max(claim.k, audits[0]["threshold"] or 0))
+                audits[0] = _check("k-anonymity", known, overall.k, max(claim.k, int(audits[0].threshold or 0)))
                 continue
             sizes = k_anonymity.class_sizes(warehouse, relation, published(claim.columns))
             audits.append(_check("k-anonymity", claim.columns, sizes.k, claim.k))
         elif claim.promise == "column":
             audits += _value_frequencies(warehouse, relation, published(claim.columns), claim.k)
-    failed = [check for check in audits if check["passed"] is False]
+    failed = [check for check in audits if check.passed is False]
     if failed:
         raise AuditFailed(
             "audit",
             "the release must keep what its methods promise",
-            "; ".join(described(check) for check in failed),
+            "; ".join(check.told for check in failed),
             _why_failed(run),
         )
-    return audits
+    return Audited(audits, overall)
 
 
 def _why_failed(run: Run) -> str:
@@ -399,16 +409,13 @@ def _why_failed(run: Run) -> str:
 
 def _check(
     name: str, columns: Sequence[Column], value: int | None, threshold: int | None, passed: bool | None = None
-) -> dict[str, Any]:
+) -> Check:
     if passed is None and threshold is not None:
         passed = value is not None and value >= threshold
-    names = [column.name for column in columns]
-    return {
-        "check": name, "columns": names, "value": value, "threshold": threshold, "at_least": True, "passed": passed
-    }  # fmt: skip
+    return Check(name, [column.name for column in columns], value, threshold, True, passed)
 
 
-def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[dict[str, Any]]:
+def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[Check]:
     """Check that the rarest value of every column occurs at least k times; NULL counts as a value."""
     sizes = [k_anonymity.class_sizes(warehouse, relation, [column]) for column in columns]
     return [_check("value frequency", [column], found.k, k) for column, found in zip(columns, sizes, strict=True)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import file_format
@@ -50,7 +50,7 @@ def of_release(run: Run, relation: Name, target: Target) -> dict[Column, str]:
     released = [column for column in run.source.columns if column in set(run.roles.released)]
     nested = {c: with_enums_as(c.type, "VARCHAR") for c in released if c.family == "other"}
     found = {column: kind for column, kind in nested.items() if kind != column.type}
-    changed = {name for step in run.steps for name in step["columns"]}
+    changed = {name for step in run.steps for name in step.columns}
     enums = [column for column in released if column.family == "enum" and column.name not in changed]
     if target.kind == "table" and target.database == "duckdb" and enums:
         rows = run.warehouse.rows("publish/labels.sql", log=False, relation=relation, columns=enums)
@@ -62,17 +62,16 @@ def of_release(run: Run, relation: Name, target: Target) -> dict[Column, str]:
     return found
 
 
-def changes(run: Run, columns: Sequence[Column], target: Target) -> list[dict[str, Any]]:
+def changes(run: Run, columns: Sequence[Column], target: Target) -> list[Change]:
     """Return the columns whose type in the release, as it was read back, is not that of the source."""
     if target.kind == "file" and file_format(target.label) in ("csv", "json"):
         return []
     published = {column.name: column for column in columns}
-    found = [
+    return [
         Change(column.name, *_told(column, published[column.name]))
         for column in run.source.columns
         if column.name in published and _differ(column, published[column.name])
     ]
-    return [asdict(one) for one in found]
 
 
 def _differ(before: Column, after: Column) -> bool:

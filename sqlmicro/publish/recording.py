@@ -6,8 +6,9 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sqlmicro.audits.row import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import triggers, unfinished
 from sqlmicro.database.source import find_relation
@@ -15,9 +16,10 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import MachineOptions
-from sqlmicro.publish.manifest import HASHES
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
     from sqlmicro.database.connection import Held
@@ -30,7 +32,8 @@ _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR)"""
 RECORDED = (
     "id", "source", "target", "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",
-    "loss_by_column", "started", "seconds", "versions", "key_source", "key_fingerprint", *HASHES,
+    "loss_by_column", "started", "seconds", "versions", "key_source", "key_fingerprint",
+    "input_hash", "output_hash", "file_hash", "sql_hash",
 )  # fmt: skip
 """The columns of sqlmicro.releases."""
 _CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
@@ -41,20 +44,11 @@ _AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
 
 
-def label(check: dict[str, Any]) -> str:
-    """Return how a check is called in sqlmicro.audits.
-
-    >>> label({"check": "k-anonymity", "columns": ["age", "sex"]})
-    'k-anonymity (age, sex)'
-    """
-    return f"{check['check']} ({', '.join(check['columns'])})" if check["columns"] else str(check["check"])
-
-
 def record(
     run: Run,
     target: Target,
-    report: dict[str, Any],
-    audits: Mapping[int | None, list[dict[str, Any]]],
+    report: ReleaseReport,
+    audits: Mapping[int | None, Sequence[Check]],
     started: float,
 ) -> None:
     """Write the release and its audits into the tables of schema sqlmicro; the key is in neither.
@@ -62,6 +56,7 @@ def record(
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
     """
     warehouse, verdict = run.warehouse, judge(audits[None], run.apart)
+    assert report.key is not None and report.hashes is not None  # on every engine that records
     refuse_triggers(warehouse, target)
     releases, checks = _table(warehouse, target, "releases"), _table(warehouse, target, "audits")
     if releases.schema == SCHEMA:
@@ -70,7 +65,7 @@ def record(
     warehouse.query("record", _definition(target, _RELEASES), name=releases)
     warehouse.query("record", _AUDITS, name=checks)
     number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
-    report["release"] = number
+    report.release = number
     if target.kind == "in place" and target.database == "duckdb" and (target.file or warehouse.has_file):
         unfinished.note_not_purged(warehouse, releases.catalog, number)
     warehouse.insert(
@@ -79,28 +74,27 @@ def record(
         "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
         [
             number,
-            report["source"],
+            report.source,
             target.label,
-            report["method"],
-            json.dumps(report["parameters"]),
+            report.method,
+            json.dumps(as_json(report.parameters)),
             verdict.k,
             verdict.k_released,
             verdict.status,
             json.dumps([{"k": one.k, "columns": one.columns} for one in verdict.promised]),
-            report["rows"],
-            report["suppressed"],
-            report["IL"],
-            json.dumps(report["loss_by_column"]),
+            report.rows,
+            report.suppressed,
+            report.losses.il,
+            json.dumps(report.losses.loss_by_column),
             datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
             time.time() - started,
-            json.dumps(report["versions"]),
-            report["key"]["source"],
-            report["key"]["fingerprint"],
-            *(report[name] for name in HASHES),
+            json.dumps(report.versions),
+            *(report.key.source, report.key.fingerprint),
+            *(report.hashes.input_hash, report.hashes.output_hash, report.hashes.file_hash, report.hashes.sql_hash),
         ],
         r=releases,
     )
-    if report["candidates"]:
+    if report.candidates:
         candidates = _table(warehouse, target, "candidates")
         warehouse.query("record", _definition(target, _CANDIDATES), name=candidates)
         _record_candidates(warehouse, candidates, number, report)
@@ -110,7 +104,7 @@ def record(
             warehouse.insert(
                 "record",
                 "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
-                [number, of + label(check), check["value"], check["threshold"], check["passed"]],
+                [number, of + check.label, check.value, check.threshold, check.passed],
                 r=checks,
             )
 
@@ -201,7 +195,7 @@ def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
 
 
 def add(
-    db: str | Held | None, release: int, rows: Sequence[dict[str, Any]], machine: MachineOptions, progress: Progress
+    db: str | Held | None, release: int, rows: Sequence[Check], machine: MachineOptions, progress: Progress
 ) -> bool:
     """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
 
@@ -212,7 +206,7 @@ def add(
         with Warehouse.open(db, machine=machine, progress=progress) as warehouse, warehouse.transaction():
             checks = records_in(warehouse, "audits")
             for row in rows:
-                key = [release, label(row), row["threshold"]]
+                key = [release, row.label, row.threshold]
                 warehouse.insert(
                     "record",
                     'DELETE FROM {{ r | ident }} WHERE release = $1 AND "check" = $2 '
@@ -223,7 +217,7 @@ def add(
                 warehouse.insert(
                     "record",
                     "INSERT INTO {{ r | ident }} VALUES ($1, $2, $4, $3, $5)",
-                    [*key, row["value"], row["passed"]],
+                    [*key, row.value, row.passed],
                     r=checks,
                 )
     except (InputError, QueryError):
@@ -231,16 +225,14 @@ def add(
     return True
 
 
-def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: dict[str, Any]) -> None:
-    before = ("candidate", "algorithm", "pass", "unification", "distance", "counts", "sums")
-    after = ("loss", "groups", "dropped", "seconds", "memory", "kept")
-    for candidate in report["candidates"]:
+def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: ReleaseReport) -> None:
+    for row in report.candidates:
         values = [
             number,
-            *(candidate[key] for key in before),
-            json.dumps(candidate["parts"]),
-            *(candidate[key] for key in after),
-            candidate["candidate"] == report["chosen"],
+            *(row.candidate, row.algorithm, row.which, row.unification, row.distance, row.counts, row.sums),
+            json.dumps(as_json(row.parts)),
+            *(row.loss, row.groups, row.dropped, row.seconds, row.memory, row.kept),
+            row.candidate == report.chosen,
         ]
         warehouse.insert(
             "record",

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+from sqlmicro.attacks.averaging import Averaged
+from sqlmicro.attacks.difference import InCommon
+from sqlmicro.attacks.homogeneity import Alike
+from sqlmicro.attacks.insider import Recovered
+from sqlmicro.attacks.key_replay import Guessed
+from sqlmicro.attacks.linkage import Candidates
+from sqlmicro.attacks.report import AttackReport
+from sqlmicro.attacks.row import AttackRow, Detail
+from sqlmicro.attacks.row_order import SamePlaces
+from sqlmicro.attacks.same_order import Agreement, Rebuilt
 from sqlmicro.reports.text import figure, line, some, table
 
 _TRUTH = {
@@ -13,39 +23,39 @@ _TRUTH = {
 }
 
 
-def attack(report: dict[str, Any]) -> str:
+def attack(report: AttackReport) -> str:
     """Return what was measured, beside chance, and what the release promises."""
-    n, m = report["records"]
-    tried = f"{report['tried']:,} of {n:,} records, against {m:,} released"
+    n, m = report.records
+    tried = f"{report.tried:,} of {n:,} records, against {m:,} released"
     lines = [
-        line("original", report["original"]),
-        line("release", ", ".join(report["release"])),
-        line("columns", some(report["columns"])),
-        line("tried", tried + ("" if report["tried"] == n else ": a sample, or those that were released")),
-        line("truth", _TRUTH[report["truth"]].format(match=", ".join(report["match"]))),
+        line("original", report.original),
+        line("release", ", ".join(report.release)),
+        line("columns", some(report.columns)),
+        line("tried", tried + ("" if report.tried == n else ": a sample, or those that were released")),
+        line("truth", _TRUTH[report.truth].format(match=", ".join(report.match))),
     ]
-    if report["promises"]:
-        lines.append(line("promise", f"release {report['recorded']}: {report['promises']}"))
-    lines += [line("verdict", report["verdict"]["headline"]), line("", report["verdict"]["sentence"])]
-    lines += [line("note", note) for note in report["notes"]]
-    left = [line("not tried" if i == 0 else "", f"{row['name']}: {row['why']}")
-            for i, row in enumerate(report["not_tried"])]  # fmt: skip
+    if report.promises:
+        lines.append(line("promise", f"release {report.recorded}: {report.promises}"))
+    lines += [line("verdict", report.verdict.headline), line("", report.verdict.sentence)]
+    lines += [line("note", note) for note in report.notes]
+    left = [line("not tried" if i == 0 else "", f"{row.name}: {row.why}")
+            for i, row in enumerate(report.not_tried)]  # fmt: skip
     left = ["", *left] if left else []
-    if not report["attacks"]:
+    if not report.attacks:
         return "\n".join([*lines, "", "no attack could be made", *left])
-    rows = [_cells(row) for row in report["attacks"]]
+    rows = [_cells(row) for row in report.attacks]
     lines += ["", table(rows, ["attack", "rate", "95 %", "chance", "n"], right=[1, 2, 3, 4])]
     return "\n".join([*lines, *_said(report), *left])
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    low, high = row["ci"]
+def _cells(row: AttackRow) -> list[str]:
+    low, high = row.ci
     return [
-        row["name"],
-        _share(row["rate"]),
+        row.name,
+        _share(row.rate),
         f"{_share(low)} to {_share(high)}",
-        _share(row["chance"]),
-        f"{row['n']:,}",
+        _share(row.chance),
+        f"{row.n:,}",
     ]
 
 
@@ -58,40 +68,59 @@ def _share(value: float) -> str:
     return f"{value:.4f}" if value >= 0.00005 else f"{value:.0e}" if value else "0"
 
 
-def _shown(value: Any) -> Any:
-    """Return a figure to be read, in four digits where it is no whole number, and a grouping in words."""
-    groups = {"records": "all the columns", "columns": "the column alone"}
-    if isinstance(value, dict):
-        told = [f"{name} {figure:.3f}" for name, figure in value.items() if isinstance(figure, float)]
-        return ", ".join(told) or "not known"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return figure(value) if isinstance(value, int) else groups.get(value, value) if isinstance(value, str) else value
+def _shown(value: float) -> str:
+    """Return a figure to be read, in four digits where it is no whole number."""
+    return f"{value:.4g}" if isinstance(value, float) else figure(value)
 
 
-def _said(report: dict[str, Any]) -> list[str]:
-    """Return what an attack found besides its rate."""
-    texts = {
-        "candidates": "released records left on average: {candidates}; share of those tried for which the true one is "
-        "among them: {truth_among_them}",
-        "order_correlation": "places in both tables correlate by {order_correlation}",
-        "guesses": "the best of {guesses} keys and seeds made from what was published",
-        "groups": "values that the others of a group recover to within {within} standard deviations; a group is the "
-        "records alike in {groups}",
-        "one_release": "values recovered to within {within} standard deviations from {releases} releases; from the "
-        "first alone: {one_release}",
-        "linked": "records with fewer than {k} in common between their two classes; linked to {linked} on average",
-        "agreement": "places of releases {releases} at which the two records are nearer than elsewhere; columns "
-        "correlate by: {correlations}; what was added by: {residuals}",
-        "rebuilt": "places of releases {releases} that give what is in the original: {rebuilt}",
-        "sensitive": "records whose class has one value of {sensitive}",
-    }
-    said = []
-    for row in report["attacks"]:
-        for key, text in texts.items():
-            if key in row:
-                truth = " (assumed)" if key == "candidates" and report["truth"] == "assumed" else ""
-                shown = {name: _shown(value) for name, value in row.items()}
-                said.append(line(row["name"], text.format(**shown) + truth))
-                break
-    return ["", *said] if said else []
+def _listed(by_column: Mapping[str, float | None]) -> str:
+    return ", ".join(f"{name} {value:.3f}" for name, value in by_column.items() if value is not None) or "not known"
+
+
+def _said(report: AttackReport) -> list[str]:
+    """Return what the attacks found besides their rates."""
+    assumed = " (assumed)" if report.truth == "assumed" else ""
+    said = [(row.name, _told(row.detail, assumed)) for row in report.attacks if row.detail is not None]
+    lines = [line(name, text) for name, text in said if text]
+    return ["", *lines] if lines else []
+
+
+_GROUPS = {"records": "all the columns", "columns": "the column alone"}
+
+
+def _told(found: Detail, assumed: str) -> str:
+    match found:
+        case Candidates():
+            return (
+                f"released records left on average: {_shown(found.candidates)}; share of those tried for which the "
+                f"true one is among them: {_shown(found.truth_among_them)}{assumed}"
+            )
+        case SamePlaces():
+            return f"places in both tables correlate by {_shown(found.order_correlation)}"
+        case Guessed():
+            return f"the best of {_shown(found.guesses)} keys and seeds made from what was published"
+        case Recovered():
+            return (
+                f"values that the others of a group recover to within {_shown(found.within)} standard deviations; a "
+                f"group is the records alike in {_GROUPS.get(found.groups, found.groups)}"
+            )
+        case Averaged():
+            return (
+                f"values recovered to within {_shown(found.within)} standard deviations from {_shown(found.releases)} "
+                f"releases; from the first alone: {_shown(found.one_release)}"
+            )
+        case InCommon():
+            return (
+                f"records with fewer than {_shown(found.k)} in common between their two classes; linked to "
+                f"{_shown(found.linked)} on average"
+            )
+        case Agreement():
+            return (
+                f"places of releases {found.releases} at which the two records are nearer than elsewhere; columns "
+                f"correlate by: {_listed(found.correlations)}; what was added by: {_listed(found.residuals)}"
+            )
+        case Rebuilt():
+            return f"places of releases {found.releases} that give what is in the original: {found.rebuilt}"
+        case Alike():
+            return f"records whose class has one value of {found.sensitive}"
+    return ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from sqlmicro.audits.k_anonymity import ClassCounts
+from sqlmicro.audits.row import AuditReport, AuditRow
+from sqlmicro.audits.suda import Suda
 from sqlmicro.reports.text import figure, histogram, line, some, table
 
 NULLS = {
@@ -13,65 +14,63 @@ NULLS = {
 }
 
 
-def audit(report: dict[str, Any]) -> str:
+def audit(report: AuditReport) -> str:
     """Return what was measured, what failed, and the class sizes."""
-    lines = [line("table", report["table"])]
-    lines += [line(role, ", ".join(report[role])) for role in ("quasi", "sensitive") if report[role]]
-    if report["weight"]:
-        lines.append(line("weight", report["weight"]))
-    if report["entity"]:
-        lines.append(line("entity", f"{report['entity']}: classes count distinct entities, not records"))
-    lines.append(line("NULL", NULLS[report["nulls"]]))
-    recorded = f"release {report['release']} in sqlmicro.audits" if report["recorded"] else ""
+    lines = [line("table", report.table)]
+    named = (("quasi", report.quasi), ("sensitive", report.sensitive))
+    lines += [line(role, ", ".join(columns)) for role, columns in named if columns]
+    if report.weight:
+        lines.append(line("weight", report.weight))
+    if report.entity:
+        lines.append(line("entity", f"{report.entity}: classes count distinct entities, not records"))
+    lines.append(line("NULL", NULLS[report.nulls]))
+    recorded = f"release {report.release} in sqlmicro.audits" if report.recorded else ""
     if recorded:
         lines.append(line("recorded", recorded))
     lines += [
         "",
-        table(
-            [_cells(row, report["quasi"]) for row in report["audits"]], ["audit", "value", "gate", "", "of"], right=[1]
-        ),
+        table([_cells(row, report.quasi) for row in report.audits], ["audit", "value", "gate", "", "of"], right=[1]),
     ]
-    lines += [line(row["check"], f"unknown: {row['reason']}") for row in report["audits"] if row["status"] == "unknown"]
-    lines += [line(row["check"], _suda(row)) for row in report["audits"] if "dis_suda" in row]
-    for row in report["audits"]:
-        if row["check"] == "k-anonymity" and row["status"] != "unknown":
-            lines += ["", *_k(row, "entities" if report["entity"] else "records")]
-    if report.get("classes_shown"):
-        rows = [[("NULL" if value is None else str(value)) for value in row] for row in report["classes_shown"]]
-        lines += ["", table(rows, [*report["quasi"], "records"])]
+    lines += [line(row.check, f"unknown: {row.reason}") for row in report.audits if row.status == "unknown"]
+    lines += [line(row.check, _suda(row.detail)) for row in report.audits if isinstance(row.detail, Suda)]
+    for row in report.audits:
+        if isinstance(row.detail, ClassCounts) and row.status != "unknown":
+            lines += ["", *_k(row.detail, row.threshold, "entities" if report.entity else "records")]
+    if report.classes_shown:
+        rows = [[("NULL" if value is None else str(value)) for value in row] for row in report.classes_shown]
+        lines += ["", table(rows, [*report.quasi, "records"])]
     return "\n".join(lines)
 
 
-def _cells(row: dict[str, Any], quasi: list[str]) -> list[str]:
+def _cells(row: AuditRow, quasi: list[str]) -> list[str]:
     """Return the cells of a row; of the columns, those that are no quasi-identifiers anyway."""
-    value = "unknown" if row["value"] is None else figure(row["value"])
+    value = "unknown" if row.value is None else figure(row.value)
     needed = ""
-    if row["threshold"] is not None:
-        needed = f"{'>=' if row['at_least'] else '<='} {figure(row['threshold'])}"
-    verdict = {"failed": "FAILED", "unknown": "FAILED" if row["asked"] else ""}.get(row["status"], row["status"])
+    if row.threshold is not None:
+        needed = f"{'>=' if row.at_least else '<='} {figure(row.threshold)}"
+    verdict = {"failed": "FAILED", "unknown": "FAILED" if row.asked else ""}.get(row.status, row.status)
     return [
-        row["check"],
+        row.check,
         value,
         needed,
         "" if verdict == "measured" else verdict,
-        some([name for name in row["columns"] if name not in quasi]),
+        some([name for name in row.columns if name not in quasi]),
     ]
 
 
-def _k(row: dict[str, Any], unit: str) -> list[str]:
-    k = row["threshold"]
-    lines = [line(unit, f"{row['records']:,} in {_classes(row['classes'])}")]
-    if k is not None:
-        lines.append(line("below k", f"{row['violating_records']:,} {unit} in {_classes(row['violating_classes'])}"))
-    return [*lines, "", histogram(row["histogram"], k, unit)]
+def _k(found: ClassCounts, wanted: float | None, unit: str) -> list[str]:
+    lines = [line(unit, f"{found.records:,} in {_classes(found.classes)}")]
+    if wanted is not None:
+        lines.append(line("below k", f"{found.violating_records:,} {unit} in {_classes(found.violating_classes)}"))
+    return [*lines, "", histogram(found.histogram, None if wanted is None else int(wanted), unit)]
 
 
-def _suda(row: dict[str, Any]) -> str:
-    dis = row["dis_suda"]
-    text = f"{row['records']:,} have a score, from combinations of up to {row['size']} columns. DIS-SUDA "
-    if "reason" in dis:
-        return text + f"{dis['reason']}."
-    return text + f"is at most {figure(dis['highest'])}, at a sampling fraction of {figure(dis['sampling_fraction'])}."
+def _suda(found: Suda) -> str:
+    dis = found.dis_suda
+    text = f"{found.records:,} have a score, from combinations of up to {found.size} columns. DIS-SUDA "
+    if dis.highest is None or dis.sampling_fraction is None:
+        return text + f"{dis.reason}."
+    return text + f"is at most {figure(dis.highest)}, at a sampling fraction of {figure(dis.sampling_fraction)}."
 
 
 def _classes(number: int) -> str:

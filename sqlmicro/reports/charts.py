@@ -6,14 +6,15 @@ or JavaScript, and text that neither a screen reader nor the page's colours reac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
-from math import ceil, floor, log10
+from math import ceil, floor, isfinite, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
+from sqlmicro.reports.drawn import Bar, Correlation, Point, pareto
 from sqlmicro.reports.numbers import plain
 from sqlmicro.system.printable import shown
 
@@ -86,8 +87,9 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
 def bars(
     key: str,
     title: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Bar],
     *,
+    warned: int = 0,
     unit: str = "share of the records",
     percent: bool = True,
     names: tuple[str, str] = ("before", "after"),
@@ -100,8 +102,10 @@ def bars(
         Unique on the page; the ids of title and description begin with it.
     title : str
         What the chart shows.
-    rows : sequence of mapping
-        `label`, `before` (None: no such bar), `after`, and if wanted `below` (drawn as a warning).
+    rows : sequence of Bar
+        From top to bottom.
+    warned : int
+        So many rows from the top are drawn as a warning.
     unit : str
         Of the axis.
     percent : bool
@@ -109,9 +113,9 @@ def bars(
     names : (str, str)
         What the two bars of a row are called.
     """
-    two = any(row["before"] is not None for row in rows)
+    two = any(row.before is not None for row in rows)
     top, height = (34 if two else 10), (26 if two else 20)
-    marks = ticks(0, max([1e-12, *(max(row["before"] or 0, row["after"]) for row in rows)]), 4)
+    marks = ticks(0, max([1e-12, *(max(row.before or 0, row.after) for row in rows)]), 4)
     room = WIDTH - _LABELS - _RIGHT
 
     def long(value: float) -> float:
@@ -119,11 +123,11 @@ def bars(
 
     drawn = [
         {
-            "label": shortened(row["label"]),
+            "label": shortened(row.label),
             "y": top + i * height,
-            "before": None if row["before"] is None else long(row["before"]),
-            "after": long(row["after"]),
-            "below": row.get("below", False),
+            "before": None if row.before is None else long(row.before),
+            "after": long(row.after),
+            "below": i < warned,
         }
         for i, row in enumerate(rows)
     ]
@@ -152,7 +156,7 @@ def bars(
     )
 
 
-def pairs(key: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
+def pairs(key: str, title: str, rows: Sequence[Correlation]) -> Markup:
     """Return correlations: a ring for before and a dot for after on an axis from -1 to 1, a line between them."""
     top, height = 34, 22
     room = WIDTH - _LABELS - _RIGHT
@@ -167,10 +171,10 @@ def pairs(key: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
         words=f"{len(rows)} pairs of columns; the table beside the chart has the figures",
         rows=[
             {
-                "label": shortened(row["pair"]),
+                "label": shortened(row.pair),
                 "y": top + i * height + height / 2,
-                "before": place(row["before"]),
-                "after": place(row["after"]),
+                "before": place(row.before),
+                "after": place(row.after),
             }
             for i, row in enumerate(rows)
         ],
@@ -181,22 +185,8 @@ def pairs(key: str, title: str, rows: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def pareto(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the points with `front`: whether none other has less risk and no more loss, or less loss and no more risk.
-
-    >>> [p["front"] for p in pareto([{"risk": 1, "loss": 1}, {"risk": 0, "loss": 2}, {"risk": 1, "loss": 2}])]
-    [True, True, False]
-    """
-
-    def better(other: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
-        mine, theirs = (point["risk"], point["loss"]), (other["risk"], other["loss"])
-        return mine != theirs and theirs[0] <= mine[0] and theirs[1] <= mine[1]
-
-    return [{**point, "front": not any(better(other, point) for other in points)} for point in points]
-
-
 def ru_map(
-    points: Sequence[Mapping[str, Any]],
+    points: Sequence[Point],
     *,
     key: str = "ru-map",
     title: str = "Risk and loss of each candidate",
@@ -208,9 +198,8 @@ def ru_map(
 
     Parameters
     ----------
-    points : sequence of mapping
-        `label`, `risk`, `loss`; `front` is found where it is missing; `chosen`, if True, draws a ring around the point.
-        What has no finite risk or loss is left out.
+    points : sequence of Point
+        The front is found here; a ring is drawn around what was chosen. What has no finite risk or loss is left out.
     key : str
         Unique on the page.
     title, risk, loss : str
@@ -228,29 +217,28 @@ def ru_map(
     -----
     Source: Duncan, Keller-McNulty & Stokes (2001). O(n²) for the front and for the labels.
     """
-    known = [p for p in points if _finite(p["risk"]) and _finite(p["loss"])]
-    known = [p if "front" in p else q for p, q in zip(known, pareto(known), strict=True)]
+    known = pareto([p for p in points if isfinite(p.risk) and isfinite(p.loss)])
     left, top, right, bottom = 58.0, 30.0, WIDTH - 16.0, float(_MAP_HEIGHT - 46)
-    across, upward = _axis([p["loss"] for p in known]), _axis([p["risk"] for p in known])
+    across, upward = _axis([p.loss for p in known]), _axis([p.risk for p in known])
 
-    def place(point: Mapping[str, Any]) -> tuple[float, float]:
-        x, y = across.share(point["loss"]), upward.share(point["risk"])
+    def place(point: Point) -> tuple[float, float]:
+        x, y = across.share(point.loss), upward.share(point.risk)
         return round(left + (right - left) * x, 2), round(bottom - (bottom - top) * y, 2)
 
     places = [place(point) for point in known]
-    texts = _labels([str(point["label"]) for point in known], places, (left, top, right, bottom))
+    texts = _labels([point.label for point in known], places, (left, top, right, bottom))
     dots = [
-        {"x": x, "y": y, "front": point["front"], "chosen": point.get("chosen", False), "label": point["label"]}
+        {"x": x, "y": y, "front": point.front, "chosen": point.chosen, "label": point.label}
         for point, (x, y) in zip(known, places, strict=True)
     ]
-    front = sorted({place(point) for point in known if point["front"]})
-    below = [f"{text['text']}: {shortened(point['label'], 56)}" for text, point in zip(texts, known, strict=True)
+    front = sorted({place(point) for point in known if point.front})
+    below = [f"{text['text']}: {shortened(point.label, 56)}" for text, point in zip(texts, known, strict=True)
              if text["numbered"]]  # fmt: skip
     return _draw(
         "ru_map.svg.jinja",
         key=key,
         title=title,
-        words=f"{len(known)} candidates, {sum(bool(p['front']) for p in known)} of them on the Pareto front, a ring "
+        words=f"{len(known)} candidates, {sum(p.front for p in known)} of them on the Pareto front, a ring "
         "around the chosen one",
         dots=dots,
         texts=texts,
@@ -286,10 +274,6 @@ def _axis(values: Sequence[float]) -> _Axis:
     if 0 < low * _FAR_APART < high:
         return _Axis([10.0**i for i in range(floor(log10(low)), ceil(log10(high) - 1e-9) + 1)], True)
     return _Axis(ticks(0, high), False)
-
-
-def _finite(value: Any) -> bool:
-    return value is not None and abs(value) < float("inf")
 
 
 def _stairs(front: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:

@@ -3,68 +3,68 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, Refused, Tried
 from sqlmicro.reports.text import line, some, table, width
 
+Measured = tuple[ComparedRow, Tried]
 _HEIGHT = 12
 _LABELS = 7
 
 
-def compare(report: dict[str, Any]) -> str:
+def compare(report: CompareReport) -> str:
     """Return what was measured of every candidate."""
-    rows = report["candidates"]
-    measured = [row for row in rows if row["error"] is None]
+    measured = [(row, row.found) for row in report.candidates if isinstance(row.found, Tried)]
     head = [
-        line("table", report["table"]),
-        line("columns", some(report["columns"])),
+        line("table", report.table),
+        line("columns", some(report.columns)),
         line("risk", "share of records that distance-based linkage links correctly; every released column is known"),
         line("loss", "mean over the columns: IL of numeric ones, share of values changed of nominal ones"),
     ]
-    parts = ["\n".join(head), _candidates(measured), picture([row for row in measured if row["on_map"]])]
-    if "max_risk" in report:
-        parts.append(_best(report))
-    others = [f"{row['label']} ({some(row['columns'])})" for row in measured if not row["on_map"]]
+    parts = ["\n".join(head), _candidates(measured), picture(measured)]
+    if report.choice:
+        parts.append(_best(report.choice))
+    others = [f"{row.label} ({some(found.columns)})" for row, found in measured if not found.on_map]
     if others:
         parts.append(line("not on the map", f"measured over other columns: {', '.join(others)}"))
-    failed = [f"{row['label']}: {row['error']}" for row in rows if row["error"] is not None]
+    failed = [f"{row.label}: {row.found.error}" for row in report.candidates if isinstance(row.found, Refused)]
     if failed:
         parts.append("\n".join(textwrap.fill(text, width(), subsequent_indent="  ") for text in failed))
-    notes = list(dict.fromkeys(f"{row['label']}: {note}" for row in measured for note in row["notes"]))
+    notes = list(dict.fromkeys(f"{row.label}: {note}" for row, found in measured for note in found.notes))
     if notes:
         parts.append("\n".join(line("note", note) for note in notes))
     # Not wrapped: they are to be copied.
-    parts.append("\n".join(f"{row['candidate']:>2}  {row['command']}" for row in measured))
-    if report["map"]:
-        parts.append(line("map", report["map"]))
+    parts.append("\n".join(f"{row.candidate:>2}  {row.command}" for row, _ in measured))
+    if report.map:
+        parts.append(line("map", report.map))
     return "\n\n".join(parts)
 
 
-def _candidates(measured: Sequence[Mapping[str, Any]]) -> str:
+def _candidates(measured: Sequence[Measured]) -> str:
     wide = width() >= 76
     rows = [
         [
-            f"{row['candidate']}{'*' if row['front'] else ' '}",
-            row["label"],
-            _percent(row["risk"]),
-            *([f"{_percent(row['risk_ci'][0])} to {_percent(row['risk_ci'][1])}"] if wide else []),
-            f"{row['loss']:.3g} %",
-            str(row["k_released"]),
-            *([f"{row['seconds']:.1f}", row["verdict"]["status"]] if wide else []),
+            f"{row.candidate}{'*' if found.front else ' '}",
+            row.label,
+            _percent(found.risk),
+            *([f"{_percent(found.risk_ci[0])} to {_percent(found.risk_ci[1])}"] if wide else []),
+            f"{found.loss:.3g} %",
+            str(found.k_released),
+            *([f"{found.seconds:.1f}", found.verdict.status] if wide else []),
         ]
-        for row in measured
+        for row, found in measured
     ]
     header = ["", "candidate", "risk", *(["95 %"] if wide else []), "loss", "k"]
     header += ["seconds", "verdict"] if wide else []
     return table(rows, header, right=range(2, len(header) - 1)) + "\n* no other candidate has less risk and less loss"
 
 
-def _best(report: Mapping[str, Any]) -> str:
-    limit = _percent(report["max_risk"])
-    if report["best"] is None:
+def _best(found: Best) -> str:
+    limit = _percent(found.max_risk)
+    if found.best is None:
         return line("best", f"none links at most {limit} of the records")
-    return line("best", f"{report['best']}: the least loss of those that link at most {limit} of the records")
+    return line("best", f"{found.best}: the least loss of those that link at most {limit} of the records")
 
 
 def _percent(share: float) -> str:
@@ -76,22 +76,26 @@ def _percent(share: float) -> str:
     return f"{100 * share:.2f} %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
 
 
-def picture(points: Sequence[Mapping[str, Any]]) -> str:
-    """Return the map in characters: loss to the right, risk upward, every candidate as its number.
+def picture(measured: Sequence[Measured]) -> str:
+    """Return the map in characters: loss to the right, risk upward, every candidate as its number."""
+    return drawn([(row.candidate, found.risk, found.loss) for row, found in measured if found.on_map])
 
-    >>> points = [{"candidate": 1, "risk": 0.5, "loss": 10.0}, {"candidate": 2, "risk": 0.0, "loss": 20.0}]
-    >>> lines = picture(points).splitlines()
+
+def drawn(points: Sequence[tuple[int, float, float]]) -> str:
+    """Return points (number, risk, loss) as a map in characters.
+
+    >>> lines = drawn([(1, 0.5, 10.0), (2, 0.0, 20.0)]).splitlines()
     >>> lines[1][:9], lines[1][-1], lines[12][:12], "2" in lines[12]
     (' 50.0 % |', '1', '  0.0 % +---', True)
     """
     room = min(64, width() - _LABELS - 4)
-    highest = max([1e-9, *(point["risk"] for point in points)])
-    furthest = max([1e-9, *(point["loss"] for point in points)])
+    highest = max([1e-9, *(risk for _, risk, _ in points)])
+    furthest = max([1e-9, *(loss for *_, loss in points)])
     grid = [[" "] * (room + 2) for _ in range(_HEIGHT)]
-    for point in points:
-        text = str(point["candidate"])
-        at = min(round(room * point["loss"] / furthest), room + 2 - len(text))
-        row = grid[_HEIGHT - 1 - round((_HEIGHT - 1) * point["risk"] / highest)]
+    for number, risk, loss in points:
+        text = str(number)
+        at = min(round(room * loss / furthest), room + 2 - len(text))
+        row = grid[_HEIGHT - 1 - round((_HEIGHT - 1) * risk / highest)]
         # Where two fall on one place, the later one stands beside it.
         while at < room + 2 - len(text) and any(row[at + i] != " " for i in range(len(text))):
             at += 1

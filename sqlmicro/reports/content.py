@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.numbers import number, percent
 
 
@@ -49,23 +50,23 @@ def names(columns: Sequence[str], most: int = 12) -> str:
     return f"{shown} and {len(columns) - most} more" if len(columns) > most else shown or "none"
 
 
-def verdict(facts: Mapping[str, Any]) -> tuple[str, str]:
+def verdict(facts: Facts) -> tuple[str, str]:
     """Return the verdict in a few words, and the sentences that explain it."""
-    return facts["verdict"]["headline"], facts["verdict"]["sentence"]
+    return facts.verdict.headline, facts.verdict.sentence
 
 
-def tiles(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+def tiles(facts: Facts) -> list[tuple[str, str, str]]:
     """Return the three figures of the first screen: label, value, what it means."""
-    k, loss = facts["verdict"]["k_released"], facts["loss"]["IL"]
-    attacks = facts["attacks"]
-    made = facts["verdict"]["attack"]
-    highest = next((attack for attack in attacks if made and attack["name"] == made["name"]), None)
+    k, loss = facts.verdict.k_released, facts.loss.il
+    attacks = facts.attacks
+    made = facts.verdict.attack
+    highest = next((attack for attack in attacks if made and attack.name == made.name), None)
     if highest is not None:
-        bound = "at most " if facts["attacks_assume"] else ""
+        bound = "at most " if facts.attacks_assume else ""
         linkage = (
-            "Strongest attack", f"{bound}{percent(highest['rate'])}",
-            f"of {highest['n']:,} tries of {highest['name']} were right; it knows {names(facts['attacked'], 8)}. By "
-            f"chance it would be {percent(highest['chance'])}.",
+            "Strongest attack", f"{bound}{percent(highest.rate)}",
+            f"of {highest.n:,} tries of {highest.name} were right; it knows {names(facts.attacked, 8)}. By "
+            f"chance it would be {percent(highest.chance)}.",
         )  # fmt: skip
     else:
         linkage = (
@@ -78,12 +79,12 @@ def tiles(facts: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         if loss is not None
         else "no numeric column was compared record by record"
     )
-    units = "entities" if facts["unit"] else "records"
+    units = "entities" if facts.unit else "records"
     return [
         (
             "Smallest class",
             "unknown" if k is None else f"{k:,}",
-            f"{units} in the class of the rarest combination of values of {names(facts['verdict']['columns'], 8)}",
+            f"{units} in the class of the rarest combination of values of {names(facts.verdict.columns, 8)}",
         ),
         ("Information loss", "unknown" if loss is None else f"{number(loss)} %", lost + "."),
         linkage,

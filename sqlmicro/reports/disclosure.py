@@ -16,8 +16,11 @@ The rules, which `tests/reports/test_disclosure.py` holds:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, log10
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from sqlmicro.audits.missing import MissingRates
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _BINS = 10
@@ -125,17 +128,28 @@ def class_steps(sizes: Mapping[int, int], k: int | None) -> list[ClassStep]:
     return steps
 
 
-def missing(found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class MissingShare:
+    """The share of missing values of a column; None where it would tell of fewer than k records."""
+
+    column: str
+    before: float | None
+    after: float | None
+
+
+def missing(found: MissingRates, k: int) -> list[MissingShare]:
     """Return the share of missing values of every column that lacks some, before and after; None below k records.
 
-    >>> missing({"records": {"before": 10, "after": 10}, "by_column": {"age": {"before": 5, "after": 1}}}, 3)
-    [{'column': 'age', 'before': 0.5, 'after': None}]
+    >>> from sqlmicro.audits.missing import BeforeAfter
+    >>> missing(MissingRates({"age": BeforeAfter(5, 1)}, BeforeAfter(10, 10)), 3)
+    [MissingShare(column='age', before=0.5, after=None)]
     """
 
     def share(count: int, records: int) -> float | None:
         return None if 0 < count < k or 0 < records - count < k else count / records
 
+    of = found.records
     return [
-        {"column": name, **{when: share(counts[when], found["records"][when]) for when in ("before", "after")}}
-        for name, counts in found.get("by_column", {}).items()
+        MissingShare(name, share(counts.before, of.before), share(counts.after, of.after))
+        for name, counts in found.by_column.items()
     ]

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import NothingToMeasure
+from sqlmicro.audits.tables import Deviating
 from sqlmicro.reports.disclosure import LEVELS, Counted, edges, merged, pooled
+from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.numbers import number, plain
 from sqlmicro.safe_method import distance
+from sqlmicro.safe_method.distance import Deviations
 
 if TYPE_CHECKING:
     from sqlmicro.audits.comparison import Comparison
@@ -25,14 +28,59 @@ _LONGEST = 40
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def columns(subject: Subject, k: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a column as text, before and after."""
+
+    label: str
+    before: str | None
+    """None without an original."""
+    after: str
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What a column looks like before and after."""
+
+    name: str
+    scale: Literal["numeric", "nominal"]
+    bars: list[Bar]
+    """Shares of the records; none where too few records have values in common."""
+    summary: list[Figure]
+
+    def without_before(self) -> ColumnFacts:
+        """Return what it looks like after."""
+        bars = [replace(bar, before=None) for bar in self.bars]
+        return replace(self, bars=bars, summary=[replace(figure, before=None) for figure in self.summary])
+
+
+@dataclass(frozen=True)
+class OneTable:
+    """By how much a contingency table differs from that of the original."""
+
+    columns: list[str]
+    cells: int
+    changed: int
+    """Cells whose count is another."""
+    share: float
+    """Of the records: so many would have to change their cell to make it what it was."""
+    largest: float
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """By how much the contingency tables differ: by the number of their columns, and one by one."""
+
+    distance: float
+    """The SAFE distance."""
+    orders: dict[str, Deviations]
+    tables: list[OneTable]
+
+
+def columns(subject: Subject, k: int) -> list[ColumnFacts]:
     """Return what every column looks like before and after; without an original, after only.
 
-    Returns
-    -------
-    list of dict
-        `name`, `scale`, `bars` (label, and the shares before and after), `summary` (label, before, after), `why` there
-        are no bars. What is before is None without an original.
+    What is before is None without an original.
     """
 
     # Without an original the release stands for it: the same rules, and the first of two equal figures is left out.
@@ -43,14 +91,10 @@ def columns(subject: Subject, k: int) -> list[dict[str, Any]]:
         return []
     described = {**_numeric(both, found, k), **_nominal(both, found, k)}
     shown = [described[column.name] for column in both.shared]
-    if subject.original is None:
-        for column in shown:
-            column["bars"] = [bar | {"before": None} for bar in column["bars"]]
-            column["summary"] = [row | {"before": None} for row in column["summary"]]
-    return shown
+    return shown if subject.original else [column.without_before() for column in shown]
 
 
-def _numeric(subject: Subject, found: Comparison, k: int) -> dict[str, dict[str, Any]]:
+def _numeric(subject: Subject, found: Comparison, k: int) -> dict[str, ColumnFacts]:
     if not found.numeric:
         return {}
     relations = {"before": found.original, "after": found.released}
@@ -74,12 +118,8 @@ def _numeric(subject: Subject, found: Comparison, k: int) -> dict[str, dict[str,
             counts.setdefault(name, {})[place] = (int(old), int(new))
     described = {}
     for column, lines in cut:
-        described[column.name] = {
-            "name": column.name,
-            "scale": "numeric",
-            "bars": _shares(_bins(column, lines, counts.get(column.name, {}), k)),
-            "summary": _summary(column, moments, quantiles, k),
-        }
+        bars = _shares(_bins(column, lines, counts.get(column.name, {}), k))
+        described[column.name] = ColumnFacts(column.name, "numeric", bars, _summary(column, moments, quantiles, k))
     return described
 
 
@@ -131,7 +171,7 @@ def _summary(
     moments: Mapping[str, Mapping[str, tuple[int, Any, Any]]],
     quantiles: Mapping[str, Mapping[tuple[str, float], float]],
     k: int,
-) -> list[dict[str, Any]]:
+) -> list[Figure]:
     """Return mean, standard deviation and quantiles, as text; "not shown" where too few records are behind them."""
 
     def text(value: float | None) -> str:
@@ -141,23 +181,18 @@ def _summary(
         records, *found = moments[side][column.name]
         return found[place] if records >= k and found[place] is not None else None
 
-    rows = [{"label": "mean", **{side: text(moment(side, 0)) for side in moments}}]
+    def quantile(side: str, level: float) -> float | None:
+        return quantiles[side].get((column.name, level))
+
+    rows = [Figure("mean", text(moment("before", 0)), text(moment("after", 0)))]
     if not _day(column, 0):
-        spread = {side: moment(side, 1) for side in moments}
-        rows.append(
-            {"label": "standard deviation", **{s: text(None if v is None else sqrt(v)) for s, v in spread.items()}}
-        )
-    rows += [
-        {
-            "label": f"{100 * level:g} % quantile",
-            **{side: text(quantiles[side].get((column.name, level))) for side in quantiles},
-        }
-        for level in LEVELS
-    ]
-    return rows
+        before, after = (None if v is None else sqrt(v) for v in (moment("before", 1), moment("after", 1)))
+        rows.append(Figure("standard deviation", text(before), text(after)))
+    named = [(level, f"{100 * level:g} % quantile") for level in LEVELS]
+    return rows + [Figure(name, text(quantile("before", at)), text(quantile("after", at))) for at, name in named]
 
 
-def _nominal(subject: Subject, found: Comparison, k: int) -> dict[str, dict[str, Any]]:
+def _nominal(subject: Subject, found: Comparison, k: int) -> dict[str, ColumnFacts]:
     if not found.nominal:
         return {}
     rows = subject.warehouse.rows("report/categories.sql", **found.of(found.nominal), k=k, most=MOST_VALUES)
@@ -165,8 +200,7 @@ def _nominal(subject: Subject, found: Comparison, k: int) -> dict[str, dict[str,
     for name, place, value, before, after in rows:
         by_name[name].append((int(place), value, int(before), int(after)))
     return {
-        name: {"name": name, "scale": "nominal", "bars": _shares(_values(sorted(places), k)), "summary": []}
-        for name, places in by_name.items()
+        name: ColumnFacts(name, "nominal", _shares(_values(sorted(places), k)), []) for name, places in by_name.items()
     }
 
 
@@ -190,23 +224,22 @@ def _is_number(text: str) -> bool:
     return text.removeprefix("-").replace(".", "", 1).isdecimal()
 
 
-def _shares(bars: Sequence[Counted]) -> list[dict[str, Any]]:
+def _shares(bars: Sequence[Counted]) -> list[Bar]:
     """Return the bars as shares of the records they stand for together."""
     before, after = (sum(bar[side] for bar in bars) for side in (1, 2))  # type: ignore[misc]
-    return [{"label": bar.label, "before": bar.before / before, "after": bar.after / after} for bar in bars]
+    return [Bar(bar.label, bar.before / before, bar.after / after) for bar in bars]
 
 
-def deviations(subject: Subject, audit: Mapping[str, Any]) -> dict[str, Any]:
+def deviations(subject: Subject, found: float, of: Deviating) -> TableFacts:
     """Return by how much the contingency tables differ: by the number of their columns, and the tables one by one.
 
     The share of a table is half the sum of the absolute differences of its cells, of all records: how many records
     would have to change their cell to make it the table of the original.
     """
-    return {"distance": audit["value"], "orders": audit["orders"], "tables": _tables(subject, audit["order"])}
+    return TableFacts(found, of.orders, _tables(subject, of.order))
 
 
-def _tables(subject: Subject, order: int) -> list[dict[str, Any]]:
-
+def _tables(subject: Subject, order: int) -> list[OneTable]:
     found = comparison(subject)
     if not found.nominal:
         return []
@@ -228,13 +261,6 @@ def _tables(subject: Subject, order: int) -> list[dict[str, Any]]:
         )
         for bits, cells, changed, deviation, largest in rows:
             names = [c.name for place, c in enumerate(reversed(used)) if not int(bits) >> place & 1]
-            tables.append(
-                {
-                    "columns": names[::-1],
-                    "cells": int(cells),
-                    "changed": int(changed),
-                    "share": float(deviation) / (2 * records),
-                    "largest": float(largest),
-                }
-            )
-    return sorted(tables, key=lambda table: (-table["share"], table["columns"]))
+            share = float(deviation) / (2 * records)
+            tables.append(OneTable(names[::-1], int(cells), int(changed), share, float(largest)))
+    return sorted(tables, key=lambda table: (-table.share, table.columns))

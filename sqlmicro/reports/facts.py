@@ -6,28 +6,41 @@ what may be among them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated
 
+from sqlmicro.attacks.report import NotTried
 from sqlmicro.audits import inputs, k_anonymity, promised, runner
+from sqlmicro.audits.information_loss import LossByColumn
 from sqlmicro.audits.inputs import SubjectOptions
+from sqlmicro.audits.k_anonymity import ClassCounts
+from sqlmicro.audits.missing import MissingRates
+from sqlmicro.audits.moments import Correlated
+from sqlmicro.audits.promised import Promises
 from sqlmicro.audits.registry import find
+from sqlmicro.audits.row import AuditRow, ByColumn, Status
+from sqlmicro.audits.tables import Deviating
+from sqlmicro.audits.verdict import Verdict, VerdictReport
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import find_source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param
 from sqlmicro.reports import disclosure, distributions, recorded
+from sqlmicro.reports.distributions import ColumnFacts, TableFacts
+from sqlmicro.reports.drawn import Correlation, Point
+from sqlmicro.reports.recorded import RecordedCandidate, RecordedCheck, RecordedRelease, StepFacts
+from sqlmicro.system.reporting import WHOLE, named
 
 if TYPE_CHECKING:
     from sqlmicro.audits.subject import Subject
-    from sqlmicro.audits.verdict import Verdict
     from sqlmicro.database.columns import Column
     from sqlmicro.database.warehouse import Warehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
+_DISTANCES = ("hellinger", "emd")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +66,122 @@ class ReportOptions(DbOption, AttachOption, SubjectOptions, MachineOptions, Read
     order: Annotated[int, Param("SAFE deviations: tables of up to this many nominal columns.", min=1, max=10)] = 2
 
 
-def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[dict[str, Any], Verdict, Mapping[str, Any] | None]:
+@dataclass(frozen=True)
+class RecordsBefore:
+    """How many records there were: as recorded, and as the original has them now."""
+
+    recorded: int | None
+    now: int | None
+
+
+@dataclass(frozen=True)
+class AuditFacts:
+    """What a report says of an audit."""
+
+    check: str
+    columns: list[str]
+    value: float | None
+    threshold: float | None
+    at_least: bool
+    passed: bool | None
+    status: Status
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ClassFacts:
+    """Classes of neighbouring sizes."""
+
+    size: str
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True)
+class AttackFacts:
+    """How far an attack got, beside chance."""
+
+    name: str
+    rate: float
+    ci: list[float]
+    chance: float
+    n: int
+
+
+@dataclass(frozen=True)
+class LossFacts:
+    """IL: as it is measured record by record, else as it was recorded when the release was made."""
+
+    il: float | None = field(metadata=named("IL"))
+    by_column: dict[str, float]
+    changed: dict[str, float]
+    measured: bool
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """What could not be compared."""
+
+
+@dataclass
+class Facts:
+    """The facts about a release: first what it is, then what was measured, then what an intruder makes of it."""
+
+    release: int | None
+    """Its number in sqlmicro.releases."""
+    table: str
+    source: str | None
+    original: str | None
+    no_original: str
+    """Why there is no original to compare with."""
+    unit: str | None
+    """The column that says whose record it is."""
+    nulls: str
+    sensitive: list[str]
+    records: int
+    records_before: RecordsBefore
+    started: str | None
+    steps: list[StepFacts]
+    kept: list[str]
+    """Columns released as they were."""
+    dropped: list[str]
+    versions: dict[str, str]
+    recorded_audits: list[RecordedCheck]
+    attacks: list[AttackFacts]
+    attacked: list[str]
+    """The columns that the attacker knows."""
+    attacks_assume: bool
+    """Whether rates of linkage are upper bounds, since nothing tells which record became which."""
+    no_attacks: str
+    """Why none was made."""
+    not_tried: list[NotTried]
+    candidates: list[Point]
+    """The recorded releases of the same source with the same columns, on an R-U map."""
+    other_candidates: list[str]
+    safe_candidates: list[RecordedCandidate]
+    quasi: list[str] = field(default_factory=list)
+    min_k: int = SMALLEST_K
+    """Fewest records behind a figure."""
+    audits: list[AuditFacts] = field(default_factory=list)
+    verdict: VerdictReport = field(default_factory=lambda: Verdict((), (), None, {}).told())
+    class_sizes: list[ClassFacts] = field(default_factory=list)
+    below_k: int = 0
+    """Records in classes of fewer than `min_k`."""
+    columns: list[ColumnFacts] = field(default_factory=list)
+    correlations: list[Correlation] = field(default_factory=list)
+    distances: dict[str, dict[str, float | None]] = field(default_factory=dict)
+    """The distance of every column before and after, by its measure."""
+    loss: LossFacts = field(default_factory=lambda: LossFacts(None, {}, {}, False))
+    missing: list[disclosure.MissingShare] = field(default_factory=list)
+    deviations: TableFacts | Nothing = field(default_factory=Nothing)
+    passed: bool | None = None
+    """Whether the promise was kept; None where no k was promised."""
+    to: str | None = None
+    """The file that was written."""
+    markdown: str | None = field(default=None, metadata=WHOLE)
+
+
+def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
@@ -62,15 +190,6 @@ def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[dict[str, Any
         Where the release is, opened for reading.
     options : ReportOptions
         The options of `sqlmicro report`.
-
-    Returns
-    -------
-    facts : dict
-        `release`, `table`, `source`, `original` (None, and `no_original` says why), `quasi`, `min_k`, `verdict`,
-        `records`, `steps`, `audits`, `class_sizes`, `below_k`, `columns`, `correlations`, `missing`, `loss`,
-        `deviations`, `attacks` and `candidates`, which `intruder.py` fills, `safe_candidates`.
-    verdict : Verdict
-    known : mapping or None
 
     Raises
     ------
@@ -82,37 +201,48 @@ def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[dict[str, Any
     known = recorded.find_release(warehouse, options.release)
     subject, facts = _subject(warehouse, options, known)
     warehouse.seal()
-    verdict = _verdict(subject, known or {}, options)
+    verdict = _verdict(subject, known.promises if known else Promises(), options)
     if not options.quasi:
-        quasi = [name for name in verdict.quasi if name not in facts["sensitive"]]
+        quasi = [name for name in verdict.quasi if name not in facts.sensitive]
         subject = replace(subject, quasi=tuple(pick(subject.release.columns, quasi, "report, --quasi")), _made={})
-    names = facts["quasi"] = [column.name for column in subject.quasi]
-    promised = [one.k for one in verdict.promised]
-    k = facts["min_k"] = max([*promised, *(step["k"] or 0 for step in facts["steps"])], default=0) or SMALLEST_K
-    needed = max((one.k for one in verdict.promised if set(one.columns) == set(names)), default=0)
-    rows = _audits(subject, options, needed)
-    facts["audits"] = [_audit(row) for row in rows]
-    sizes = _sizes(rows)
-    facts["verdict"] = verdict.told()
-    steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
-    facts["class_sizes"] = [{"size": step.label, "classes": step.classes, "records": step.records} for step in steps]
-    facts["below_k"] = sum(size * n for size, n in sizes.items() if size < k)
-    facts["columns"] = distributions.columns(subject, k)
-    details = {row["check"]: row for row in rows if row["value"] is not None}
-    both = details.get("correlations", {}).get("before_and_after", {})
-    facts["correlations"] = [
-        {"pair": pair, "before": old, "after": new} for pair, (old, new) in both.items() if old is not None
-    ]
-    facts["distances"] = {name: details[name]["by_column"] for name in ("hellinger", "emd") if name in details}
-    facts["loss"] = _loss(known, details)
-    facts["missing"] = disclosure.missing(details.get("missing-rate", {}), k)
-    facts["deviations"] = (
-        distributions.deviations(subject, details["safe-distance"]) if "safe-distance" in details else {}
-    )
+    facts.verdict, facts.passed = verdict.told(), verdict.passed
+    facts.quasi = [column.name for column in subject.quasi]
+    facts.min_k = max([one.k for one in verdict.promised] + [step.k or 0 for step in facts.steps], default=0)
+    facts.min_k = facts.min_k or SMALLEST_K
+    needed = max((one.k for one in verdict.promised if set(one.columns) == set(facts.quasi)), default=0)
+    _measure(subject, facts, _audits(subject, options, needed), known)
     return facts, verdict, known
 
 
-def _verdict(subject: Subject, known: Mapping[str, Any], options: ReportOptions) -> Verdict:
+def _measure(subject: Subject, facts: Facts, rows: Sequence[AuditRow], known: RecordedRelease | None) -> None:
+    """Put what was measured into the facts."""
+    k = facts.min_k
+    facts.audits = [_audit(row) for row in rows]
+    sizes = next((row.detail.histogram for row in rows if isinstance(row.detail, ClassCounts)), {})
+    steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
+    facts.class_sizes = [ClassFacts(step.label, step.classes, step.records) for step in steps]
+    facts.below_k = sum(size * n for size, n in sizes.items() if size < k)
+    facts.columns = distributions.columns(subject, k)
+    facts.loss = LossFacts(known.il if known else None, {}, {}, False)
+    for row in rows:
+        if row.value is None:
+            continue
+        found = row.detail.more if isinstance(row.detail, ByColumn) else row.detail
+        if isinstance(row.detail, ByColumn) and row.check in _DISTANCES:
+            facts.distances[row.check] = row.detail.by_column
+        elif isinstance(found, Correlated):
+            both = found.before_and_after.items()
+            known_pairs = [(pair, old, new) for pair, (old, new) in both if old is not None and new is not None]
+            facts.correlations = [Correlation(*one) for one in known_pairs]
+        elif isinstance(found, LossByColumn):
+            facts.loss = LossFacts(row.value, found.by_column, found.changed, True)
+        elif isinstance(found, MissingRates):
+            facts.missing = disclosure.missing(found, k)
+        elif isinstance(found, Deviating):
+            facts.deviations = distributions.deviations(subject, row.value, found)
+
+
+def _verdict(subject: Subject, promises: Promises, options: ReportOptions) -> Verdict:
     """Return what the release is worth by now, counting records, or entities where these are named."""
 
     count = promised.counter(subject.warehouse, subject.release.relation)
@@ -126,22 +256,19 @@ def _verdict(subject: Subject, known: Mapping[str, Any], options: ReportOptions)
         apart[subject.weight.name] = "weight"
     quasi = [column.name for column in subject.quasi]
     if options.min_k and not quasi:
-        left_out = {*apart, *(known.get("parameters") or {}).get("apart", {})}
+        left_out = {*apart, *promises.apart}
         everything = [column.name for column in subject.release.columns if column.name not in left_out]
-        asked = known.get("promised") or [{"columns": everything}]
-        quasi = max((one["columns"] for one in asked), key=len)
+        quasi = max((list(columns) for _, columns in promises.over), key=len, default=everything)
     demanded = [(options.min_k, quasi)] if options.min_k else []
     unit = subject.entity.name if subject.entity else ""
     columns = subject.release.columns
-    return promised.measured(columns, known, count, apart=apart, demanded=demanded, unit=unit)
+    return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
 
 
-def _subject(
-    warehouse: Warehouse, options: ReportOptions, known: Mapping[str, Any] | None
-) -> tuple[Subject, dict[str, Any]]:
+def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedRelease | None) -> tuple[Subject, Facts]:
     """Return what is audited, and the facts that say what it is."""
 
-    table = known["target"] if known else options.release
+    table = known.target if known else options.release
     try:
         release = find_source(warehouse, table)
     except InputError:
@@ -169,73 +296,50 @@ def _subject(
             if options.original is not None:
                 raise
             original, why = None, f"its source, {original}, is no longer there; name it with --original"
-    facts = {
-        "release": known["id"] if known else None,
-        "table": table,
-        "source": known["source"] if known else None,
-        "original": original,
-        "no_original": why,
-        "unit": options.entity,
-        "nulls": options.nulls,
-        "sensitive": [column.name for column in subject.sensitive],
-        "records": warehouse.count(release.relation),
-        "records_before": _before(warehouse, subject, known),
-        "started": str(known["started"])[:16] if known else None,
-        "steps": recorded.steps_of(known) if known else [],
-        "kept": known["parameters"].get("kept", []) if known else [],
-        "dropped": _dropped(known),
-        "versions": known["versions"] if known else {},
-        "recorded_audits": known["audits"] if known else [],
-        "attacks": [],
-        "attacked": [],
-        "attacks_assume": False,
-        "no_attacks": why or "none was asked for",
-        "not_tried": [],
-        "candidates": [],
-        "other_candidates": [],
-        "safe_candidates": known["candidates"] if known else [],
-    }
+    facts = Facts(
+        release=known.id if known else None,
+        table=table,
+        source=known.source if known else None,
+        original=original,
+        no_original=why,
+        unit=options.entity,
+        nulls=options.nulls,
+        sensitive=[column.name for column in subject.sensitive],
+        records=warehouse.count(release.relation),
+        records_before=RecordsBefore(
+            known.n + (known.suppressed or 0) if known else None,
+            warehouse.count(subject.original.relation) if subject.original else None,
+        ),
+        started=str(known.started)[:16] if known else None,
+        steps=recorded.steps_of(known) if known else [],
+        kept=known.parameters.kept if known else [],
+        dropped=[*known.parameters.direct_identifiers, *known.parameters.dropped] if known else [],
+        versions=known.versions if known else {},
+        recorded_audits=known.audits if known else [],
+        attacks=[],
+        attacked=[],
+        attacks_assume=False,
+        no_attacks=why or "none was asked for",
+        not_tried=[],
+        candidates=[],
+        other_candidates=[],
+        safe_candidates=known.candidates if known else [],
+    )
     return subject, facts
 
 
-def _before(warehouse: Warehouse, subject: Subject, known: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return how many records there were: as recorded, and as the original has them now."""
-    return {
-        "recorded": known["n"] + (known["suppressed"] or 0) if known else None,
-        "now": warehouse.count(subject.original.relation) if subject.original else None,
-    }
-
-
-def _dropped(known: Mapping[str, Any] | None) -> list[str]:
-    given = known["parameters"] if known else {}
-    return [*given.get("direct_identifiers", []), *given.get("dropped", [])]
-
-
-def _audits(subject: Subject, options: ReportOptions, needed: int) -> list[dict[str, Any]]:
+def _audits(subject: Subject, options: ReportOptions, needed: int) -> list[AuditRow]:
     """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
 
     rows = runner.run(subject, (), {k_anonymity.GATE: needed} if needed and subject.quasi else {}, {})
-    rows = [row for row in rows if find(row["check"]).gate]
+    rows = [row for row in rows if find(row.check).gate]
     if subject.original is not None:
         rows += runner.run(subject, ("safe-distance",), {}, {"order": options.order})
     return rows
 
 
-def _audit(row: Mapping[str, Any]) -> dict[str, Any]:
+def _audit(row: AuditRow) -> AuditFacts:
     """Return what a report says of an audit: no histogram, and nothing by column, which has a place of its own."""
-
-    names = ("check", "columns", "value", "threshold", "at_least", "passed", "status")
-    return {**{name: row[name] for name in names}, "meaning": find(row["check"]).summary}
-
-
-def _sizes(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    found = next((row for row in rows if row["check"] == "k-anonymity"), {})
-    return dict(found.get("histogram", {}))
-
-
-def _loss(known: Mapping[str, Any] | None, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return IL: as it is measured record by record, else as it was recorded when the release was made."""
-    found = details.get("information-loss")
-    if found is not None:
-        return {"IL": found["value"], "by_column": found["by_column"], "changed": found["changed"], "measured": True}
-    return {"IL": known["il"] if known else None, "by_column": {}, "changed": {}, "measured": False}
+    return AuditFacts(
+        row.check, row.columns, row.value, row.threshold, row.at_least, row.passed, row.status, find(row.check).summary
+    )

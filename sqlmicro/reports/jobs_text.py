@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import Any
 
+from sqlmicro.reports.results import Draft, Explanation, SchemaReport
 from sqlmicro.reports.text import width
 
 
-def schema(report: dict[str, Any]) -> str:
+def schema(report: SchemaReport) -> str:
     """Return the JSON Schema."""
-    return json.dumps(report, indent=2, ensure_ascii=False)
+    return json.dumps(report.schema, indent=2, ensure_ascii=False)
 
 
-def draft(report: dict[str, Any]) -> str:
+def draft(report: Draft) -> str:
     """Return the job file."""
-    return str(report["toml"]).rstrip("\n")
+    return report.toml.rstrip("\n")
 
 
-def explanation(report: dict[str, Any]) -> str:
+def explanation(report: Explanation) -> str:
     """Return the paragraphs, wrapped to the terminal."""
-    return "\n\n".join(textwrap.fill(text, width(), break_on_hyphens=False) for text in report["paragraphs"])
+    return "\n\n".join(textwrap.fill(text, width(), break_on_hyphens=False) for text in report.paragraphs)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sqlmicro.reports.content import Table, tiles, verdict
+from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.page import about, heading
 from sqlmicro.reports.sections import sections
 from sqlmicro.system.printable import shown
@@ -24,7 +24,7 @@ def escaped(text: str) -> str:
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", flat)
 
 
-def markdown(facts: Mapping[str, Any]) -> str:
+def markdown(facts: Facts) -> str:
     """Return the report as Markdown: the same words and tables as the page; for a chart there is its table."""
     words, sentence = verdict(facts)
     lines = [f"# {escaped(heading(facts))}", escaped(about(facts)), f"**{escaped(words)}.** {escaped(sentence)}"]

@@ -4,49 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import Any
 
+from sqlmicro.attacks.report import AttackReport
+from sqlmicro.audits.k_anonymity import ClassCounts
+from sqlmicro.audits.row import AuditReport, AuditRow
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports import charts
 from sqlmicro.reports.disclosure import class_steps
+from sqlmicro.reports.drawn import Bar
+from sqlmicro.reports.facts import Facts
 
 _numbers = count(1)
 
 
-def release(report: Mapping[str, Any]) -> str:
+def release(report: ReleaseReport) -> str:
     """Return a release: its main figures, its class sizes, its notes."""
-    wanted = max((promise["k"] for promise in report["verdict"]["promised"]), default=0)
+    wanted = max((promise.k for promise in report.verdict.promised), default=0)
     rows = [
-        ("source", report["source"]),
-        ("published", report["target"] or "not yet"),
-        ("method", report["method"]),
-        ("rows", f"{report['rows']:,} of {report['rows_in']:,}"),
-        ("verdict", report["verdict"]["headline"]),
-        ("", report["verdict"]["sentence"]),
+        ("source", report.source),
+        ("published", report.target or "not yet"),
+        ("method", report.method),
+        ("rows", f"{report.rows:,} of {report.rows_in:,}"),
+        ("verdict", report.verdict.headline),
+        ("", report.verdict.sentence),
     ]
-    if report["IL"] is not None:
-        rows.append(("information loss", f"{report['IL']:.4g} %"))
-    colour = report["verdict"]["colour"]
-    return _piece("Release", rows, _chart(report["histogram"], wanted), "", report["notes"], colour)
+    if report.losses.il is not None:
+        rows.append(("information loss", f"{report.losses.il:.4g} %"))
+    return _piece("Release", rows, _chart(report.histogram, wanted), "", report.notes, report.verdict.colour)
 
 
-def result(verb: str, text: str, report: Mapping[str, Any]) -> str:
+def result(verb: str, text: str, report: object) -> str:
     """Return what a verb found: its text, and the class sizes where it counted them."""
-    found = [row for row in report.get("audits", []) if row.get("histogram")]
-    chart = _chart(found[0]["histogram"], found[0]["threshold"] or 0) if found else ""
-    colour = (report.get("verdict") or {}).get("colour", "")
+    chart = _of_classes(report.audits) if isinstance(report, AuditReport) else ""
+    colour = report.verdict.colour if isinstance(report, AttackReport | Facts) else ""
     return _piece(verb.replace("-", " ").capitalize(), [], chart, text, [], colour)
+
+
+def _of_classes(rows: Sequence[AuditRow]) -> str:
+    counted = [(row.detail, row.threshold) for row in rows if isinstance(row.detail, ClassCounts)]
+    return next((_chart(found.histogram, wanted or 0) for found, wanted in counted if found.histogram), "")
 
 
 def _chart(sizes: Mapping[int, int], k: float) -> str:
     wanted = int(k)
-    steps = [
-        {"label": step.label, "before": None, "after": step.records, "below": step.first < wanted}
-        for step in class_steps(sizes, wanted or None)
-    ]
+    steps = class_steps(sizes, wanted or None)
     if not steps:
         return ""
+    bars = [Bar(step.label, None, step.records) for step in steps]
+    below = sum(step.first < wanted for step in steps)
     key = f"sqlmicro-{next(_numbers)}"  # several charts share the page of a notebook
-    return charts.bars(key, "Records by class size", steps, unit="records", percent=False)
+    return charts.bars(key, "Records by class size", bars, warned=below, unit="records", percent=False)
 
 
 def _piece(

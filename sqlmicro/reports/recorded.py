@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.audits.promised import Promises, alone
 from sqlmicro.database.source import find_relation, find_table
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 from sqlmicro.publish.recording import records_in, refuse_other, release_of
+from sqlmicro.publish.report import ChosenCandidate, Parameters
 from sqlmicro.registry import PROMISES
+from sqlmicro.system.reporting import from_json, named
 
 if TYPE_CHECKING:
     from sqlmicro.database.warehouse import Warehouse
@@ -19,7 +23,92 @@ SCHEMA = "sqlmicro"
 _CANDIDATE = "candidate "
 
 
-def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class RecordedPromise:
+    """A k that was promised over columns together."""
+
+    k: int
+    columns: list[str]
+
+
+@dataclass(frozen=True)
+class RecordedCheck:
+    """A check as it was recorded."""
+
+    check: str
+    value: float | None
+    threshold: float | None
+    passed: bool | None
+
+
+@dataclass(frozen=True)
+class RecordedCandidate:
+    """A candidate of SAFE as it was recorded."""
+
+    candidate: int
+    algorithm: str
+    which: str = field(metadata=named("pass"))
+    unification: str
+    distance: float
+    loss: float
+    groups: int
+    dropped: int
+    released: bool
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """A release of the same source."""
+
+    id: int
+    target: str
+    method: str
+    parameters: Parameters
+    loss_by_column: dict[str, float]
+
+
+@dataclass(frozen=True)
+class RecordedRelease:
+    """What is recorded of a release; `audits` are those of the release itself, `siblings` has the release too."""
+
+    id: int
+    source: str
+    target: str
+    method: str
+    parameters: Parameters
+    promised: list[RecordedPromise]
+    n: int
+    suppressed: int | None
+    il: float | None
+    started: datetime
+    versions: dict[str, str]
+    audits: list[RecordedCheck]
+    candidates: list[RecordedCandidate]
+    siblings: list[Sibling]
+
+    @property
+    def promises(self) -> Promises:
+        """What was promised of it."""
+        over = [(one.k, one.columns) for one in self.promised]
+        return Promises(over, self.parameters.apart, alone(step.promise for step in self.parameters.steps))
+
+
+@dataclass(frozen=True)
+class StepFacts:
+    """A step of a release: what is promised, and the parameters that were set."""
+
+    method: str
+    columns: list[str]
+    by: list[str]
+    k: int | None
+    promise: str
+    """In words."""
+    parameters: dict[str, Any]
+    released: ChosenCandidate | None
+    """The candidate of SAFE that was released."""
+
+
+def find_release(warehouse: Warehouse, text: str) -> RecordedRelease | None:
     """Return what is recorded of the release that `--release` names: by its number, or the newest of a table or file.
 
     Raises
@@ -29,7 +118,7 @@ def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
     """
 
     if text.isdecimal():
-        row = _row(warehouse, int(text))
+        row = read(warehouse, int(text))
         if row is None:
             raise InputError(
                 "--release",
@@ -40,7 +129,7 @@ def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
         return row
     found = find_table(warehouse, text)
     number = release_of(warehouse, text, found[0] if found else Name("", "", text))
-    return None if number is None else _row(warehouse, number)
+    return None if number is None else read(warehouse, number)
 
 
 def _there(warehouse: Warehouse, table: str) -> bool:
@@ -61,8 +150,8 @@ def _numbers(warehouse: Warehouse) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
-
+def read(warehouse: Warehouse, number: int) -> RecordedRelease | None:
+    """Return what is recorded of the release with a number."""
     if not _there(warehouse, "releases"):
         return None
     refuse_other(warehouse, _named(warehouse, "releases"))
@@ -78,15 +167,20 @@ def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
     )
     if not rows:
         return None
-    row = dict(zip(names, rows[0], strict=True))
-    row |= {name: json.loads(row[name] or "{}") for name in ("parameters", "promised", "versions")}
-    row["audits"] = _audits(warehouse, number)
-    row["candidates"] = _candidates(warehouse, number)
-    row["siblings"] = _siblings(warehouse, row["source"])
-    return row
+    id_, source, target, method, parameters, promised, n, suppressed, il, started, versions = rows[0]
+    return RecordedRelease(
+        id_, source, target, method,
+        from_json(Parameters, json.loads(parameters)),
+        from_json(list[RecordedPromise], json.loads(promised)),
+        n, suppressed, il, started,
+        json.loads(versions),
+        _audits(warehouse, number),
+        _candidates(warehouse, number),
+        _siblings(warehouse, source),
+    )  # fmt: skip
 
 
-def _audits(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
+def _audits(warehouse: Warehouse, number: int) -> list[RecordedCheck]:
     """Return the checks of the release itself, in the order in which they were recorded."""
     rows = warehouse.query(
         "report",
@@ -94,11 +188,10 @@ def _audits(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
         [number],
         r=_named(warehouse, "audits"),
     )
-    names = ("check", "value", "threshold", "passed")
-    return [dict(zip(names, row, strict=True)) for row in rows if not row[0].startswith(_CANDIDATE)]
+    return [RecordedCheck(*row) for row in rows if not row[0].startswith(_CANDIDATE)]
 
 
-def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
+def _candidates(warehouse: Warehouse, number: int) -> list[RecordedCandidate]:
     """Return the candidates of SAFE, the nearest to the original first."""
     if not _there(warehouse, "candidates"):
         return []
@@ -110,10 +203,10 @@ def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
         names=names,
         r=_named(warehouse, "candidates"),
     )
-    return [dict(zip(names, row, strict=True)) for row in rows]
+    return [RecordedCandidate(*row) for row in rows]
 
 
-def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
+def _siblings(warehouse: Warehouse, source: str) -> list[Sibling]:
     """Return every release of the same source, with its parameters and what it lost in each column."""
     names = ("id", "target", "method", "parameters", "loss_by_column")
     rows = warehouse.query(
@@ -123,31 +216,28 @@ def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
         names=names,
         r=_named(warehouse, "releases"),
     )
-    return [dict(zip(names, (*row[:3], *map(json.loads, row[3:])), strict=True)) for row in rows]
+    return [
+        Sibling(id_, target, method, from_json(Parameters, json.loads(made)), json.loads(lost))
+        for id_, target, method, made, lost in rows
+    ]
 
 
-def steps_of(recorded: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the steps of a release: method, columns, strata, k, what is promised, and the parameters that were set."""
-
+def steps_of(recorded: RecordedRelease) -> list[StepFacts]:
+    """Return the steps of a release: what is promised, and the parameters that were set."""
     steps = []
-    for given in recorded["parameters"].get("steps", []):
-        shown = {"nulls": given["nulls"], **given["settings"], "key_fingerprint": given.get("key_fingerprint")}
-        steps.append(
-            {
-                **{name: given[name] for name in ("method", "columns", "by")},
-                "k": shown.pop("k", None),
-                "promise": PROMISES[given["promise"]],
-                "parameters": {key: value for key, value in shown.items() if value not in (None, [], "", False)},
-                "released": given.get("released"),
-            }
-        )
+    for given in recorded.parameters.steps:
+        shown = {"nulls": given.nulls, **given.settings, "key_fingerprint": given.key_fingerprint}
+        k = shown.pop("k", None)
+        told = {key: value for key, value in shown.items() if value not in (None, [], "", False)}
+        promise = PROMISES[given.promise]
+        steps.append(StepFacts(given.method, given.columns, given.by, k, promise, told, given.released))
     return steps
 
 
-def original_of(recorded: Mapping[str, Any] | None) -> tuple[str | None, str]:
+def original_of(recorded: RecordedRelease | None) -> tuple[str | None, str]:
     """Return the original to compare with, and if there is none to be had, why."""
     if recorded is None:
         return None, "nothing is recorded of where the release comes from; name the original with --original"
-    if recorded["parameters"].get("target_kind") == "in place":
+    if recorded.parameters.target_kind == "in place":
         return None, "the release took the place of the original, which is gone: there is no before"
-    return recorded["source"], ""
+    return recorded.source, ""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from sqlmicro.reports import loss_sections as loss
 from sqlmicro.reports import risk_sections as risk
 from sqlmicro.reports.content import Section
+from sqlmicro.reports.facts import Facts
 
 _ORDER = (
     risk.promise, risk.classes, risk.attacks, risk.risk_map, risk.audits, loss.columns, loss.missing, loss.correlations,
@@ -15,6 +13,6 @@ _ORDER = (
 )  # fmt: skip
 
 
-def sections(facts: Mapping[str, Any]) -> list[Section]:
+def sections(facts: Facts) -> list[Section]:
     """Return the sections of a report that have something to say."""
     return [section for section in (make(facts) for make in _ORDER) if section.blocks]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.algorithms import Algorithm
 from sqlmicro.safe_method.cells import Cells, Pass
+from sqlmicro.safe_method.distance import Deviations, MomentsBeforeAfter, SafeDistance
 from sqlmicro.safe_method.kmeans import merge_small
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.safe_method.subgroups import split_alike
+from sqlmicro.system.reporting import INLINE, named
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +32,62 @@ class Grouping:
 
 
 @dataclass(frozen=True)
+class CandidateRow:
+    """What is reported of a file that could have been released."""
+
+    candidate: int
+    """Its number, from 1."""
+    algorithm: str
+    which: str = field(metadata=named("pass"))
+    """The columns that the groups were made from: numeric, nominal or all."""
+    unification: str
+    distance: float
+    """The SAFE distance to the original: a candidate is better only if it is smaller."""
+    counts: float
+    sums: float
+    parts: dict[str, Deviations]
+    """The deviations by the number of columns of a table."""
+    loss: float
+    """IL of the numeric columns, in percent."""
+    groups: int
+    smallest_group: int
+    largest_group: int
+    dropped: int
+    """Records in groups below k that were left out."""
+    seconds: float
+    memory: int | None
+    """By how many bytes it raised the peak of the memory; None where that is not known."""
+    kept: str | None = None
+    """Where the file was published too."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The total of every numeric column, before and after."""
+
+    before: dict[str, float]
+    after: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Released:
+    """The SAFE distance of the candidate that was chosen, with moments and totals before and after."""
+
+    distance: SafeDistance = field(metadata=INLINE)
+    moments: MomentsBeforeAfter
+    totals: Totals
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What SAFE reports of its work: the candidates, and the number of the one that was chosen."""
+
+    candidates: list[CandidateRow]
+    number: int
+    released: Released
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A file that could be released, and how far it is from the original."""
 
@@ -40,7 +98,7 @@ class Candidate:
     dropped: int
     members: Name
     released: Name
-    distance: dict[str, Any]
+    distance: SafeDistance
     loss: float
     sizes: np.ndarray
     cost: Cost
@@ -63,28 +121,16 @@ class Candidate:
     @property
     def rank(self) -> tuple[float, float]:
         """What is compared: the SAFE distance, then the loss in the numeric columns."""
-        return self.distance["distance"], self.loss
+        return self.distance.distance, self.loss
 
-    def summary(self) -> dict[str, Any]:
+    def row(self) -> CandidateRow:
         """Return what the report says of the candidate."""
-        return {
-            "candidate": self.number,
-            "algorithm": self.algorithm,
-            "pass": self.which,
-            "unification": self.unification,
-            "distance": self.distance["distance"],
-            "counts": self.distance["counts"],
-            "sums": self.distance["sums"],
-            "parts": self.distance["orders"],
-            "loss": self.loss,
-            "groups": len(self.sizes),
-            "smallest_group": int(self.sizes.min()),
-            "largest_group": int(self.sizes.max()),
-            "dropped": self.dropped,
-            "seconds": round(self.cost.seconds, 3),
-            "memory": self.cost.memory,
-            "kept": None,
-        }
+        found, sizes = self.distance, self.sizes
+        return CandidateRow(
+            self.number, self.algorithm, self.which, self.unification, found.distance, found.counts, found.sums,
+            found.orders, self.loss, len(sizes), int(sizes.min()), int(sizes.max()), self.dropped,
+            round(self.cost.seconds, 3), self.cost.memory,
+        )  # fmt: skip
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
 from sqlmicro.database.columns import Column, pick, split_scales
 from sqlmicro.database.source import Source, profile_columns, type_columns
@@ -13,6 +13,19 @@ from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param
 from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.settings import CountWeight, Order, SumWeight
+from sqlmicro.system.reporting import INLINE
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The SAFE distance between two tables."""
+
+    first: str
+    second: str
+    numeric: list[str]
+    nominal: list[str]
+    parts: distance.SafeDistance = field(metadata=INLINE)
+    moments: distance.MomentsBeforeAfter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +48,7 @@ class TwoTables(DistanceOptions):
     second: Annotated[str, Param("Changed table, view or file.", metavar="B", positional=True)]
 
 
-def compare(warehouse: Warehouse, first: Source, second: Source, options: DistanceOptions) -> dict[str, Any]:
+def compare(warehouse: Warehouse, first: Source, second: Source, options: DistanceOptions) -> Compared:
     """Return the SAFE distance between two tables and its parts, over the columns both have.
 
     Parameters
@@ -49,8 +62,7 @@ def compare(warehouse: Warehouse, first: Source, second: Source, options: Distan
 
     Returns
     -------
-    dict
-        What `distance.measure` returns, the columns by scale, and their moments in both files.
+    Compared
 
     Raises
     ------
@@ -72,15 +84,15 @@ def compare(warehouse: Warehouse, first: Source, second: Source, options: Distan
         for name, source in (("first", first), ("second", second))
     ]
     found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, options.order, weights)
-    scales = {
-        "numeric": [column.name for column in numeric_columns],
-        "nominal": [column.name for column in nominal_columns],
-    }
-    moments = {
-        name: distance.moments(warehouse, file, numeric_columns)
-        for name, file in zip(("before", "after"), cells, strict=True)
-    }
-    return {"first": first.label, "second": second.label, **scales, **found, "moments": moments}
+    before, after = (distance.moments(warehouse, file, numeric_columns) for file in cells)
+    return Compared(
+        first.label,
+        second.label,
+        [column.name for column in numeric_columns],
+        [column.name for column in nominal_columns],
+        found,
+        distance.MomentsBeforeAfter(before, after),
+    )
 
 
 def _cells(warehouse: Warehouse, source: Source, columns: list[Column], name: str) -> Name:

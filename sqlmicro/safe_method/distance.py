@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import combinations
-from typing import Any, NamedTuple
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
@@ -16,7 +16,8 @@ _MOST_GROUPED = 63
 _MOST_CORRELATED = 20
 
 
-class Weights(NamedTuple):
+@dataclass(frozen=True)
+class Weights:
     """How much the two parts of the distance count."""
 
     counts: float = 1.0
@@ -30,6 +31,65 @@ class Weights(NamedTuple):
 
 
 EQUAL = Weights()
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """By how much the cells of some tables differ."""
+
+    tables: int
+    """How many tables."""
+    count_deviation: float
+    """The sum of |dA| over the cells."""
+    count_max: float
+    share_changed: float
+    """The share of the cells whose count is another."""
+    sum_deviation: dict[str, float]
+    """Of each numeric column the sum of |dT| over the sum of |x|, the mean over the tables."""
+    sum_max: dict[str, float]
+
+
+@dataclass(frozen=True)
+class SafeDistance:
+    """The SAFE distance between two files, and its parts before they are weighted."""
+
+    distance: float
+    counts: float
+    sums: float
+    weights: Weights
+    orders: dict[str, Deviations]
+    """By the number of columns of a table, and `all` of them."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean, variance and covariance of the numeric columns of a file; of more than 20 no covariances."""
+
+    mean: dict[str, float | None] = field(default_factory=dict)
+    variance: dict[str, float | None] = field(default_factory=dict)
+    covariance: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MomentsBeforeAfter:
+    """The moments of both files."""
+
+    before: Moments
+    after: Moments
+
+
+@dataclass(frozen=True)
+class _Table:
+    """By how much one table differs: a count is a share of the records, a sum one of the sum of |x|."""
+
+    order: int
+    cells: int
+    cells_changed: int
+    count: float
+    count_deviation: float
+    count_max: float
+    sums: list[float]
+    sum_max: list[float]
 
 
 def table_sets(nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]]:
@@ -70,7 +130,7 @@ def measure(
     numeric: Sequence[Column],
     order: int,
     weights: Weights = EQUAL,
-) -> dict[str, Any]:
+) -> SafeDistance:
     """Return the SAFE distance between two files and its parts.
 
     Parameters
@@ -89,10 +149,7 @@ def measure(
 
     Returns
     -------
-    dict
-        `distance`, its parts `counts` and `sums` before they are weighted, `weights`, and per order (1, 2, …, all)
-        `count_deviation` (the sum of |dA|), `count_max`, `share_changed`, and per numeric column `sum_deviation` (sum
-        of |dT| over the sum of |x|) and `sum_max`.
+    SafeDistance
 
     Notes
     -----
@@ -108,37 +165,24 @@ def measure(
         rows += [(len(columns) - int(table_id).bit_count(), *rest) for table_id, *rest in found]
     totals = warehouse.record("safe/totals.sql", cells=original, numeric=numeric)
     records = float(totals["records"])
-    tables: list[dict[str, Any]] = []
-    for row in rows:
-        size, cells, cells_changed, deviation, largest, *sums = row
-        tables.append(
-            {
-                "order": size,
-                "cells": int(cells),
-                "cells_changed": int(cells_changed),
-                "count": float(deviation) / (2 * records),
-                "count_deviation": _number(deviation),
-                "count_max": _number(largest),
-                "sums": [
-                    float(sums[2 * j]) / absolute if (absolute := float(totals[f"absolute_{j + 1}"] or 0)) > 0 else 0.0
-                    for j in range(len(numeric))
-                ],
-                "sum_max": [float(sums[2 * j + 1]) for j in range(len(numeric))],
-            }
-        )
-    count_part = _mean([table["count"] for table in tables])
-    sum_part = _mean([share for table in tables for share in table["sums"]])
-    orders = sorted({table["order"] for table in tables})
-    parts = {str(o): _parts([t for t in tables if t["order"] == o], numeric) for o in orders}
+    tables = []
+    for size, cells, cells_changed, deviation, largest, *sums in rows:
+        shares = [
+            float(sums[2 * j]) / absolute if (absolute := float(totals[f"absolute_{j + 1}"] or 0)) > 0 else 0.0
+            for j in range(len(numeric))
+        ]
+        largest_sums = [float(sums[2 * j + 1]) for j in range(len(numeric))]
+        count = float(deviation) / (2 * records)
+        counts = (_number(deviation), _number(largest))
+        tables.append(_Table(size, int(cells), int(cells_changed), count, *counts, shares, largest_sums))
+    count_part = _mean([table.count for table in tables])
+    sum_part = _mean([share for table in tables for share in table.sums])
+    orders = sorted({table.order for table in tables})
+    parts = {str(o): _parts([t for t in tables if t.order == o], numeric) for o in orders}
     parts["all"] = _parts(tables, numeric)
     # Rounded to what the order of the additions leaves certain, so that equal files compare equal.
-    return {
-        "distance": round(weights.counts * count_part + weights.sums * sum_part, 12),
-        "counts": round(count_part, 12),
-        "sums": round(sum_part, 12),
-        "weights": weights._asdict(),
-        "orders": parts,
-    }
+    distance = round(weights.counts * count_part + weights.sums * sum_part, 12)
+    return SafeDistance(distance, round(count_part, 12), round(sum_part, 12), weights, parts)
 
 
 def numeric_loss(warehouse: Warehouse, cells: Name, released: Name, members: Name, numeric: Sequence[Column]) -> float:
@@ -157,32 +201,32 @@ def sums(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[s
     return {column.name: float(row[f"total_{i}"] or 0) for i, column in enumerate(numeric, 1)}
 
 
-def moments(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> dict[str, Any]:
+def moments(warehouse: Warehouse, cells: Name, numeric: Sequence[Column]) -> Moments:
     """Return mean, variance and covariance of the numeric columns of a file; of more than 20 no covariances."""
-    found: dict[str, Any] = {"mean": {}, "variance": {}, "covariance": {}}
+    found = Moments()
     if not numeric:
         return found
     indices = range(1, len(numeric) + 1)
     pairs = [(i, j) for i in indices for j in indices if i == j or (i < j and len(numeric) <= _MOST_CORRELATED)]
     row = warehouse.record("safe/moments.sql", cells=cells, numeric=numeric, pairs=pairs)
     for i, column in enumerate(numeric, 1):
-        found["mean"][column.name] = row[f"mean_{i}"]
+        found.mean[column.name] = row[f"mean_{i}"]
     for i, j in pairs:
         name = numeric[i - 1].name if i == j else f"{numeric[i - 1].name}, {numeric[j - 1].name}"
-        found["variance" if i == j else "covariance"][name] = row[f"covariance_{i}_{j}"]
+        (found.variance if i == j else found.covariance)[name] = row[f"covariance_{i}_{j}"]
     return found
 
 
-def _parts(tables: Sequence[dict[str, Any]], numeric: Sequence[Column]) -> dict[str, Any]:
-    cells = sum(table["cells"] for table in tables)
-    return {
-        "tables": len(tables),
-        "count_deviation": sum(table["count_deviation"] for table in tables),
-        "count_max": max(table["count_max"] for table in tables),
-        "share_changed": sum(table["cells_changed"] for table in tables) / cells if cells else 0.0,
-        "sum_deviation": {c.name: _mean([t["sums"][j] for t in tables]) for j, c in enumerate(numeric)},
-        "sum_max": {c.name: max(t["sum_max"][j] for t in tables) for j, c in enumerate(numeric)},
-    }
+def _parts(tables: Sequence[_Table], numeric: Sequence[Column]) -> Deviations:
+    cells = sum(table.cells for table in tables)
+    return Deviations(
+        len(tables),
+        sum(table.count_deviation for table in tables),
+        max(table.count_max for table in tables),
+        sum(table.cells_changed for table in tables) / cells if cells else 0.0,
+        {c.name: _mean([t.sums[j] for t in tables]) for j, c in enumerate(numeric)},
+        {c.name: max(t.sum_max[j] for t in tables) for j, c in enumerate(numeric)},
+    )
 
 
 def _number(count: int | Decimal) -> float:

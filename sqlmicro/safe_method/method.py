@@ -10,7 +10,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
-from sqlmicro.safe_method.candidates import Candidate, Trial, group_cells, load_members
+from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.meter import Meter
 from sqlmicro.safe_method.settings import (
@@ -185,11 +185,10 @@ def _release(
     work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool
 ) -> Outcome:
     """Take the nearest candidate, or the one that was asked for; keep the others where they are wanted."""
-    work.outcome.candidates = [one.summary() for one in found]
     if candidate is not None and candidate > len(found):
         raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
     best = found[candidate - 1] if candidate else min(found, key=lambda one: (one.rank, one.number))
-    _take(work, cells, best)
+    _take(work, cells, found, best)
     if keep_candidates:
         work.note(
             "the files of all candidates are kept beside the release, to compare them in-house: somebody who has "
@@ -279,7 +278,7 @@ def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
     return chosen
 
 
-def _take(work: Work, cells: Cells, best: Candidate) -> None:
+def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate) -> None:
     """Take the values of the best candidate, and say what they are worth."""
     outcome = work.outcome
     groups = _hand_over(work, cells, best, outcome, "")
@@ -288,12 +287,9 @@ def _take(work: Work, cells: Cells, best: Candidate) -> None:
         (distance.moments(work.warehouse, file, cells.numeric), distance.sums(work.warehouse, file, cells.numeric))
         for file in (cells.file, best.released)
     )
-    outcome.safe_distance = {
-        **best.distance,
-        "moments": {"before": before[0], "after": after[0]},
-        "totals": {"before": before[1], "after": after[1]},
-    }
-    outcome.chosen = best.number
+    moments = distance.MomentsBeforeAfter(before[0], after[0])
+    released = Released(best.distance, moments, Totals(before[1], after[1]))
+    outcome.told = Chosen([one.row() for one in found], best.number, released)
     if best.loss >= _MUCH_LOST:
         work.note(
             f"the numeric columns lost {best.loss:.0f} % of their variance: the SAFE distance looks at counts and "

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits import gate, k_anonymity
 from sqlmicro.audits.inputs import AuditStep, GateOptions
+from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs import run as jobs
@@ -20,6 +21,7 @@ from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
 from sqlmicro.session.result import Audit
 from sqlmicro.system.interrupts import watched
+from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -38,17 +40,19 @@ class Release:
 
     They wait in a private database in memory until `close`, or until nobody refers to the release any more.
 
-    Attributes
-    ----------
-    report : dict
-        What is known of the release: method, rows, k, IL, audits, notes. After `publish` what was published.
     """
 
     def __init__(self, session: Session, job: Job, warehouse: Warehouse, source: Source, stack: ExitStack) -> None:
         self._session, self._job, self._warehouse, self._source = session, job, warehouse, source
         self._prepared: Prepared = jobs.rehearsed(job, warehouse, source)
         self._finalizer = weakref.finalize(self, stack.close)
-        self.report: dict[str, Any] = self._prepared.report
+        self._found = self._prepared.report
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What is known of the release: method, rows, k, IL, audits, notes. After `publish` what was published."""
+        found: dict[str, Any] = as_json(self._found)
+        return found
 
     def audit(
         self,
@@ -91,21 +95,21 @@ class Release:
         given = {
             name: (value,) if name in many and isinstance(value, str) else value for name, value in settings.items()
         }
-        named = {"quasi": _names(quasi) or tuple(self.report["quasi"]), "sensitive": _names(sensitive)}
+        named = {"quasi": _names(quasi) or tuple(self._found.quasi), "sensitive": _names(sensitive)}
         options = carried(AuditStep, take(GateOptions, {**given, **named}, "audit"))
         rows = gate.measured(run, run.current, options, "audit")
-        return Audit("audit", {
-            "table": f"release of {self.report['source']}",
-            "nulls": options.nulls,
-            "quasi": list(options.quasi),
-            "sensitive": list(options.sensitive),
-            "weight": options.weight,
-            "entity": options.entity,
-            "audits": rows,
-            "passed": together(row["passed"] for row in rows if row["asked"]),
-            "release": self.report["release"],
-            "recorded": False,
-        })  # fmt: skip
+        report = AuditReport(
+            table=f"release of {self._found.source}",
+            nulls=options.nulls,
+            quasi=list(options.quasi),
+            sensitive=list(options.sensitive),
+            weight=options.weight,
+            entity=options.entity,
+            audits=rows,
+            passed=together(demanded(rows)),
+            release=self._found.release,
+        )
+        return Audit("audit", report)
 
     def arrow(self) -> pa.Table:
         """Return the released records as an Arrow table."""
@@ -198,7 +202,7 @@ class Release:
         options = replace(self._job.options, db=self._session.held.path or None, opened=None)
         with watched():
             made = jobs.published(replace(self._job, options=options, publish=settings), self._prepared)
-            self.report = made.report
+            self._found = made.report
             if in_place:
                 self._session.purge(self, made.report, wanted=made.target.purge)
         return self.report
@@ -224,11 +228,11 @@ class Release:
 
     def __repr__(self) -> str:
 
-        return rendered("release", self.report)
+        return rendered(self._found)
 
     def _repr_html_(self) -> str:
 
-        return notebook.release(self.report)
+        return notebook.release(self._found)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

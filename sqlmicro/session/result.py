@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from sqlmicro.audits.row import AuditReport
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
+from sqlmicro.system.reporting import as_json, passed
 
 
 @dataclass(frozen=True, repr=False)
@@ -17,22 +20,27 @@ class Result:
     ----------
     verb : str
         The name of the command.
-    report : dict
-        What the command prints with `--json`.
+    found : object
+        The report as a dataclass.
     """
 
     verb: str
-    report: dict[str, Any]
+    found: object
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """What the command prints with `--json`."""
+        found: dict[str, Any] = as_json(self.found)
+        return found
 
     @property
     def passed(self) -> bool | None:
         """Whether what was demanded held; None where nothing was."""
-        found: bool | None = self.report.get("passed")
-        return found
+        return passed(self.found)
 
     def table(self) -> str:
         """Return the report as text, as the command prints it."""
-        return rendered(self.verb, self.report)
+        return rendered(self.found)
 
     def __getitem__(self, name: str) -> Any:
         return self.report[name]
@@ -42,7 +50,7 @@ class Result:
 
     def _repr_html_(self) -> str:
 
-        return notebook.result(self.verb, self.table(), self.report)
+        return notebook.result(self.verb, self.table(), self.found)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
@@ -52,7 +60,9 @@ class Result:
 class Audit(Result):
     """What an audit found; `rows` has a dict for every measure."""
 
+    found: AuditReport
+
     @property
     def rows(self) -> list[dict[str, Any]]:
         """A row for every measure: `check`, `columns`, `value`, `threshold`, `passed` and more."""
-        return list(self.report["audits"])
+        return [as_json(row) for row in self.found.audits]

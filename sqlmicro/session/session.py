@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro import api
+from sqlmicro.audits.row import AuditReport
 from sqlmicro.database import unfinished
 from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse
@@ -19,11 +20,13 @@ from sqlmicro.database.connection import Held, borrow, close
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident, statement
 from sqlmicro.database.warehouse import Warehouse, connect
-from sqlmicro.erasure import purge
+from sqlmicro.erasure.purge import PurgeOptions, Purging
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.jobs.run import purge_file
 from sqlmicro.jobs.steps import one_step
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
 from sqlmicro.options.params import Parameter, carried, take
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import find
 from sqlmicro.session.frames import as_arrow, kind
 from sqlmicro.session.methods import RECORDS, Verbs
@@ -189,18 +192,18 @@ class Session(Verbs):
             )
         return False
 
-    def purge(self, release: Release, report: dict[str, Any], *, wanted: bool) -> None:
+    def purge(self, release: Release, report: ReleaseReport, *, wanted: bool) -> None:
         """Rewrite the file after a release in place; our connection is closed for as long, and the release for good."""
 
         if not self.held.path:
-            report |= {"purged": False, "not_purged_because": "a database in memory", "purge_failed": False}
+            report.purged(Purging(False, "a database in memory", False), ())
             return
         if wanted:
             release.close()
             self._stack.close()
         try:
-            options = carried(purge.PurgeOptions, self._machine, db=self.held.path)
-            purge.after_publishing(options, report, Progress(enabled=False), wanted=wanted)
+            options = carried(PurgeOptions, self._machine, db=self.held.path)
+            purge_file(report, options, Progress(enabled=False), wanted=wanted)
         finally:
             if wanted:
                 self.held = self._hold(self.held.path)
@@ -262,12 +265,11 @@ class Session(Verbs):
         with Warehouse.open(self.held) as warehouse:
             options = self._taken(name, declared, given, warehouse)
             report = api.verbs()[name].action(options, Progress(enabled=False))
-        if "db" in report:
-            report["db"] = str(self.held)
-        for parameter, value in given.items():
-            if isinstance(report.get(parameter), str) and not isinstance(value, str):
-                report[parameter] = kind(value)
-        return (Audit if name == "audit" else Result)(name, report)
+        own = vars(report)
+        told = {parameter: kind(value) for parameter, value in given.items()
+                if isinstance(own.get(parameter), str) and not isinstance(value, str)}  # fmt: skip
+        report = replace(report, **told)
+        return Audit(name, report) if isinstance(report, AuditReport) else Result(name, report)
 
     def _taken(
         self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: Warehouse

@@ -14,7 +14,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, drafted, looked_at
 from sqlmicro.jobs.roles import roles_in_words
-from sqlmicro.jobs.run import judged
+from sqlmicro.jobs.run import finished, unpublished
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
 from sqlmicro.options.common import (
@@ -28,7 +28,9 @@ from sqlmicro.options.common import (
 )
 from sqlmicro.options.params import filled, parameters
 from sqlmicro.pipeline import PlannedStep
-from sqlmicro.publish import manifest, publish, published_types, targets
+from sqlmicro.publish import publish, published_types, targets
+from sqlmicro.publish.published_types import Change
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import Method
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
@@ -49,7 +51,7 @@ _NOT_HERE = tuple(
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
 
-def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
+def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     """Run a job of one step on Spark and return its report.
 
     Raises
@@ -72,13 +74,11 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         opened.fit(run.rows_in)
         run.notes += roles_in_words(run.roles)
         pipeline.step(run, _in_blocks(plan.steps[0]))
-        report = _report(run, job, target)
-        report["audits"], report["types_changed"] = _publish(run, target, dry=job.dry)
-        report |= judged(run, report["audits"])
-        report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
-        report["notes"] = run.notes
+        report = unpublished(run, job, target.label, "folder", engine="spark")
+        audited, report.types_changed = _publish(run, target, dry=job.dry)
+        finished(run, report, audited)
         if given.show_sql:
-            report["sql"] = opened.script()
+            report.sql = opened.script()
         return [report]
 
 
@@ -155,7 +155,7 @@ def _source(warehouse: SparkWarehouse, table: str) -> Source:
     return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
 
 
-def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[list[dict[str, Any]], list[Any]]:
+def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[publish.Audited, list[Change]]:
     """Write beside the target, audit what can be read back, then rename; return the audits, and types that changed."""
     warehouse: Any = run.warehouse
     assert target.path is not None
@@ -177,15 +177,3 @@ def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[l
                     target.path.rename(folder / "replaced")
                 beside.rename(target.path)
     return audits, published_types.changes(run, columns, target)
-
-
-def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, Any]:
-    last, rows = run.steps[-1], run.warehouse.count(run.current)
-    return {
-        "release": None, "source": job.options.table, "target": target.label, "target_kind": "folder",
-        "method": last["method"], "engine": "spark", "rows_in": run.rows_in, "rows": rows,
-        "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
-        "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
-        "candidates": [], "chosen": None,
-        "promise": [last["promise"]], "steps": run.steps, "versions": manifest.versions(), "dry_run": job.dry,
-    }  # fmt: skip

@@ -9,7 +9,6 @@ their own, and statements are exact unless they are printed on a terminal.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 
 def shown(text: str, keep: str = "") -> str:
@@ -24,21 +23,6 @@ def shown(text: str, keep: str = "") -> str:
     return "".join(
         char if char in keep or char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
-
-
-def shown_in(value: Any) -> Any:
-    r"""Return a report with every text in it shown, keys included.
-
-    >>> shown_in({"a\n": ["b\t", 1, None], "c": ("d",)})
-    {'a\\n': ['b\\t', 1, None], 'c': ('d',)}
-    """
-    if isinstance(value, str):
-        return shown(value)
-    if isinstance(value, dict):
-        return {shown_in(key): shown_in(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple) and type(value) in (list, tuple):
-        return type(value)(shown_in(inner) for inner in value)
-    return value
 
 
 def in_json(text: str) -> str:

@@ -4,27 +4,42 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from sqlmicro.attacks import registry
 from sqlmicro.attacks.key_replay import leaves
-from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.knowledge import UNKNOWN, Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
-from sqlmicro.attacks.registry import Attack, Measured, NothingToAttack, attacks, find
+from sqlmicro.attacks.registry import Attack, NothingToAttack, attacks, find
+from sqlmicro.attacks.report import AttackReport, NotTried
+from sqlmicro.attacks.row import AttackRow
 from sqlmicro.audits import promised
+from sqlmicro.audits.promised import Promises
 from sqlmicro.audits.verdict import Attacked, Verdict
 from sqlmicro.database import attach
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import NO_OPTIONS, AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.publish.recording import records_in, release_of
-from sqlmicro.registry import PROMISES
+from sqlmicro.publish.report import Parameters
+from sqlmicro.registry import PROMISES, Promise
+from sqlmicro.reports import recorded
+from sqlmicro.reports.recorded import RecordedRelease
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import from_json
+from sqlmicro.system.secrets import Recipe, Task
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the attacks need of a manifest."""
+
+    parameters: Parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +75,7 @@ class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
     settings: Annotated[Mapping[str, object], Registered(registry.settings)] = field(default_factory=dict)
 
 
-def attack_values(options: AttackOptions, progress: Progress) -> dict[str, Any]:
+def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
     """Attack a release with its original in hand, and measure how far each attack gets.
 
     Every rate comes with its interval at 95 % and with what chance alone would give. Without --match nobody can tell
@@ -85,20 +100,22 @@ def attack_values(options: AttackOptions, progress: Progress) -> dict[str, Any]:
         both = [column.name for column in sensitive if column in (*pairs[0].columns, *pairs[0].match)]
         if both:
             raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
-        record = _recorded(warehouse, found[0])
+        number = release_of(warehouse, found[0].label, found[0].relation)
+        record = None if number is None else recorded.read(warehouse, number)
         manifest = _manifest(options.manifest)
-        plan = _parameters(manifest) or _parameters(record)
-        knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], plan, options.settings)
+        published = [*leaves(_as_published(warehouse, number)), *leaves(manifest)]
+        recipe = _recipe(_parameters(manifest) or (record.parameters if record else None))
+        knowledge = Knowledge(pairs, sensitive, published, recipe, options.settings)
         made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
         verdict = promised.measured(
-            found[0].columns, record, promised.counter(warehouse, found[0].relation),
+            found[0].columns, record.promises if record else Promises(), promised.counter(warehouse, found[0].relation),
             apart={column.name: "sensitive" for column in sensitive},
         )  # fmt: skip
         return _report(knowledge, record, options, made, verdict)
 
 
 def _find(warehouse: Warehouse, options: AttackOptions, name: str, table: str) -> Source:
-    reader = options if file_format(table) == "csv" else NO_OPTIONS
+    reader = options if file_format(table) == "csv" else AS_FOUND
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 
@@ -112,50 +129,48 @@ def _manifest(path: str | None) -> Any:
         raise InputError("attack, --manifest", "must be a JSON file", repr(path)) from None
 
 
-def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
-    """Return the row of sqlmicro.releases of a release, its JSON read; nothing where it was not recorded."""
-    # The record is written by layers above this one.
-
-    number = release_of(warehouse, release.label, release.relation)
+def _as_published(warehouse: Warehouse, number: int | None) -> Any:
+    """Return the row of sqlmicro.releases of a release as JSON, all that it quotes; nothing where there is none."""
     if number is None:
-        return {}
-    (row,) = warehouse.query(
-        "record",
-        "SELECT to_json(r) FROM {{ name | ident }} AS r WHERE id = $1",
-        [number],
-        name=records_in(warehouse, "releases"),
-    )
-    record: dict[str, Any] = json.loads(row[0])
-    return record
+        return None
+    text = "SELECT to_json(r) FROM {{ name | ident }} AS r WHERE id = $1"
+    (row,) = warehouse.query("record", text, [number], name=records_in(warehouse, "releases"))
+    return json.loads(row[0])
 
 
-def strongest(report: Mapping[str, Any]) -> list[Attacked]:
+def strongest(report: AttackReport) -> list[Attacked]:
     """Return the attacks of a report that a verdict counts: those that somebody outside can make."""
-    assumed = report["truth"] == "assumed"
+    assumed = report.truth == "assumed"
     return [
-        Attacked(row["name"], row["rate"], row["ci"][0], row["chance"], row["n"], assumed)
-        for row in report["attacks"] if attacks()[row["name"]].outsider
+        Attacked(row.name, row.rate, row.ci[0], row.chance, row.n, assumed)
+        for row in report.attacks if attacks()[row.name].outsider
     ]  # fmt: skip
 
 
-def _parameters(published: Any) -> dict[str, Any]:
-    """Return what a published record says of the plan of a run; nothing where it does not."""
-    parameters = published.get("parameters") if isinstance(published, dict) else None
-    if not isinstance(parameters, dict) or not parameters.get("steps"):
-        return {}
-    return {**parameters, "versions": published.get("versions")}
-
-
-def promise_of(record: Mapping[str, Any]) -> str | None:
-    """Return what the recorded release promises, the least of its steps first; None where nothing is recorded."""
-    if not record:
+def _parameters(manifest: Any) -> Parameters | None:
+    """Return what a manifest says of how a release was made; nothing where it does not."""
+    try:
+        return from_json(Published, manifest).parameters
+    except ValueError:
         return None
-    made = [step["promise"] for step in record["parameters"]["steps"]]
-    order = ("column", "moments", "masked", "block", "record")
-    return min(made, key=order.index) if made else None
 
 
-def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[dict[str, Any]] | str:
+def _recipe(parameters: Parameters | None) -> Recipe:
+    """Return the recipe that parameters tell of, but for the source."""
+    if parameters is None:
+        return UNKNOWN
+    tasks = [Task(step.method, tuple(step.columns), tuple(step.by), step.nulls, step.settings)
+             for step in parameters.steps]  # fmt: skip
+    return Recipe("", tuple(parameters.dropped), tuple(parameters.row_key), tuple(tasks))
+
+
+def least(made: Sequence[Promise]) -> Promise | None:
+    """Return the least of what some steps promise; None without any."""
+    order: tuple[Promise, ...] = ("column", "moments", "masked", "block", "record")
+    return min(made, key=order.index, default=None)
+
+
+def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[AttackRow] | str:
     """Make an attack and return a row for what it measured, or why it was not tried where it was not asked for."""
     lacking = knowledge.lacks(made)
     if lacking:
@@ -170,41 +185,39 @@ def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[dict[str, 
         if asked:
             raise
         return f"{error.where.removeprefix('attack, ')} {error.must}"
-    return [_row(made, one) for one in (found if isinstance(found, list) else [found])]
-
-
-def _row(made: Attack, found: Measured) -> dict[str, Any]:
-    return {
-        "name": made.name, "rate": found.rate, "ci": list(found.ci), "chance": found.chance, "n": found.n,
-        **found.detail, "source": made.source,
-    }  # fmt: skip
+    return [
+        AttackRow(made.name, one.rate, list(one.ci), one.chance, one.n, one.detail, made.source)
+        for one in (found if isinstance(found, list) else [found])
+    ]
 
 
 def _report(
     knowledge: Knowledge,
-    record: Mapping[str, Any],
+    record: RecordedRelease | None,
     options: AttackOptions,
-    made: Sequence[tuple[Attack, list[dict[str, Any]] | str]],
+    made: Sequence[tuple[Attack, list[AttackRow] | str]],
     verdict: Verdict,
-) -> dict[str, Any]:
+) -> AttackReport:
     first: Pair = knowledge.pair
-    promise = promise_of(record)
-    report = {
-        "original": options.original,
-        "release": list(options.release),
-        "columns": [column.name for column in first.columns],
-        "match": [column.name for column in first.match],
-        "truth": "match" if first.match else "assumed",
-        "tried": len(first.tried),
-        "records": list(first.sizes),
-        "interval": "Wilson, 95 %",
-        "recorded": record.get("id"),
-        "promise": promise,
-        "k": verdict.k,
-        "promises": PROMISES[promise] if promise else None,  # type: ignore[index]
-        "notes": first.notes(),
-        "attacks": [row for _, rows in made if not isinstance(rows, str) for row in rows],
-        "not_tried": [{"name": one.name, "why": why} for one, why in made if isinstance(why, str)],
-    }
+    promise = least([step.promise for step in record.parameters.steps]) if record else None
+    report = AttackReport(
+        original=options.original,
+        release=list(options.release),
+        columns=[column.name for column in first.columns],
+        match=[column.name for column in first.match],
+        truth="match" if first.match else "assumed",
+        tried=len(first.tried),
+        records=list(first.sizes),
+        interval="Wilson, 95 %",
+        recorded=record.id if record else None,
+        promise=promise,
+        k=verdict.k,
+        promises=PROMISES[promise] if promise else None,
+        notes=first.notes(),
+        attacks=[row for _, rows in made if not isinstance(rows, str) for row in rows],
+        not_tried=[NotTried(one.name, why) for one, why in made if isinstance(why, str)],
+        passed=None,
+        verdict=verdict.told(),
+    )
     verdict = verdict.after(strongest(report))
-    return report | {"passed": verdict.passed, "verdict": verdict.told()}
+    return replace(report, passed=verdict.passed, verdict=verdict.told())

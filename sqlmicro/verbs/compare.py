@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.attacks.pair import pair
 from sqlmicro.audits import information_loss, promised
+from sqlmicro.audits.promised import Promises, alone
 from sqlmicro.audits.verdict import Attacked
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
@@ -37,7 +38,9 @@ from sqlmicro.options.common import (
 )
 from sqlmicro.options.params import Param, carried, settle, specification, specifications
 from sqlmicro.registry import PROMISES, Method, find
-from sqlmicro.reports.charts import pareto, ru_map
+from sqlmicro.reports.charts import ru_map
+from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, Refused, Tried
+from sqlmicro.reports.drawn import Point, pareto
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
 
@@ -119,7 +122,7 @@ class Candidate:
         return self.text if self.k is None else f"{self.text} k={self.k}"
 
 
-def compare_values(options: CompareOptions, progress: Progress) -> dict[str, Any]:
+def compare_values(options: CompareOptions, progress: Progress) -> CompareReport:
     """Try methods on a table and show what each discloses and what it loses: the R-U confidentiality map.
 
     Every candidate is run as its command would, and attacked by distance-based record linkage with the truth known.
@@ -132,36 +135,36 @@ def compare_values(options: CompareOptions, progress: Progress) -> dict[str, Any
         scales = _scales(warehouse, _source(warehouse, options), options)
     tried = enumerate(_tried(candidates, options, scales, progress), 1)
     rows = [_row(number, *found, options, scales) for number, found in tried]
-    measured = [row for row in rows if row["error"] is None]
-    if not measured:
-        raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0]["error"]))
-    mapped = _on_one_map(measured)
-    for row, found in zip(mapped, pareto(mapped), strict=True):
-        row |= {"front": found["front"], "on_map": True}
-    report: dict[str, Any] = {
-        "table": options.table,
-        "columns": [*scales.numeric, *scales.nominal],
-        "numeric": list(scales.numeric),
-        "nominal": list(scales.nominal),
-        "candidates": rows,
-        "map": None,
-    }
+    mapped = _on_one_map(rows)
+    if not mapped:
+        raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0].found.error))
+    best, found = None, None
     if options.max_risk is not None:
-        kept = [row for row in mapped if row["risk"] <= options.max_risk]
-        best = min(kept, key=lambda row: (row["loss"], row["risk"]), default=None)
-        report |= {"max_risk": options.max_risk, "best": best and best["label"], "passed": best is not None}
+        kept = [point for point in mapped.values() if point.risk <= options.max_risk]
+        best = min(kept, key=lambda point: (point.loss, point.risk), default=None)
+        found = Best(options.max_risk, best.label if best else None, best is not None)
     if options.to:
-        drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in mapped]
+        drawn = [replace(point, chosen=best is not None and point.label == best.label) for point in mapped.values()]
         picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
         write_whole(Path(options.to), picture, overwrite=options.overwrite)
-        report["map"] = options.to
-    return report
+    return CompareReport(
+        options.table,
+        [*scales.numeric, *scales.nominal],
+        list(scales.numeric),
+        list(scales.nominal),
+        [row.placed(mapped.get(row.candidate)) for row in rows],
+        options.to,
+        found,
+    )
 
 
-def _on_one_map(measured: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the candidates whose risk was measured over the same columns: as many as can be put on one scale."""
-    columns = Counter(tuple(row["columns"]) for row in measured).most_common(1)[0][0]
-    return [row for row in measured if tuple(row["columns"]) == columns]
+def _on_one_map(rows: Sequence[ComparedRow]) -> dict[int, Point]:
+    """Return the points of the candidates whose risk was measured over the same columns: as many as have one scale."""
+    measured = {row.candidate: row for row in rows if isinstance(row.found, Tried)}
+    columns = Counter(tuple(row.found.columns) for row in measured.values()).most_common(1)
+    same = [row for row in measured.values() if tuple(row.found.columns) == columns[0][0]]
+    points = [Point(row.label, row.found.risk, row.found.loss) for row in same if isinstance(row.found, Tried)]
+    return dict(zip((row.candidate for row in same), pareto(points), strict=True))
 
 
 @dataclass(frozen=True)
@@ -214,7 +217,7 @@ def _candidates(options: CompareOptions) -> Iterator[Candidate]:
 
 def _tried(
     candidates: Sequence[Candidate], options: CompareOptions, scales: Scales, progress: Progress
-) -> Iterable[tuple[Candidate, dict[str, Any]]]:
+) -> Iterable[tuple[Candidate, Tried | Refused]]:
     """Yield what was measured of every candidate, in order."""
     if options.jobs == 1 or len(candidates) == 1:
         for candidate in candidates:
@@ -239,11 +242,11 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _try_alone(task: tuple[Candidate, CompareOptions, Scales]) -> dict[str, Any]:
+def _try_alone(task: tuple[Candidate, CompareOptions, Scales]) -> Tried | Refused:
     return _try(*task, Progress(enabled=False))
 
 
-def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> dict[str, Any]:
+def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> Tried | Refused:
     """Run a candidate in memory and measure it; what the method cannot do is told, not raised."""
 
     started = time.perf_counter()
@@ -252,9 +255,9 @@ def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress
             source = _source(warehouse, options)
             run = anonymized(_job(candidate, options, scales, progress), warehouse, source)
             seconds = time.perf_counter() - started
-            return {**_measured(run, candidate, scales, options.sample), "seconds": round(seconds, 3)}
+            return _measured(run, candidate, scales, options.sample, round(seconds, 3))
     except SqlmicroError as error:
-        return {"error": str(error)}
+        return Refused(error=str(error))
 
 
 def _source(warehouse: Warehouse, options: CompareOptions) -> Source:
@@ -287,7 +290,7 @@ def _told(method: Method, given: Mapping[str, object], scales: Scales) -> dict[s
     return told
 
 
-def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None) -> dict[str, Any]:
+def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None, seconds: float) -> Tried:
     """Return risk and loss of the records as they stand."""
 
     warehouse = run.warehouse
@@ -295,7 +298,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     own = [column for column in run.source.columns if column.name in names]
     numeric = [column for column in own if column.name in scales.numeric and column not in run.text]
     loss = information_loss.measure(warehouse, run.original, run.current, own, numeric)
-    by_column = {**loss["IL_by_column"], **{name: 100 * share for name, share in loss["changed_by_column"].items()}}
+    by_column = {**loss.il_by_column, **{name: 100 * share for name, share in loss.changed_by_column.items()}}
     before, after = (
         Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
         for relation, label in ((run.original, "the original"), (run.current, candidate.label))
@@ -309,42 +312,38 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
         nominal=[column.staged for column in known if column.name in scales.nominal], sample=sample,
     )  # fmt: skip
     linked = distance_linkage(sides)
-    record = {
-        "promised": [
-            {"k": claim.k, "columns": [column.staged for column in claim.columns]}
-            for claim in run.claims if claim.promise == "record" and claim.columns
-        ],
-        "parameters": {"steps": run.steps},
-    }  # fmt: skip
+    over = [
+        (claim.k, [column.staged for column in claim.columns])
+        for claim in run.claims if claim.promise == "record" and claim.columns
+    ]  # fmt: skip
+    promises = Promises(over, alone=alone(step.promise for step in run.steps))
     count = promised.counter(warehouse, run.current)
-    verdict = promised.measured([replace(c, name=c.staged) for c in known], record, count)
+    verdict = promised.measured([replace(c, name=c.staged) for c in known], promises, count)
     attacked = Attacked("distance-linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
-    return {
-        "columns": [column.name for column in known],
-        "k_released": verdict.k_released,
-        "verdict": verdict.after([attacked]).told(),
-        "promise": PROMISES[run.steps[-1]["promise"]],
-        "risk": linked.rate,
-        "risk_ci": list(linked.ci),
-        "chance": linked.chance,
-        "tried": linked.n,
-        "loss": sum(by_column.values()) / len(by_column),
-        "loss_by_column": by_column,
-        "suppressed": run.rows_in - warehouse.count(run.current),
-        "notes": sides.notes(),
-        "error": None,
-    }
+    return Tried(
+        columns=[column.name for column in known],
+        risk=linked.rate,
+        loss=sum(by_column.values()) / len(by_column),
+        k_released=verdict.k_released,
+        verdict=verdict.after([attacked]).told(),
+        promise=PROMISES[run.steps[-1].promise],
+        risk_ci=list(linked.ci),
+        chance=linked.chance,
+        tried=linked.n,
+        loss_by_column=by_column,
+        suppressed=run.rows_in - warehouse.count(run.current),
+        notes=sides.notes(),
+        seconds=seconds,
+    )
 
 
 def _row(
-    number: int, candidate: Candidate, found: dict[str, Any], options: CompareOptions, scales: Scales
-) -> dict[str, Any]:
-    row = {
-        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.k,
-        "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
-        **found,
-    }  # fmt: skip
-    return {**row, "command": command(candidate, options, scales)}
+    number: int, candidate: Candidate, found: Tried | Refused, options: CompareOptions, scales: Scales
+) -> ComparedRow:
+    return ComparedRow(
+        number, candidate.label, candidate.method, candidate.k, candidate.settings, found,
+        command(candidate, options, scales),
+    )  # fmt: skip
 
 
 def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import Any
 
 from sqlmicro.database import attach
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.reports import facts, markdown, page
-from sqlmicro.reports.facts import ReportOptions
+from sqlmicro.reports.facts import Facts, ReportOptions
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import intruder
 
@@ -18,7 +17,7 @@ _PAGES = (".html", ".htm")
 _TEXTS = (".md", ".markdown")
 
 
-def report_values(options: ReportOptions, progress: Progress) -> dict[str, Any]:
+def report_values(options: ReportOptions, progress: Progress) -> Facts:
     """Report on a release for those who decide: what was promised and found, as one HTML page or as text.
 
     The database is read, never changed. The report holds aggregates of at least k records.
@@ -34,12 +33,8 @@ def report_values(options: ReportOptions, progress: Progress) -> dict[str, Any]:
     text = markdown.markdown(found) if as_text else ""
     if path is not None:
         write_whole(path, text or page.html(found), overwrite=options.overwrite)
-    return {
-        **found,
-        "passed": found["verdict"]["passed"],
-        "to": options.to,
-        "markdown": text if as_text and path is None else None,
-    }
+    found.to, found.markdown = options.to, text if as_text and path is None else None
+    return found
 
 
 def _target(options: ReportOptions) -> Path | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 from sqlmicro.options.common import MethodOptions
 from sqlmicro.options.docstrings import numpydoc
 from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import Method
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -25,7 +27,8 @@ class Verb(Generic[T]):
 
     name: str
     options: type[T]
-    action: Callable[[T, Progress], dict[str, Any]]
+    action: Callable[[T, Progress], Any]
+    """What does it, and returns its report: a dataclass."""
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -42,11 +45,17 @@ class Verb(Generic[T]):
         """What it does, with the notes of its docstring."""
         return self.text
 
+    @property
+    def returns(self) -> Any:
+        """The class of its report, or the union of several."""
+        function = self.action.func if isinstance(self.action, partial) else self.action
+        return get_type_hints(function)["return"]
+
     def take(self, given: Mapping[str, object], where: str = "") -> T:
         """Return what was given as options, or raise ParameterError."""
         return take(self.options, given, where or self.name)
 
-    def run(self, given: Mapping[str, object], progress: Progress, where: str = "") -> dict[str, Any]:
+    def run(self, given: Mapping[str, object], progress: Progress, where: str = "") -> Any:
         """Do it with what was given, and return the report."""
         return self.action(self.take(given, where), progress)
 
@@ -59,7 +68,8 @@ class Verb(Generic[T]):
             bound = signature.bind(*args, **kwargs)
             many = {parameter.name for parameter in shown if parameter.many}
             given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
-            return self.run(given, Progress(enabled=False))
+            report: dict[str, Any] = as_json(self.run(given, Progress(enabled=False)))
+            return report
 
         signature = inspect.Signature([
             inspect.Parameter(

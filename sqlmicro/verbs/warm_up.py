@@ -20,6 +20,7 @@ from typing import Any
 
 from sqlmicro.errors import InputError
 from sqlmicro.registry import methods
+from sqlmicro.reports.results import Compiled
 from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 
@@ -57,19 +58,6 @@ PARTS = (
     Part("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Part("safe", (*_CODES, "x"), {"method": "cluster"}),
 )
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """What was compiled: functions, the folders they are kept in, and seconds; `left_out` needs what is not installed.
-
-    No folder means that nothing can be kept.
-    """
-
-    functions: int
-    folders: tuple[str, ...]
-    left_out: tuple[str, ...]
-    seconds: float
 
 
 def _all_parts() -> tuple[Part, ...]:

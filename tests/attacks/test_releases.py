@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import sqlmicro
-from sqlmicro.verbs.attack import promise_of
+from sqlmicro.registry import Promise
+from sqlmicro.verbs.attack import least
 
 TARRAGONA = ("FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "SALES", "LABOR.COSTS")
 
@@ -136,8 +137,8 @@ def test_a_seed_that_is_published_is_found(workbench: Any, tmp_path: Path, key: 
         (["masked", "record"], "masked"),
     ],
 )
-def test_several_steps_promise_what_the_weakest_does(steps: list[str], promise: str) -> None:
-    assert promise_of({"parameters": {"steps": [{"promise": step} for step in steps]}}) == promise
+def test_several_steps_promise_what_the_weakest_does(steps: list[Promise], promise: Promise) -> None:
+    assert least(steps) == promise
 
 
 def test_a_safe_release_is_known_by_its_promise(workbench: Any) -> None:

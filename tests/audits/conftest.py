@@ -12,6 +12,7 @@ from sqlmicro.audits import inputs, runner
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import take
+from sqlmicro.system.reporting import as_json
 
 Rows = Sequence[tuple[Any, ...]]
 Audit = Callable[..., dict[str, list[dict[str, Any]]]]
@@ -40,7 +41,7 @@ def audit(warehouse: Warehouse) -> Audit:
         subject = inputs.subject(warehouse, "release", options)
         found: dict[str, list[dict[str, Any]]] = {}
         for row in runner.run(subject, options.measure, options.thresholds, options.settings):
-            found.setdefault(row["check"], []).append(row)
+            found.setdefault(row.check, []).append(as_json(row))
         return found
 
     return run

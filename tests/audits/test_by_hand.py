@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from sqlmicro.audits.k_anonymity import ClassSizes
 from sqlmicro.audits.registry import audits
-from sqlmicro.audits.runner import described
+from sqlmicro.audits.row import AuditRow
 from sqlmicro.database.templates import all_templates
 
 from .conftest import Audit
@@ -190,7 +191,7 @@ def test_what_is_not_chosen_is_measured_where_the_inputs_allow(audit: Audit) -> 
 
 
 def test_a_row_in_words() -> None:
-    row = {"check": "k-map", "columns": ["a", "b"], "value": 1 / 3, "threshold": None, "at_least": True}
-    assert described(row) == "k-map (a, b) is 0.333333"
-    assert described(row | {"columns": [], "value": None, "reason": "no"}) == "k-map is unknown: no"
-    assert described(row | {"threshold": 2}) == "k-map (a, b) is 0.333333, needed at least 2"
+    row = AuditRow("k-map", ["a", "b"], 1 / 3, None, True, None, "measured", "own_value")
+    assert row.told == "k-map (a, b) is 0.333333"
+    assert replace(row, columns=[], value=None, reason="no").told == "k-map is unknown: no"
+    assert replace(row, threshold=2).told == "k-map (a, b) is 0.333333, needed at least 2"

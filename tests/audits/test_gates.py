@@ -14,7 +14,7 @@ from command import run
 
 import sqlmicro
 from sqlmicro.audits.registry import audits, gates
-from sqlmicro.audits.runner import described
+from sqlmicro.audits.row import AuditRow
 
 PERSONS = {
     "id": ("INTEGER", list(range(12))),
@@ -183,12 +183,5 @@ def test_every_audit_says_what_it_needs_where_it_is_from_and_how_it_is_gated() -
 
 
 def test_rows_read_as_sentences() -> None:
-    row = {
-        "check": "l-diversity",
-        "columns": ["a", "b"],
-        "value": None,
-        "threshold": 2,
-        "at_least": True,
-        "reason": "x",
-    }
-    assert described(row) == "l-diversity (a, b) is unknown: x, needed at least 2"
+    row = AuditRow("l-diversity", ["a", "b"], None, 2, True, False, "unknown", "own_value", "x")
+    assert row.told == "l-diversity (a, b) is unknown: x, needed at least 2"

@@ -225,7 +225,7 @@ def check(warehouse: Warehouse, batch: Batch) -> None:
         sizes = [size for table in wanted.get("k", {}).values() for _, size in table.elements()]
         records = [records for table in wanted.get("k", {}).values() for records, size in table.elements() if size == 1]
         rows = runner.run(found, ("k-anonymity", "sample-uniques"), {}, {})
-        assert [row["value"] for row in rows] == [min(sizes, default=0), sum(records)]
+        assert [row.value for row in rows] == [min(sizes, default=0), sum(records)]
     columns = found.quasi
     plain = k_anonymity.class_sizes(warehouse, found.release.relation, columns).histogram
     assert plain == Counter(Counter(row[: 1 + len(batch.kinds)] for row in batch.rows).values())

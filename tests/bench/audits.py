@@ -38,7 +38,7 @@ def main():
             def run(check, warehouse=warehouse, **roles):
                 subject = inputs.subject(warehouse, "people", inputs.SubjectOptions(**roles))
                 (row,) = runner.run(subject, [check], {}, {})
-                assert row["status"] == "measured", row
+                assert row.status == "measured", row
 
             functions = {"group_by": group_by}
             for check in (*_OVER_FOUR, *_MORE):

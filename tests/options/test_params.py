@@ -108,7 +108,7 @@ def test_options_go_to_other_processes() -> None:
 
 
 def test_the_reader_is_told_what_was_given_only() -> None:
-    assert common.NO_OPTIONS.given() == {}
+    assert common.AS_FOUND.given() == {}
     given = common.ReaderOptions(delimiter=";", quote="'", null_string="", decimal=",", encoding="latin-1")
     assert given.given() == {
         "delim": ";", "quote": "'", "nullstr": "", "decimal_separator": ",", "encoding": "latin-1",

@@ -16,6 +16,11 @@ from sqlmicro.errors import SqlmicroError
 from sqlmicro.registry import methods
 
 METHODS = ("individual-ranking", "single-axis", "split-group", "mdav", "safe")
+SLOW = ("single-axis", "split-group")
+every_method = pytest.mark.parametrize(
+    "method", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in METHODS]
+)
+"""A kernel, a statement and SAFE in the quick suite."""
 NULLS = ("error", "keep", "suppress", "pattern")
 NAMES = ('net "income"', "a,b", "row_id", "value", "Label", "size", "select", "größe")
 MOST = settings.default.max_examples
@@ -134,7 +139,7 @@ def _by_number(columns: dict[str, list[Any]], names: Any) -> dict[int, list[str]
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @releases
 @given(data=st.data(), k=st.integers(2, 6), nulls=st.sampled_from(NULLS))
 def test_every_method_keeps_its_promise_or_refuses(
@@ -210,7 +215,7 @@ def _assert_totals(
         assert abs(math.fsum(new) - math.fsum(old)) <= 1e-9 * math.fsum(map(abs, old)), name
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @few
 @given(data=st.data(), bad=st.sampled_from((math.nan, math.inf, -math.inf)), nulls=st.sampled_from(NULLS))
 def test_numbers_that_are_not_finite_are_refused_with_the_column(
@@ -231,7 +236,7 @@ def test_numbers_that_are_not_finite_are_refused_with_the_column(
     assert workbench.relations(db) == before
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @few
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(6, 90), k=st.integers(2, 6))
 def test_content_does_not_depend_on_the_order_of_rows(workbench: Any, method: str, seed: int, n: int, k: int) -> None:
@@ -248,7 +253,7 @@ def test_content_does_not_depend_on_the_order_of_rows(workbench: Any, method: st
     assert _by_number(first.columns, used) == _by_number(second.columns, used)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@every_method
 @few
 @given(data=st.data(), k=st.integers(2, 6), nulls=st.sampled_from(("keep", "pattern")))
 def test_content_does_not_depend_on_threads(

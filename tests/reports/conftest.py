@@ -9,8 +9,11 @@ from typing import Any
 
 import duckdb
 import pytest
+from conftest import reported
 
 import sqlmicro
+from sqlmicro.reports.facts import Facts
+from sqlmicro.system.reporting import as_json
 
 K = 3
 TABLE = "<script>alert(1)</script>"
@@ -58,17 +61,25 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="session")
-def facts(world: World) -> dict[str, Any]:
-    """Return the report on the release, as Python gives it."""
-    return sqlmicro.report(release="release", db=world.db, sample=50)
+def found(world: World) -> Facts:
+    """Return the report on the release, as it is rendered."""
+    facts: Facts = reported("report", release="release", db=world.db, sample=50)
+    return facts
 
 
 @pytest.fixture(scope="session")
-def page(facts: dict[str, Any]) -> str:
+def facts(found: Facts) -> dict[str, Any]:
+    """Return the report on the release, as Python gives it."""
+    told: dict[str, Any] = as_json(found)
+    return told
+
+
+@pytest.fixture(scope="session")
+def page(found: Facts) -> str:
     """Return the page of the report."""
     from sqlmicro.reports.page import html
 
-    return html(facts)
+    return html(found)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlmicro.reports.disclosure import Counted, class_steps, edges, merged, pooled
+from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.markdown import markdown
 from sqlmicro.reports.numbers import number, plain
 
@@ -70,9 +71,9 @@ def test_class_steps_begin_at_k() -> None:
 
 
 @pytest.fixture(scope="module")
-def written(facts: dict[str, Any], page: str) -> dict[str, str]:
+def written(found: Facts, facts: dict[str, Any], page: str) -> dict[str, str]:
     """The report in every form."""
-    return {"page": page, "markdown": markdown(facts), "json": json.dumps(facts, default=str, ensure_ascii=False)}
+    return {"page": page, "markdown": markdown(found), "json": json.dumps(facts, default=str, ensure_ascii=False)}
 
 
 def spellings(value: Any) -> set[str]:

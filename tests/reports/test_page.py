@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 
 from sqlmicro.audits.verdict import Promised, Verdict
 from sqlmicro.reports import charts
+from sqlmicro.reports.drawn import Bar, Point, pareto
+from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.markdown import escaped, markdown
 from sqlmicro.reports.page import html
 from sqlmicro.reports.sections import sections
@@ -157,9 +160,9 @@ def test_colours_can_be_told_apart(page: str, mode: str) -> None:
         assert contrast(found[shape], found[ground]) >= 3, (mode, shape, ground)
 
 
-def test_markdown_says_the_same(facts: dict[str, Any]) -> None:
-    text = markdown(facts)
-    for section in sections(facts):
+def test_markdown_says_the_same(found: Facts) -> None:
+    text = markdown(found)
+    for section in sections(found):
         assert f"\n## {escaped(section.title)}\n" in text
         for block in section.blocks:
             for words in (*block.text, *block.items):
@@ -172,14 +175,14 @@ def test_markdown_says_the_same(facts: dict[str, Any]) -> None:
     assert all(line.endswith("|") for line in rows)
 
 
-def points(*pairs: tuple[str, float, float]) -> list[dict[str, Any]]:
-    return [{"label": label, "risk": risk, "loss": loss, "command": ""} for label, risk, loss in pairs]
+def points(*pairs: tuple[str, float, float]) -> list[Point]:
+    return [Point(*pair) for pair in pairs]
 
 
 def test_the_front_is_what_nothing_beats() -> None:
     """By hand: b beats c (as risky, less lost) and d (both); e has the values of b, and neither beats the other."""
-    found = charts.pareto(points(("a", 1.0, 0.0), ("b", 0.5, 2.0), ("c", 0.5, 3.0), ("d", 0.6, 4.0), ("e", 0.5, 2.0)))
-    assert [point["label"] for point in found if point["front"]] == ["a", "b", "e"]
+    found = pareto(points(("a", 1.0, 0.0), ("b", 0.5, 2.0), ("c", 0.5, 3.0), ("d", 0.6, 4.0), ("e", 0.5, 2.0)))
+    assert [point.label for point in found if point.front] == ["a", "b", "e"]
 
 
 def test_labels_of_the_map_cover_neither_each_other_nor_points() -> None:
@@ -222,7 +225,7 @@ def test_a_long_scale_is_logarithmic() -> None:
 
 def test_bars_are_as_long_as_their_shares() -> None:
     """0.25 of an axis that ends at 0.6 is half as long as 0.5."""
-    rows = [{"label": "a", "before": 0.5, "after": 0.25}, {"label": "b", "before": 0.1, "after": 0.5}]
+    rows = [Bar("a", 0.5, 0.25), Bar("b", 0.1, 0.5)]
     tree = Tree(str(charts.bars("x", "t", rows)))
     wide = {
         kind: [float(e["attrs"]["width"]) for e in tree.all("rect") if e["attrs"]["class"] == kind][1:]
@@ -233,10 +236,10 @@ def test_bars_are_as_long_as_their_shares() -> None:
     assert wide["before"][1] == pytest.approx(wide["before"][0] / 5, abs=0.02)
 
 
-def test_the_verdict_is_the_first_thing(tree: Tree, facts: dict[str, Any]) -> None:
+def test_the_verdict_is_the_first_thing(tree: Tree, found: Facts) -> None:
     first = next(e for e in tree.all("h2"))
     assert first["text"] == 'k = 3 held over net "income", age only'
-    broken = {**facts, "verdict": Verdict((Promised(3, ("age",), 2),), ("age",), 2, {}).told()}
+    broken = replace(found, verdict=Verdict((Promised(3, ("age",), 2),), ("age",), 2, {}).told())
     assert "k = 3 NOT held" in html(broken)
     assert "occurs in 2 records only" in html(broken)
     assert TABLE in tree.all("header")[0]["text"]

@@ -8,12 +8,13 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import Workbench
+from conftest import Workbench, reported
 from typer.testing import CliRunner
 
 import sqlmicro
 from sqlmicro.cli import app
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.sections import sections
 
 from .conftest import CITY, INCOME, RECORDS, TABLE, World
@@ -48,9 +49,9 @@ def test_releases_of_the_same_source_are_on_the_map(facts: dict[str, Any]) -> No
     assert set(points["release"]) == {"label", "risk", "loss", "command", "chosen", "front"}
 
 
-def test_attacks_are_made_on_a_sample(facts: dict[str, Any]) -> None:
+def test_attacks_are_made_on_a_sample(found: Facts, facts: dict[str, Any]) -> None:
     assert facts["attacks"]
-    (section,) = [section for section in sections(facts) if section.key == "attacks"]
+    (section,) = [section for section in sections(found) if section.key == "attacks"]
     assert "it does not cover person" in " ".join(section.blocks[0].text)
     for attack in facts["attacks"]:
         assert set(attack) == {"name", "rate", "ci", "chance", "n"}
@@ -107,11 +108,11 @@ def test_persons_are_counted_where_they_are_named(world: World) -> None:
 def test_in_place_there_is_no_before(workbench: Workbench) -> None:
     db = workbench.make({"x": ("DOUBLE", [float(i) for i in range(60)])})
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, in_place=True)
-    found = sqlmicro.report(release="1", db=db)
-    assert found["original"] is None
-    assert "there is no before" in found["no_original"]
-    assert found["attacks"] == []
-    assert all(bar["before"] is None for column in found["columns"] for bar in column["bars"])
+    found = reported("report", release="1", db=db)
+    assert found.original is None
+    assert "there is no before" in found.no_original
+    assert found.attacks == []
+    assert all(bar.before is None for column in found.columns for bar in column.bars)
     from sqlmicro.reports.page import html
 
     assert "took the place of the original" in html(found)
@@ -124,7 +125,7 @@ def test_a_source_that_is_gone_or_has_changed_is_said(workbench: Workbench) -> N
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, into="out")
     with duckdb.connect(db) as connection:
         connection.execute("DELETE FROM records WHERE x < 5")
-    assert "the original now has 55" in markdown(sqlmicro.report(release="out", db=db, sample=0))
+    assert "the original now has 55" in markdown(reported("report", release="out", db=db, sample=0))
     with duckdb.connect(db) as connection:
         connection.execute("DROP TABLE records")
     found = sqlmicro.report(release="out", db=db, sample=0)

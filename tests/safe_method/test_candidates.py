@@ -10,12 +10,16 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from conftest import reported
 
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, JobError, ParameterError
-from sqlmicro.reports import text
+from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.reports.release_text import release
+from sqlmicro.reports.safe_text import safe_distance
 from sqlmicro.safe_method import candidates, meter
 from sqlmicro.safe_method.meter import Cost, Meter, peak_memory
+from sqlmicro.system.reporting import as_json
 
 USED = ["region", "sex", "age", "income"]
 
@@ -33,12 +37,20 @@ def db(workbench: Any) -> str:
     return path
 
 
+SETTINGS = {
+    "columns": USED, "nominal": ["region", "sex"], "numeric": ["age", "income"], "k": 3, "seed": "1",
+    "algorithm": ["kmeans++(clusters=5)", "mdav"], "method": "cluster", "into": "t",
+}  # fmt: skip
+
+
 def _safe(db: str, /, **options: Any) -> dict[str, Any]:
-    settings = {
-        "columns": USED, "nominal": ["region", "sex"], "numeric": ["age", "income"], "k": 3, "seed": "1",
-        "algorithm": ["kmeans++(clusters=5)", "mdav"], "method": "cluster", "into": "t",
-    }  # fmt: skip
-    report: dict[str, Any] = sqlmicro.safe("records", db=db, **{**settings, **options})
+    report: dict[str, Any] = sqlmicro.safe("records", db=db, **{**SETTINGS, **options})
+    return report
+
+
+def _reported(db: str, /, **options: Any) -> ReleaseReport:
+    """Return the report as it is before it becomes a dictionary."""
+    report: ReleaseReport = reported("safe", "records", db=db, **{**SETTINGS, **options})
     return report
 
 
@@ -97,18 +109,18 @@ def test_memory_is_the_growth_of_the_peak_of_the_process() -> None:
 def test_memory_is_unknown_where_the_system_does_not_tell(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(meter, "_STATUS", Path("/nowhere/status"))
     assert peak_memory() is None
-    report = _safe(db)
-    assert {candidate["memory"] for candidate in report["candidates"]} == {None}
+    found = _reported(db)
+    assert {candidate.memory for candidate in found.candidates} == {None}
     monkeypatch.setenv("COLUMNS", "100")
-    assert "numeric  kmeans++(clusters=5); rounded-mean, mode" in text.release(report)
+    assert "numeric  kmeans++(clusters=5); rounded-mean, mode" in release(found)
 
 
 # Weights
 
 
 def test_the_weights_decide_which_candidate_is_nearest(db: str) -> None:
-    by_counts = _safe(db, sum_weight=0, into="a")
-    by_sums = _safe(db, count_weight=0.0, sum_weight=3.0, into="b")
+    told = _reported(db, sum_weight=0.0, into="a"), _reported(db, count_weight=0.0, sum_weight=3.0, into="b")
+    by_counts, by_sums = map(as_json, told)
     for report, (count, total) in ((by_counts, (1, 0)), (by_sums, (0, 3))):
         for candidate in report["candidates"]:
             assert candidate["distance"] == pytest.approx(
@@ -123,20 +135,21 @@ def test_the_weights_decide_which_candidate_is_nearest(db: str) -> None:
         for report in (by_counts, by_sums)
     )
     assert one == other != []
-    assert "0 × counts" in text.release(by_sums)
-    assert "+ 3 × sums" in text.release(by_sums)
-    assert "= counts" in text.release(by_counts)
-    assert "+ 0 × sums" in text.release(by_counts)
+    assert "0 × counts" in release(told[1])
+    assert "+ 3 × sums" in release(told[1])
+    assert "= counts" in release(told[0])
+    assert "+ 0 × sums" in release(told[0])
 
 
 def test_weights_of_two_tables(db: str) -> None:
     _safe(db, algorithm=["kmeans++(clusters=2, columns=numeric)"])
     equal = sqlmicro.safe_distance("records", "t", db=db)
-    weighted = sqlmicro.safe_distance("records", "t", db=db, count_weight=2, sum_weight=0.5)
+    found = reported("safe-distance", "records", "t", db=db, count_weight=2.0, sum_weight=0.5)
+    weighted = as_json(found)
     assert equal["counts"] > 0 < equal["sums"]
     assert weighted["distance"] == pytest.approx(2 * equal["counts"] + equal["sums"] / 2, abs=1e-11)
-    assert "= 2 × counts" in text.safe_distance(weighted)
-    assert "+ 0.5 × sums" in text.safe_distance(weighted)
+    assert "= 2 × counts" in safe_distance(found)
+    assert "+ 0.5 × sums" in safe_distance(found)
 
 
 def test_a_distance_of_nothing_is_refused(db: str) -> None:
@@ -152,7 +165,7 @@ def test_a_distance_of_nothing_is_refused(db: str) -> None:
 
 
 def test_the_output_says_what_a_release_tells(db: str) -> None:
-    shown = " ".join(text.release(_safe(db)).split())
+    shown = " ".join(release(_reported(db)).split())
     assert "near k may stand for an original" in shown
     assert "known to be true" not in shown
     assert "A candidate is better only if its distance is smaller" in shown

@@ -10,6 +10,7 @@ import pytest
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
+from sqlmicro.system.reporting import as_json
 
 from .naive import Rows, naive_distance
 
@@ -41,7 +42,9 @@ def measured(
         relations.append(warehouse.run("safe/cells.sql", f"cells_{number}", relation=given, columns=columns))
     nominal = [column for j, column in enumerate(columns) if j not in numeric]
     numbers = [column for j, column in enumerate(columns) if j in numeric]
-    found: dict[str, Any] = distance.measure(warehouse, relations[0], relations[1], nominal, numbers, order, weights)
+    found: dict[str, Any] = as_json(
+        distance.measure(warehouse, relations[0], relations[1], nominal, numbers, order, weights)
+    )
     return found
 
 

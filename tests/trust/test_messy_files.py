@@ -55,7 +55,9 @@ def test_postcodes_are_nominal(tmp_path: Path) -> None:
     ]
     assert "start with 0" in scale(report, "place")[1]
     release = sqlmicro.mdav("p", db=db, columns=["plz", "income"], rest="drop", k=3, into="out")
-    assert any(note.startswith("groups of digits") and note.endswith("plz") for note in release["notes"])
+    assert any(
+        note.startswith("digits that are codes by their name") and note.endswith("plz") for note in release["notes"]
+    )
 
 
 def test_a_file_with_nothing_in_it_is_refused(tmp_path: Path) -> None:

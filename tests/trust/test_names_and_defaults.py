@@ -101,7 +101,7 @@ def test_what_is_printed_has_no_character_that_a_terminal_acts_on(unsafe: Path, 
     assert json.loads(done.stdout)["columns"][0]["name"] == a, "JSON means what it meant"
     draft = command("init", *source, cwd=tmp_path).stdout
     (tmp_path / "job.toml").write_text(draft, encoding="utf-8")
-    assert file.read(str(tmp_path / "job.toml"), {}, Progress(False))[0].options["table"] == table
+    assert file.read(str(tmp_path / "job.toml"), {}, Progress(False))[0].options.table == table
 
 
 def test_pages_and_markdown_have_none_either(unsafe: Path, tmp_path: Path) -> None:
@@ -232,7 +232,8 @@ def test_the_command_line_sets_an_option_of_a_job_file_back_to_its_default(tmp_p
     assert len((tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()) == 31
     given = {"engine": "duckdb", "diff_rows": 10, "diff": False, "threads": None, "attach": ()}
     (read,) = file.read(str(tmp_path / "job.toml"), given, Progress(False))
-    assert [read.options[name] for name in ("engine", "diff_rows", "diff", "threads")] == ["duckdb", 10, False, 2]
+    told = read.options
+    assert (told.engine, told.diff_rows, told.diff, told.threads) == ("duckdb", 10, False, 2)
 
 
 def test_a_job_file_for_spark_needs_no_overwrite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

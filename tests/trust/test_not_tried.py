@@ -6,13 +6,14 @@ import json
 import random
 
 import pytest
-from conftest import Workbench
+from conftest import Workbench, reported
 from typer.testing import CliRunner
 
 import sqlmicro
 from sqlmicro.attacks.registry import attacks
 from sqlmicro.cli import app
 from sqlmicro.reports.markdown import markdown
+from sqlmicro.system.reporting import as_json
 
 
 @pytest.fixture
@@ -51,8 +52,8 @@ def test_text_json_and_report_say_it(db: str) -> None:
     assert "not tried rank-intervals: needs --swap-percent insider: needs --match" in shown
     told = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
     assert [row["name"] for row in told["not_tried"]][:2] == ["rank-intervals", "insider"]
-    found = sqlmicro.report(release="out", db=db, sample=50)
-    assert found["not_tried"] == told["not_tried"]
+    found = reported("report", release="out", db=db, sample=50)
+    assert as_json(found.not_tried) == told["not_tried"]
     assert "insider needs --match; homogeneity needs --sensitive" in markdown(found)
 
 

@@ -6,10 +6,11 @@ import random
 from typing import Any
 
 import pytest
-from conftest import Workbench
+from conftest import Workbench, reported
 
 import sqlmicro
 from sqlmicro.reports.sections import sections
+from sqlmicro.system.reporting import as_json
 
 COLUMNS = ["age", "zip", "household", "rooms", 'net "income"']
 
@@ -35,7 +36,8 @@ def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     )  # fmt: skip
     sqlmicro.mdav("records", db=db, columns=COLUMNS, drop=["town"], k=5, into="five")
     sqlmicro.mdav("records", db=db, columns=COLUMNS[:3], rest="drop", k=5, into="fewer")
-    found = sqlmicro.report(release="five", db=db, sample=300)
+    facts = reported("report", release="five", db=db, sample=300)
+    found = as_json(facts)
     points = {point["label"]: point for point in found["candidates"]}
     assert set(points) == {"three", "five"}
     assert found["other_candidates"] == ["fewer"]
@@ -47,7 +49,7 @@ def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     # Loss is the mean over the five: what was kept lost nothing.
     three = sqlmicro.mdav("records", db=db, columns=COLUMNS[:3], rest="drop", k=5, into="again")
     assert points["three"]["loss"] == pytest.approx(sum(three["IL_by_column"].values()) / 5, rel=0.2)
-    (section,) = [section for section in sections(found) if section.key == "map"]
+    (section,) = [section for section in sections(facts) if section.key == "map"]
     assert "Not on this map, because their columns or their measure of loss differ: fewer." in " ".join(
         section.blocks[0].text
     )
@@ -92,12 +94,13 @@ def test_what_was_measured_over_other_columns_is_on_no_map(db: str, monkeypatch:
 
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "0123456789abcdef-of-the-test")
     options: dict[str, Any] = {"db": db, "columns": ["town"], "by": ["household"], "max_risk": 1.0}
-    report = sqlmicro.compare("records", methods=["mdav", "suppress", "pseudonymise"], k=["5"], **options)
+    found = reported("compare", "records", methods=["mdav", "suppress", "pseudonymise"], k=["5"], **options)
+    report = as_json(found)
     rows = {row["method"]: row for row in report["candidates"]}
     assert rows["pseudonymise"]["columns"] == ["household"]
     assert not rows["pseudonymise"]["on_map"]
     assert not rows["pseudonymise"]["front"]
     assert report["best"] in ("mdav k=5", "suppress k=5")
-    assert "measured over other columns: pseudonymise (household)" in " ".join(compare(report).split())
+    assert "measured over other columns: pseudonymise (household)" in " ".join(compare(found).split())
     alone = sqlmicro.compare("records", db=db, columns=["town"], methods=["mdav", "pseudonymise"], k=["5"])
     assert "an attacker may know" in alone["candidates"][1]["error"]

@@ -71,7 +71,14 @@ def test_kernels_are_compiled_once_into_a_private_folder(package: Path, tmp_path
     assert list(package.rglob("*.nb?")) == []
 
 
-@pytest.mark.parametrize("owner", [STRANGER, 0, USER], ids=["a stranger's", "root's", "open to others"])
+@pytest.mark.parametrize(
+    "owner",
+    [
+        pytest.param(STRANGER, id="a stranger's"),
+        pytest.param(0, id="root's", marks=pytest.mark.slow),
+        pytest.param(USER, id="open to others", marks=pytest.mark.slow),
+    ],
+)
 def test_a_folder_that_is_not_this_users_alone_is_neither_read_nor_written(
     package: Path, tmp_path: Path, owner: int
 ) -> None:
@@ -95,6 +102,7 @@ def test_a_link_is_not_followed(package: Path, tmp_path: Path) -> None:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_what_an_image_has_compiled_is_used_unless_others_could_have_written_it(package: Path, tmp_path: Path) -> None:
     image = tmp_path / "image"
     shutil.copytree(package, image)

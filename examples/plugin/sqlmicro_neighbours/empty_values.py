@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlmicro.audits.registry import Found, audit
+from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
+
+
+@dataclass(frozen=True)
+class Blank(Detail):
+    """How many values are blank."""
+
+    blank: int
 
 
 @audit(
@@ -20,5 +30,5 @@ def blank_texts(subject: Subject, limit: float | None) -> list[Found]:
         ((blank, records),) = subject.warehouse.rows(
             "sqlmicro_neighbours:audit/blank_texts.sql", relation=subject.release.relation, column=column.name
         )
-        found.append(Found(blank / records if records else None, (column.name,), {"blank": blank}))
+        found.append(Found(blank / records if records else None, (column.name,), Blank(blank)))
     return found

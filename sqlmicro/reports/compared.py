@@ -1,0 +1,104 @@
+"""The report of `sqlmicro compare`: what each candidate discloses, and what it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlmicro.audits.verdict import VerdictReport
+from sqlmicro.reports.drawn import Point
+from sqlmicro.system.reporting import INLINE
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What was measured of a candidate."""
+
+    columns: list[str]
+    """Those that an attacker may know, which the risk was measured over."""
+    risk: float
+    """The share of the records that distance-based linkage links rightly."""
+    loss: float
+    """The mean over the columns: IL of numeric ones, the share of values changed of nominal ones, in percent."""
+    front: bool = False
+    """Whether no other candidate has less risk and less loss."""
+    on_map: bool = False
+    """Whether its risk was measured over the same columns as that of most others."""
+    k_released: int | None = field(kw_only=True)
+    """The smallest class over these columns."""
+    verdict: VerdictReport = field(kw_only=True)
+    promise: str = field(kw_only=True)
+    risk_ci: list[float] = field(kw_only=True)
+    """The interval of the risk at 95 %."""
+    chance: float = field(kw_only=True)
+    tried: int = field(kw_only=True)
+    """Records that were tried to be linked."""
+    loss_by_column: dict[str, float] = field(kw_only=True)
+    suppressed: int = field(kw_only=True)
+    notes: list[str] = field(kw_only=True)
+    error: None = None
+    seconds: float = field(kw_only=True)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Why a candidate could not be tried."""
+
+    columns: list[str] = field(default_factory=list)
+    risk: None = None
+    loss: None = None
+    front: bool = False
+    on_map: bool = False
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """A candidate: a method with its settings, and what came of it."""
+
+    candidate: int
+    """Its number, from 1."""
+    label: str
+    method: str
+    k: object
+    """The group size, of a method that has one."""
+    parameters: Mapping[str, object]
+    found: Tried | Refused = field(metadata=INLINE)
+    command: str
+    """The command line that makes it."""
+
+    def placed(self, point: Point | None) -> ComparedRow:
+        """Return the row with its place on the map, if it has one."""
+        if point is None:
+            return self
+        return replace(self, found=replace(self.found, front=point.front, on_map=True))
+
+
+@dataclass(frozen=True)
+class Best:
+    """The candidate that loses least among those that link few enough."""
+
+    max_risk: float
+    """The share of the records that may be linked."""
+    best: str | None
+    passed: bool
+    """Whether there is one."""
+
+
+@dataclass(frozen=True)
+class CompareReport:
+    """Methods side by side."""
+
+    table: str
+    columns: list[str]
+    numeric: list[str]
+    nominal: list[str]
+    candidates: list[ComparedRow]
+    map: str | None
+    """The file that the map was drawn to."""
+    choice: Best | None = field(metadata=INLINE)
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether a candidate links few enough; None where no limit was given."""
+        return self.choice.passed if self.choice else None

@@ -1,0 +1,135 @@
+"""The report of a release as text: one screen."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+
+from sqlmicro.audits.row import Check
+from sqlmicro.erasure.purge import Purging
+from sqlmicro.missing.counted import Missing
+from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.reports.safe_text import candidates, deviations, weighted
+from sqlmicro.reports.text import figure, line, some, width
+
+
+def release(report: ReleaseReport) -> str:
+    """Return what a release is worth, in one screen."""
+    where = f"{report.target} ({report.target_kind})"
+    if report.target is None:
+        where = "not yet"
+    elif report.dry_run:
+        where = f"nothing was written (would be {where})"
+    elif report.release:
+        where += f", release {report.release} in sqlmicro.releases"
+    rows = f"{report.rows:,} of {report.rows_in:,}"
+    if report.suppressed:
+        rows += f", {report.suppressed:,} suppressed"
+    lines = [
+        line("source", report.source),
+        line("published", where),
+        line("method", report.method),
+        line("rows", rows),
+        *_groups(report),
+        *_losses(report),
+        *_missing(report.losses.missing),
+        *_types(report),
+        line("verdict", report.verdict.headline),
+        line("", report.verdict.sentence),
+        *_audits(report.audits),
+        *_purged(report.purging),
+        line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report.seconds.items())),
+    ]
+    if report.candidates:
+        lines += ["", candidates(report)]
+    if report.safe_parts:
+        lines += ["", deviations(report.safe_parts.distance.orders)]
+    if report.notes:
+        lines.append("")
+        lines += [
+            textwrap.fill(note, width(), initial_indent="note: ", subsequent_indent="      ") for note in report.notes
+        ]
+    return "\n".join(lines)
+
+
+def _purged(purging: Purging | None) -> list[str]:
+    if purging is None:  # nothing was replaced
+        return []
+    return [line("purged", "yes" if purging.purged else f"no: {purging.not_purged_because}")]
+
+
+def _groups(report: ReleaseReport) -> list[str]:
+    return [
+        line(
+            "groups" if len(report.steps) == 1 else f"groups, step {number}",
+            f"{step.groups:,} of {step.smallest_group:,} to {step.largest_group:,} records ({step.method})",
+        )
+        for number, step in enumerate(report.steps, 1)
+        if step.groups
+    ]
+
+
+def _percent(value: float) -> str:
+    return f"{value:.4f}" if value >= 0.01 or value == 0 else f"{value:.2g}"
+
+
+def _losses(report: ReleaseReport) -> list[str]:
+    lines, lost = [], report.losses
+    if lost.il is not None:
+        lines.append(line("IL", f"{_percent(lost.il)} % (100 SSE/SST over the standardised numeric columns)"))
+    if lost.changed_by_column:
+        changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in lost.changed_by_column.items())
+        lines.append(line("values changed", changed))
+    if report.safe_parts is not None:
+        parts = report.safe_parts.distance
+        lines.append(line("SAFE distance", f"{parts.distance:.6f} = {weighted(parts)}"))
+    return lines
+
+
+_MISSING_AT_MOST = 6
+_TYPELESS = r"\.(csv|json|ndjson)(\.(gz|zst))?$"
+
+
+def _missing(found: Sequence[Missing]) -> list[str]:
+    """Return the share of missing values before and after, of the columns that changed most."""
+
+    def changed(one: Missing) -> int:
+        return one.filled_in + one.taken_out
+
+    parts = []
+    for one in sorted(found, key=changed, reverse=True)[:_MISSING_AT_MOST]:
+        before, after = 100 * one.before / max(one.records_before, 1), 100 * one.after / max(one.records_after, 1)
+        moved = [f"{n:,} {what}" for n, what in ((one.filled_in, "filled in"), (one.taken_out, "taken out")) if n]
+        of = f" ({', '.join(moved)})" if moved else ""
+        parts.append(f"{one.column} {before:.1f} % → {after:.1f} %{of}")
+    more = len(found) - len(parts)
+    return [line("missing", ", ".join([*parts, *([f"and {more} more columns"] if more > 0 else [])]))] if parts else []
+
+
+def _types(report: ReleaseReport) -> list[str]:
+    """Return the columns that have another type in the release than in its source."""
+    changed = [f"{one.column} {one.before} → {one.after}" for one in report.types_changed]
+    if report.target_kind == "file" and re.search(_TYPELESS, (report.target or "").lower()):
+        changed = ["none: CSV and JSON files keep no types"]
+    return [line("types changed", ", ".join(changed))] if changed else []
+
+
+def _audits(audits: Sequence[Check]) -> list[str]:
+    """Return a line per check; checks of single columns with one threshold and one verdict share a line."""
+    lines: list[str] = []
+    kinds: dict[tuple[str, float | None, bool | None, int], list[Check]] = {}
+    for number, check in enumerate(audits):
+        alone = number if len(check.columns) != 1 else -1
+        kinds.setdefault((check.check, check.threshold, check.passed, alone), []).append(check)
+    for (name, threshold, passed, _), checks in kinds.items():
+        columns = [column for check in checks for column in check.columns]
+        of = f" ({some(columns)})" if columns else ""
+        verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
+        values = [check.value for check in checks if check.value is not None]
+        if not values:  # no column counts
+            continue
+        worst = (min if checks[0].at_least else max)(values)
+        needed = "" if threshold is None else f", needed {figure(threshold)}"
+        lines.append(line("audit", f"{name}{of}: {figure(worst)}{needed}, {verdict}"))
+    return lines

@@ -1,0 +1,98 @@
+"""The SAFE distance and the candidates of SAFE as text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+
+from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.reports.text import line, table, width
+from sqlmicro.safe_method.compare import Compared
+from sqlmicro.safe_method.distance import Deviations, SafeDistance
+
+_CANDIDATES_IN_FULL = 100
+
+
+def weighted(parts: SafeDistance) -> str:
+    """Return the parts of a SAFE distance as they add up to it.
+
+    >>> from sqlmicro.safe_method.distance import Weights
+    >>> weighted(SafeDistance(1.25, 0.25, 0.5, Weights(1.0, 2.0), {}))
+    'counts 0.250000 + 2 × sums 0.500000'
+    """
+    return " + ".join(
+        ("" if weight == 1 else f"{weight:g} × ") + f"{name} {part:.6f}"
+        for name, weight, part in (
+            ("counts", parts.weights.counts, parts.counts),
+            ("sums", parts.weights.sums, parts.sums),
+        )
+    )
+
+
+def candidates(report: ReleaseReport) -> str:
+    """Return the candidates of SAFE and their distances, the released one marked."""
+    narrow = width() < _CANDIDATES_IN_FULL
+    several = len({c.unification for c in report.candidates if c.algorithm != "search"}) > 1
+    rows = [
+        [
+            f"{'*' if c.candidate == report.chosen else ''}{c.candidate}",
+            f"{c.distance:.6f}",
+            f"{c.seconds:.2f}",
+            *([] if narrow else [f"{c.groups:,}", "" if c.memory is None else f"{c.memory / 1e6:.1f}"]),
+            c.which,
+            c.algorithm + ("" if narrow and not several else f"; {c.unification}"),
+        ]
+        for c in report.candidates
+    ]
+    if narrow:
+        header = ["", "distance", "seconds", "columns", "candidate"]
+        meaning = "* released. A candidate is better only if its distance is smaller."
+        return f"{table(rows, header, right=[0, 1, 2])}\n{textwrap.fill(meaning, width())}"
+    header = ["", "distance", "seconds", "groups", "+MB", "columns", "candidate; unification (* released)"]
+    meaning = (
+        "A candidate is better only if its distance is smaller. +MB is by how much it raised the peak of the memory; "
+        "one that needs no more than an earlier one shows 0."
+    )
+    return f"{table(rows, header, right=[0, 1, 2, 3, 4])}\n{textwrap.fill(meaning, width())}"
+
+
+def deviations(orders: Mapping[str, Deviations]) -> str:
+    """Return the deviations of the tables by order."""
+    rows = [
+        [
+            order,
+            str(p.tables),
+            f"{p.count_deviation:,.10g}",
+            f"{p.count_max:,.10g}",
+            f"{100 * p.share_changed:.1f}",
+        ]
+        for order, p in orders.items()
+    ]
+    return table(rows, ["order", "tables", "sum |dA|", "max |dA|", "% cells changed"], right=[1, 2, 3, 4])
+
+
+def safe_distance(report: Compared) -> str:
+    """Return the SAFE distance of two tables and its parts."""
+    lines = [
+        line("original", report.first),
+        line("changed", report.second),
+        line("nominal", ", ".join(report.nominal) or "none"),
+        line("numeric", ", ".join(report.numeric) or "none"),
+        line("SAFE distance", f"{report.parts.distance:.6f} = {weighted(report.parts)}"),
+        "",
+        deviations(report.parts.orders),
+    ]
+    if report.numeric:
+        before, after = report.moments.before, report.moments.after
+        rows = [
+            [f"{what} {name}", f"{old:.6g}", f"{new:.6g}"]
+            for what, olds, news in (
+                ("mean", before.mean, after.mean),
+                ("variance", before.variance, after.variance),
+                ("covariance", before.covariance, after.covariance),
+            )
+            for name, old in olds.items()
+            if old is not None and (new := news[name]) is not None
+        ]
+        lines += ["", table(rows, ["", "original", "changed"], right=[1, 2])]
+    return "\n".join(lines)

@@ -1,0 +1,50 @@
+"""The benchmarks run: each on little data, so that the commands beside our figures can be repeated."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from blocks import ROOT
+
+BENCH = ROOT / "tests" / "bench"
+LITTLE = {
+    "attacks": "--rows 500",
+    "audits": "--rows 2000 --repeat 1",
+    "certify": "--data tarragona --k 3 --time-limit 1",
+    "choosing": "--k 30",
+    "counts": "--rows 2000 --repeat 1",
+    "group_loss": "--methods mdav --data tarragona --k 3",
+    "individual_ranking": "--rows 2000 --k 3 --repeat 1",
+    "kanonymeans_star": "--data tarragona --seeds 1 --groupings 5 --operators move",
+    "load": "--case writers --rows 5000 --limit 1GB",
+    "masking": "--rows 2000 --repeat 1 --only noise swap",
+    "mdav": "--sizes 500 --columns 2 --repeat 1",
+    "microaggregate": "speed --sizes 500x2",
+    "optimal_univariate": "--rows 1000 --k 3",
+    "safe_scale": "--file wide --rows 2000 --option=--effort=fast",
+    "safe_search": "--k 10 --effort fast",
+    "suppression": "--rows 500 --values 10",
+}
+LONG = {"identifiers", "mutants", "spark"}
+"""What these measure takes minutes, or has tests of its own."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LITTLE)
+def test_a_benchmark_runs(name, data_folder):
+    done = subprocess.run(
+        [sys.executable, BENCH / f"{name}.py", *LITTLE[name].split()],
+        cwd=BENCH, env={**os.environ, "SQLMICRO_DATA": str(data_folder)}, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert lines
+
+
+def test_every_benchmark_is_run_and_told():
+    names = {path.stem for path in BENCH.glob("*.py")} - {"_measure"}
+    assert names == set(LITTLE) | LONG
+    told = (BENCH / "README.md").read_text(encoding="utf-8")
+    assert not [name for name in names if f"{name}.py" not in told]

@@ -1,0 +1,157 @@
+"""The JSON Schema of reports: real reports of the verbs keep to it, and nothing else does."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Workbench, reported
+
+import sqlmicro
+from sqlmicro import api
+from sqlmicro.system.reporting import as_json
+
+jsonschema = pytest.importorskip("jsonschema", reason="pip install 'sqlmicro[test]', which has jsonschema")
+RECORDS = 60
+JOB = """
+seed = "s"
+db = "{db}"
+
+[[job]]
+table = "records"
+rest = "drop"
+
+  [[job.step]]
+  do = "mdav"
+  columns = ["age", "pay"]
+
+  [[job.gate]]
+  quasi = ["age", "pay"]
+  min_k = 3
+
+  [[job.step]]
+  do = "publish"
+  into = "first"
+
+[[job]]
+table = "records"
+rest = "drop"
+keep = ["sex"]
+
+  [[job.step]]
+  do = "individual-ranking"
+  columns = ["age"]
+
+  [[job.step]]
+  do = "publish"
+  into = "second"
+"""
+LOOKING = """
+db = "{db}"
+table = "records"
+
+[[step]]
+do = "profile"
+
+[[step]]
+do = "audit"
+quasi = ["age", "sex"]
+min_k = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def schema() -> dict[str, Any]:
+    found: dict[str, Any] = sqlmicro.schema(report=True)
+    jsonschema.Draft202012Validator.check_schema(found)
+    return found
+
+
+def validate(schema: dict[str, Any], report: Any) -> None:
+    """Hold a report, as `--json` prints it, to the schema of its own class and to the whole."""
+    told = json.loads(json.dumps(as_json(report), default=str))
+    own = {"$ref": f"#/$defs/{type(report).__name__}", "$defs": schema["$defs"]}
+    assert [str(error.message)[:300] for error in jsonschema.Draft202012Validator(own).iter_errors(told)] == []
+    assert jsonschema.Draft202012Validator(schema).is_valid(told)
+    assert not jsonschema.Draft202012Validator(own).is_valid({**told, "nobody knows this": 1})
+    assert not jsonschema.Draft202012Validator(own).is_valid({})
+
+
+@pytest.fixture
+def db(workbench: Workbench, tmp_path: Path) -> str:
+    rng = random.Random(5)
+    return workbench.make({
+        "id": ("INTEGER", list(range(RECORDS))),
+        "age": ("INTEGER", [rng.randrange(18, 70) for _ in range(RECORDS)]),
+        "pay": ("DOUBLE", [rng.random() for _ in range(RECORDS)]),
+        "sex": ("VARCHAR", [rng.choice("mf") for _ in range(RECORDS)]),
+    })  # fmt: skip
+
+
+def test_reports_of_releases(schema: dict[str, Any], db: str) -> None:
+    used: dict[str, Any] = {"db": db, "rest": "drop", "seed": "s"}
+    validate(schema, reported("mdav", "records", columns=["age", "pay"], into="grouped", **used))
+    validate(schema, reported("mdav", "records", columns=["age"], dry_run=True, diff=True, show_sql=True, **used))
+    validate(schema, reported("shuffle", "records", columns=["pay"], into="masked", **used))
+    cluster = {"method": "cluster", "algorithm": ["mdav", "kmeans++(clusters=5)"], "keep_candidates": True}
+    safe = reported("safe", "records", columns=["sex", "age"], into="safe", **cluster, **used)
+    assert len(safe.candidates) > 1
+    assert safe.candidates[0].kept
+    validate(schema, safe)
+    validate(schema, reported("report", release="safe", db=db, sample=20))
+    in_place = reported("mdav", "records", columns=["age", "pay"], in_place=True, widen=True, **used)
+    assert in_place.purging.purged
+    validate(schema, in_place)
+    validate(schema, reported("purge", db=db))
+
+
+def test_reports_of_jobs(schema: dict[str, Any], db: str, tmp_path: Path) -> None:
+    for text in (JOB, LOOKING):
+        file = tmp_path / "job.toml"
+        file.write_text(text.format(db=db))
+        validate(schema, reported("run", str(file)))
+        validate(schema, reported("explain", str(file)))
+
+
+def test_reports_of_what_is_measured(schema: dict[str, Any], db: str) -> None:
+    sqlmicro.mdav(
+        "records", db=db, columns=["age", "pay"], keep=["id", "sex"], accept_unique=["id"], into="out", seed="s"
+    )
+    shared = {"db": db, "original": "records", "match": ["id"]}
+    asked = {"quasi": ["age", "pay"], "sensitive": ["sex"], "min_k": 3, "regress": "pay ~ age", "suda_size": 2}
+    audit = reported("audit", "out", show_values=True, sampling_fraction=0.1, **asked, **shared)
+    assert len({row.check for row in audit.audits}) > 15
+    validate(schema, audit)
+    attack = reported("attack", release=["out", "out"], sensitive=["sex"], swap_percent=10.0, **shared)
+    assert len(attack.attacks) > 8
+    validate(schema, attack)
+    found = reported("compare", "records", db=db, columns=["age", "pay"], methods=["mdav", "suppress"], max_risk=1.0)
+    validate(schema, found)
+    validate(schema, reported("report", release="out", db=db, match=["id"], sample=20, sensitive=["sex"]))
+    validate(schema, reported("report", release="out", db=db, match=["id"], sample=0, markdown=True))
+    validate(schema, reported("residue", "out", db=db, original="records"))
+    validate(schema, reported("residue", "out", db=db))
+    validate(schema, reported("safe-distance", "records", "out", db=db))
+
+
+def test_reports_of_the_rest(schema: dict[str, Any], db: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("x,y\n1,a\n2,b\n")
+    validate(schema, reported("register", files=[str(tmp_path / "a.csv")], table="a", db=db))
+    for found in (
+        reported("profile", "records", db=db), reported("methods"), reported("methods", "noise"),
+        reported("macros", print=True), reported("init", "records", db=db),
+    ):  # fmt: skip
+        validate(schema, found)
+
+
+def test_every_command_returns_a_dataclass_with_words() -> None:
+    for name, verb in api.verbs().items():
+        kinds = verb.returns
+        for kind in getattr(kinds, "__args__", [kinds]):
+            assert is_dataclass(kind), name
+            assert kind.__doc__ and not kind.__doc__.startswith(kind.__name__), kind
+            assert fields(kind)
