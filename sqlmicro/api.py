@@ -170,27 +170,27 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
 
     with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
-        subject = inputs.subject(warehouse, options.table, options, options)
+        audited = inputs.audited(warehouse, options.table, options, options)
         warehouse.seal()
-        rows = runner.run(subject, options.measure, options.thresholds, options.settings)
+        rows = runner.run(audited, options.measure, options.thresholds, options.settings)
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
                 "must name the quasi-identifiers, unless --original or another option says what to audit",
                 "none",
-                "The table has: " + ", ".join(column.name for column in subject.release.columns),
+                "The table has: " + ", ".join(column.name for column in audited.release.columns),
             )
         below, shown = options.gates.get(k_anonymity.GATE), None
-        if options.show_values and subject.quasi:
-            shown = k_anonymity.smallest(subject, int(below or 2), _MOST_CLASSES_SHOWN)
-        release = recording.release_of(warehouse, options.table, subject.release.relation)
+        if options.show_values and audited.quasi:
+            shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
+        release = recording.release_of(warehouse, options.table, audited.release.relation)
     return AuditReport(
         table=options.table,
         nulls=options.nulls,
-        quasi=[column.name for column in subject.quasi],
-        sensitive=[column.name for column in subject.sensitive],
-        weight=subject.weight.name if subject.weight else None,
-        entity=subject.entity.name if subject.entity else None,
+        quasi=[column.name for column in audited.quasi],
+        sensitive=[column.name for column in audited.sensitive],
+        weight=audited.weight.name if audited.weight else None,
+        entity=audited.entity.name if audited.entity else None,
         audits=rows,
         passed=together(demanded(rows)),
         classes_shown=shown,

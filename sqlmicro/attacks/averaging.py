@@ -41,21 +41,21 @@ def averaging(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     -----
     The defence is to release once, or noise drawn from a key that stays, so that every release has the same.
     """
-    pair = knowledge.pair
-    names = {column.name for column in pair.numeric_columns}
-    for other in knowledge.pairs[1:]:
+    attacked = knowledge.first
+    names = {column.name for column in attacked.numeric_columns}
+    for other in knowledge.releases[1:]:
         names &= {column.name for column in other.numeric_columns}
-    columns = [column for column in pair.numeric_columns if column.name in names]
-    rows = pair.warehouse.rows(
+    columns = [column for column in attacked.numeric_columns if column.name in names]
+    rows = attacked.warehouse.rows(
         "attack/averages.sql",
-        original=pair.originals,
-        released=pair.released,
+        original=attacked.originals,
+        released=attacked.released,
         alone="r1",
-        others=[(f"r{number}", other.released) for number, other in enumerate(knowledge.pairs[1:], 2)],
+        others=[(f"r{number}", other.released) for number, other in enumerate(knowledge.releases[1:], 2)],
         columns=columns,
         within=within,
     )
     rate, values, by_column = shares((name, recovered, records) for name, recovered, _, records in rows)
     alone, _, _ = shares((name, recovered, records) for name, _, recovered, records in rows)
-    detail = Averaged(by_column, within, alone, len(knowledge.pairs))
-    return Measured(rate, guessed(pair, columns, within), values, detail)
+    detail = Averaged(by_column, within, alone, len(knowledge.releases))
+    return Measured(rate, guessed(attacked, columns, within), values, detail)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
 from sqlmicro.attacks.row import Detail
 from sqlmicro.database.templates import Name
@@ -50,7 +50,7 @@ def difference(
     Only the first two releases are taken. The defence is to publish one grouping, with all the columns.
     """
     assert knowledge.second is not None
-    first, second = knowledge.pair, knowledge.second
+    first, second = knowledge.first, knowledge.second
     rows = first.warehouse.rows(
         "attack/intersections.sql",
         first=_written(first),
@@ -68,6 +68,6 @@ def difference(
     return Measured(rate, alone, records, InCommon(least, linked))
 
 
-def _written(pair: Pair) -> Name:
-    assert pair.truth is not None  # the match identifies records
-    return pair.written
+def _written(attacked: AttackedRelease) -> Name:
+    assert attacked.truth is not None  # the match identifies records
+    return attacked.written

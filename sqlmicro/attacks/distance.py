@@ -37,4 +37,4 @@ def distance(knowledge: Knowledge) -> Measured:
     where every combination of the columns occurs k times, at least k records are equally near: the rate is at
     most 1/k, whatever the truth.
     """
-    return distance_linkage(knowledge.pair)
+    return distance_linkage(knowledge.first)

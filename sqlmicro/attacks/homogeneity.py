@@ -34,12 +34,13 @@ def homogeneity(knowledge: Knowledge) -> list[Measured]:
         is the same share with the values dealt to the records at random, which is what the sizes of the classes make
         by themselves.
     """
-    pair = knowledge.pair
+    attacked = knowledge.first
+    warehouse = attacked.warehouse
     found = []
-    written = pair.values(pair.release, "sensitive", [], [*pair.columns, *knowledge.sensitive], view=False)
+    written = attacked.values(attacked.release, "sensitive", [], [*attacked.columns, *knowledge.sensitive], view=False)
     for column in knowledge.sensitive:
-        rows = pair.warehouse.rows("attack/class_values.sql", relation=written, columns=pair.columns, sensitive=column)
-        values = [int(n) for (n,) in pair.warehouse.rows("attack/value_sizes.sql", relation=written, column=column)]
+        rows = warehouse.rows("attack/class_values.sql", relation=written, columns=attacked.columns, sensitive=column)
+        values = [int(n) for (n,) in warehouse.rows("attack/value_sizes.sql", relation=written, column=column)]
         n = sum(values)
         alike = sum(records for _, _, records in rows)
         chance = sum(size * classes * all_alike(size, values) for size, classes, _ in rows) / n

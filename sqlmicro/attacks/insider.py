@@ -43,17 +43,19 @@ def insider(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     Exact means give every value away, and no k is a defence against it. Rounding the means leaves f times the error of
     the mean, noise and medians do so too; groups whose members do not know each other are the other defence.
     """
-    pair = knowledge.pair
-    columns = pair.numeric_columns
+    attacked = knowledge.first
+    columns = attacked.numeric_columns
     groupings = {
-        "records": [(column, list(pair.columns)) for column in columns],
+        "records": [(column, list(attacked.columns)) for column in columns],
         "columns": [(column, [column]) for column in columns],
     }
     found = {
-        name: shares(pair.warehouse.rows(
-            "attack/group_sums.sql", original=pair.originals, released=pair.released, columns=grouping, within=within))
+        name: shares(attacked.warehouse.rows(
+            "attack/group_sums.sql", original=attacked.originals, released=attacked.released, columns=grouping,
+            within=within,
+        ))
         for name, grouping in groupings.items()
     }  # fmt: skip
     best = max(found, key=lambda name: found[name][0])
     rate, values, by_column = found[best]
-    return Measured(rate, guessed(pair, columns, within), values, Recovered(by_column, within, best))
+    return Measured(rate, guessed(attacked, columns, within), values, Recovered(by_column, within, best))

@@ -41,7 +41,7 @@ def intersection(knowledge: Knowledge) -> Measured:
     values were divided between groups. In a release where every combination of the columns occurs k times, there are no
     candidates or at least k.
     """
-    return linked_within(knowledge.pair, _beside)
+    return linked_within(knowledge.first, _beside)
 
 
 def _beside(x: np.ndarray, known: np.ndarray, released: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

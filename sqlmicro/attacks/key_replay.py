@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row import Detail
 from sqlmicro.attacks.row_order import found_at
@@ -70,16 +70,16 @@ def key_replay(knowledge: Knowledge) -> Measured:
     import numpy as np
     import pyarrow as pa
 
-    pair = knowledge.pair
-    rows = _ordered(pair)
-    run = _run(pair, knowledge.recipe)
-    records = pair.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
+    attacked = knowledge.first
+    rows = _ordered(attacked)
+    run = _run(attacked, knowledge.recipe)
+    records = attacked.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
     table = pa.table({"position": np.arange(len(records)), "record": records})
-    relation = pair.warehouse.load(table, "replayed", "filled with what the run knew the records by")
+    relation = attacked.warehouse.load(table, "replayed", "filled with what the run knew the records by")
     guesses = list(keys(knowledge.published))
     best, n, share = 0.0, 1, 0.0
     for key in guesses:
-        right, share = _replay(pair, rows, relation, key, run)
+        right, share = _replay(attacked, rows, relation, key, run)
         best, n = max(best, float(right.mean())), len(right)
     return Measured(best, best_of(len(guesses), n, share), n, Guessed(len(guesses)))
 
@@ -91,18 +91,18 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
         yield from_text(text)
 
 
-def _run(pair: Pair, published: Recipe) -> _Run:
+def _run(attacked: AttackedRelease, published: Recipe) -> _Run:
     """Return what decided the order of a run, but for its key."""
-    warehouse, own = pair.warehouse, pair.original.columns
-    recipe = Recipe(pair.original.identity, published.dropped, published.row_key, repeated(published.tasks))
+    warehouse, own = attacked.warehouse, attacked.original.columns
+    recipe = Recipe(attacked.original.identity, published.dropped, published.row_key, repeated(published.tasks))
     dropped, key = published.dropped, published.row_key
     columns = [column for column in own if column.name not in dropped]
     used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in recipe.tasks)}
     row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
-    typed = type_columns(warehouse, pair.original, columns, used, "replayed_input", row_key=row_key)
-    released = [(column.staged, "") for column in pair.release.columns]
-    named = warehouse.run("attack/staged.sql", "replayed_release", relation=pair.release.relation,
-                          columns=pair.release.columns)  # fmt: skip
+    typed = type_columns(warehouse, attacked.original, columns, used, "replayed_input", row_key=row_key)
+    released = [(column.staged, "") for column in attacked.release.columns]
+    named = warehouse.run("attack/staged.sql", "replayed_release", relation=attacked.release.relation,
+                          columns=attacked.release.columns)  # fmt: skip
     content = content_of_input(warehouse, typed, columns, row_key)
     return _Run(recipe, content, content_of(warehouse, named, released), typed)
 
@@ -123,30 +123,32 @@ def leaves(value: Any) -> Iterator[str]:
         yield str(value)
 
 
-def _ordered(pair: Pair) -> np.ndarray:
+def _ordered(attacked: AttackedRelease) -> np.ndarray:
     """Return the places of the records to put in order: some that are matched, else all, as others lie between them."""
     import numpy as np
 
-    if pair.truth is None:
-        return np.arange(pair.sizes[0])
-    step = -(-len(pair.tried) // _MOST_MATCHED)
-    rows: np.ndarray = pair.tried[::step]
+    if attacked.truth is None:
+        return np.arange(attacked.sizes[0])
+    step = -(-len(attacked.tried) // _MOST_MATCHED)
+    rows: np.ndarray = attacked.tried[::step]
     return rows
 
 
-def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: Key, run: _Run) -> tuple[np.ndarray, float]:
+def _replay(
+    attacked: AttackedRelease, rows: np.ndarray, relation: Name, key: Key, run: _Run
+) -> tuple[np.ndarray, float]:
     """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(ORDER, key.order(run.recipe, run.content, run.released))
-    order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
+    attacked.warehouse.set_key(ORDER, key.order(run.recipe, run.content, run.released))
+    order = attacked.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
     order = order[np.isin(order, rows)]
-    if pair.truth is not None:
-        right: np.ndarray = order == rows[np.argsort(pair.truth[rows])]
+    if attacked.truth is not None:
+        right: np.ndarray = order == rows[np.argsort(attacked.truth[rows])]
         return right, 1 / len(rows)
-    places = np.flatnonzero(np.isin(order, pair.tried))
-    places = places[places < pair.sizes[1]]
-    return found_at(pair, order[places], places)
+    places = np.flatnonzero(np.isin(order, attacked.tried))
+    places = places[places < attacked.sizes[1]]
+    return found_at(attacked, order[places], places)
 
 
 def best_of(guesses: int, n: int, share: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sqlmicro.attacks.pair import Pair
+from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.registry import Attack
 from sqlmicro.database.columns import Column
 from sqlmicro.system.secrets import Recipe
@@ -28,8 +28,8 @@ class Knowledge:
 
     Parameters
     ----------
-    pairs : sequence of Pair
-        The original beside every release; most attacks look at the first.
+    releases : sequence of AttackedRelease
+        Every release beside the original; most attacks look at the first.
     sensitive : sequence of Column
         Columns of the first release that nobody may learn.
     published : sequence of str
@@ -40,28 +40,28 @@ class Knowledge:
         Settings of the attacks that say what an attacker knows, by name.
     """
 
-    pairs: Sequence[Pair]
+    releases: Sequence[AttackedRelease]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
     recipe: Recipe = UNKNOWN
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def pair(self) -> Pair:
-        """The original beside the first release."""
-        return self.pairs[0]
+    def first(self) -> AttackedRelease:
+        """The first release, beside the original."""
+        return self.releases[0]
 
     @property
-    def second(self) -> Pair | None:
-        """The original beside the second release."""
-        return self.pairs[1] if len(self.pairs) > 1 else None
+    def second(self) -> AttackedRelease | None:
+        """The second release, beside the original."""
+        return self.releases[1] if len(self.releases) > 1 else None
 
     def lacks(self, attack: Attack) -> list[str]:
         """Return what an attack needs and is not there, in the words of the command line."""
         there = {
-            "columns": bool(self.pair.columns),
-            "numeric": bool(self.pair.numeric_columns),
-            "match": bool(self.pair.match),
+            "columns": bool(self.first.columns),
+            "numeric": bool(self.first.numeric_columns),
+            "match": bool(self.first.match),
             "sensitive": bool(self.sensitive),
             "second": self.second is not None,
             "published": bool(self.published),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.pair import Features, Pair
+from sqlmicro.attacks.attacked import AttackedRelease, Features
 from sqlmicro.attacks.registry import Measured
 from sqlmicro.attacks.row import Detail
 from sqlmicro.registry import late
@@ -28,7 +28,7 @@ class Nearest:
     hits: np.ndarray
 
 
-def nearest(pair: Pair, features: Features, text: str) -> Nearest:
+def nearest(attacked: AttackedRelease, features: Features, text: str) -> Nearest:
     """Return the nearest released records of the records that are tried, by a kd-tree over distinct released ones.
 
     O(m p log m) to plant the tree, then O(p log m) for a record where few columns matter, and O(m p) at worst.
@@ -37,17 +37,17 @@ def nearest(pair: Pair, features: Features, text: str) -> Nearest:
 
     kernels = late("sqlmicro.attacks._linkage_kernels")
 
-    X = np.ascontiguousarray(features.X[pair.tried])
+    X = np.ascontiguousarray(features.X[attacked.tried])
     least, ties = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
-    with pair.warehouse.progress.kernel(text, len(X)) as progress:
+    with attacked.warehouse.progress.kernel(text, len(X)) as progress:
         forest = kernels.grow(features.Y, features.weight, features.kind)
         row = 0
         while row < len(X):
             row = kernels.nearest(forest, X, row, least, ties)
             progress.tick(row, len(X))
     hits = 1 / ties
-    if pair.truth is not None:
-        hits = np.where(apart(features, pair.tried, pair.truth[pair.tried]) == least, hits, 0.0)
+    if attacked.truth is not None:
+        hits = np.where(apart(features, attacked.tried, attacked.truth[attacked.tried]) == least, hits, 0.0)
     return Nearest(least, ties, hits)
 
 
@@ -74,7 +74,7 @@ class Candidates(Detail):
     """The share of the records tried whose own record is among them."""
 
 
-def linked_within(pair: Pair, bounds: Bounds) -> Measured:
+def linked_within(attacked: AttackedRelease, bounds: Bounds) -> Measured:
     """Return how often a record is linked by taking one of those that lie within the bounds in every column.
 
     What is missing was released as missing; a nominal value as itself, or as any other where the release lacks it.
@@ -84,30 +84,30 @@ def linked_within(pair: Pair, bounds: Bounds) -> Measured:
 
     kernels = late("sqlmicro.attacks._linkage_kernels")
 
-    features = pair.features
-    low, high = _boxes(pair, features, bounds)
+    features = attacked.features
+    low, high = _boxes(attacked, features, bounds)
     counts = np.empty(len(low), dtype=np.int64)
-    with pair.warehouse.progress.kernel("count candidates", len(low)) as progress:
+    with attacked.warehouse.progress.kernel("count candidates", len(low)) as progress:
         forest = kernels.grow(features.Y, features.weight, features.kind)
         row = 0
         while row < len(low):
             row = kernels.inside(forest, low, high, row, counts)
             progress.tick(row, len(low))
     held = counts > 0
-    if pair.truth is not None:
-        true = features.Y[pair.truth[pair.tried]]
+    if attacked.truth is not None:
+        true = features.Y[attacked.truth[attacked.tried]]
         held = ((low <= true) & (true <= high)).all(axis=1)
     hits = np.where(held, 1 / np.maximum(counts, 1), 0.0)
-    return measured(pair, hits, Candidates(float(counts.mean()), float(held.mean())))
+    return measured(attacked, hits, Candidates(float(counts.mean()), float(held.mean())))
 
 
-def _boxes(pair: Pair, features: Features, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
+def _boxes(attacked: AttackedRelease, features: Features, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest value of every column that the records tried may have become, both (t, p)."""
     import numpy as np
 
     kernels = late("sqlmicro.attacks._linkage_kernels")
 
-    low = np.ascontiguousarray(features.X[pair.tried])
+    low = np.ascontiguousarray(features.X[attacked.tried])
     high = low.copy()
     for j, kind in enumerate(features.kind):
         if kind == kernels.LOW:
@@ -125,20 +125,20 @@ def _boxes(pair: Pair, features: Features, bounds: Bounds) -> tuple[np.ndarray, 
             )
             x, y = np.sort(features.X[~missing, j]), np.sort(features.Y[~lacking, j])
             low[:, j], high[:, j] = bounds(low[:, j], x, y)
-            anything = missing[pair.tried]
+            anything = missing[attacked.tried]
         low[anything, j], high[anything, j] = -np.inf, np.inf
     return low, high
 
 
-def measured(pair: Pair, hits: np.ndarray, detail: Detail | None = None) -> Measured:
+def measured(attacked: AttackedRelease, hits: np.ndarray, detail: Detail | None = None) -> Measured:
     """Return the mean of the probabilities of hitting the true record, beside that of taking any released one: 1/m."""
-    return Measured(float(hits.mean()), 1 / pair.sizes[1], len(hits), detail)
+    return Measured(float(hits.mean()), 1 / attacked.sizes[1], len(hits), detail)
 
 
-def distance_linkage(pair: Pair) -> Measured:
+def distance_linkage(attacked: AttackedRelease) -> Measured:
     """Return how often a record is linked to its own by taking one of the nearest released records at random.
 
-    This is what other modules call: `distance_linkage(pair(warehouse, original, release, match=...))`.
+    This is what other modules call: `distance_linkage(attacked_release(warehouse, original, release, match=...))`.
     """
-    found = pair.once("nearest", lambda: nearest(pair, pair.features, "nearest released records"))
-    return measured(pair, found.hits)
+    found = attacked.once("nearest", lambda: nearest(attacked, attacked.features, "nearest released records"))
+    return measured(attacked, found.hits)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from sqlmicro.attacks.attacked import Features, weighed
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import linked_within, measured, nearest
-from sqlmicro.attacks.pair import Features, weighed
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.options.params import Param
 
@@ -38,9 +38,9 @@ def ranks(knowledge: Knowledge) -> Measured:
         As distance-linkage, with the ranks in place of the numbers: the middle of the ranks of equal values, as a share
         of the values of its table.
     """
-    pair = knowledge.pair
-    found = nearest(pair, by_rank(pair.features), "nearest ranks")
-    return measured(pair, found.hits)
+    attacked = knowledge.first
+    found = nearest(attacked, by_rank(attacked.features), "nearest ranks")
+    return measured(attacked, found.hits)
 
 
 def by_rank(features: Features) -> Features:
@@ -111,4 +111,4 @@ def intervals(
         high = np.clip(np.ceil(last * scale), 0, len(released) - 1).astype(np.int64)
         return released[low], released[high]
 
-    return linked_within(knowledge.pair, bounds)
+    return linked_within(knowledge.first, bounds)

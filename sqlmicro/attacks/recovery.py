@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
-from sqlmicro.attacks.pair import Pair
+from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.registry import NothingToAttack
 from sqlmicro.database.columns import Column
 from sqlmicro.options.params import Param
@@ -29,17 +29,17 @@ def shares(rows: Iterable[tuple[str, int, int]]) -> tuple[float, int, dict[str, 
     return sum(recovered for _, recovered, _ in found) / values, values, by_column
 
 
-def guessed(pair: Pair, columns: Sequence[Column], within: float) -> float:
+def guessed(attacked: AttackedRelease, columns: Sequence[Column], within: float) -> float:
     """Return the share of the original values that a released value of the column, taken at random, is near enough to.
 
     Each numeric column counts by the values it has; O(n log n) each.
     """
     import numpy as np
 
-    arrays = pair.warehouse.arrays(
-        "attack/features.sql", original=pair.originals, released=pair.released, numeric=columns, nominal=[]
+    arrays = attacked.warehouse.arrays(
+        "attack/features.sql", original=attacked.originals, released=attacked.released, numeric=columns, nominal=[]
     )
-    near, values, n = 0.0, 0, pair.sizes[0]
+    near, values, n = 0.0, 0, attacked.sizes[0]
     for column in columns:
         x, y = (part[~np.isnan(part)] for part in np.split(arrays[column.staged].astype(float), [n]))
         y.sort()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import apart, nearest
-from sqlmicro.attacks.pair import Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
 from sqlmicro.attacks.row import Detail
 
@@ -46,29 +46,29 @@ def row_order(knowledge: Knowledge) -> Measured:
     """
     import numpy as np
 
-    pair = knowledge.pair
-    rows = pair.tried[pair.tried < pair.sizes[1]]
+    attacked = knowledge.first
+    rows = attacked.tried[attacked.tried < attacked.sizes[1]]
     if not len(rows):
         raise NothingToAttack("attack, --sample", "must hold records at places that the release has", "none")
-    right, chance = found_at(pair, rows, rows)
+    right, chance = found_at(attacked, rows, rows)
     detail = None
-    if pair.truth is not None and len(pair.tried) > 1:
-        places = np.corrcoef(pair.tried, pair.truth[pair.tried])[0, 1]
+    if attacked.truth is not None and len(attacked.tried) > 1:
+        places = np.corrcoef(attacked.tried, attacked.truth[attacked.tried])[0, 1]
         detail = SamePlaces(float(places))
     return Measured(float(right.mean()), chance, len(rows), detail)
 
 
-def found_at(pair: Pair, rows: np.ndarray, released: np.ndarray) -> tuple[np.ndarray, float]:
+def found_at(attacked: AttackedRelease, rows: np.ndarray, released: np.ndarray) -> tuple[np.ndarray, float]:
     """Return which records of the original (t,) are found at given places of the release (t,), and by chance.
 
     Without a match a place is right when its record is among those nearest to the original.
     """
     import numpy as np
 
-    if pair.truth is not None:
-        right: np.ndarray = pair.truth[rows] == released
-        return right, 1 / pair.sizes[1]
-    found = pair.once("nearest", lambda: nearest(pair, pair.features, "nearest released records"))
-    among = np.searchsorted(pair.tried, rows)
-    chance = float(found.ties[among].mean()) / pair.sizes[1]
-    return apart(pair.features, rows, released) == found.least[among], chance
+    if attacked.truth is not None:
+        right: np.ndarray = attacked.truth[rows] == released
+        return right, 1 / attacked.sizes[1]
+    found = attacked.once("nearest", lambda: nearest(attacked, attacked.features, "nearest released records"))
+    among = np.searchsorted(attacked.tried, rows)
+    chance = float(found.ties[among].mean()) / attacked.sizes[1]
+    return apart(attacked.features, rows, released) == found.least[among], chance

@@ -8,8 +8,8 @@ from functools import partial
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any, Literal
 
+from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.pair import MOST_TRIED, Pair
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
 from sqlmicro.attacks.row import Detail
 from sqlmicro.database.columns import Column
@@ -88,14 +88,14 @@ def same_order(knowledge: Knowledge) -> list[Measured]:
     defence is an order of its own for every release. O(p² n log n).
     """
     found: list[Measured] = []
-    numbered = list(enumerate(knowledge.pairs, 1))
+    numbered = list(enumerate(knowledge.releases, 1))
     for (i, first), (j, second) in combinations(numbered, 2):
         sides = _sides(first, second)
         found += [_agreement(sides, f"{i} and {j}"), *_rebuilt(sides, f"{i} and {j}")]
     return found
 
 
-def _sides(first: Pair, second: Pair) -> _Sides:
+def _sides(first: AttackedRelease, second: AttackedRelease) -> _Sides:
     """Return what original and both releases have in common, up to as many places as both releases have."""
     import numpy as np
 
@@ -127,10 +127,12 @@ def _sides(first: Pair, second: Pair) -> _Sides:
     return _Sides(columns, kind, made[:n], made[n : n + m], made[start : start + m])
 
 
-def _table(pair: Pair, source: Any, columns: list[Column], numeric: list[Column], into: str) -> list[np.ndarray]:
+def _table(
+    attacked: AttackedRelease, source: Any, columns: list[Column], numeric: list[Column], into: str
+) -> list[np.ndarray]:
     nominal = [column for column in columns if column not in numeric]
-    relation = pair.values(source, into, numeric, nominal, view=False)
-    arrays = pair.warehouse.arrays("attack/columns.sql", relation=relation, numeric=columns, texts=[])
+    relation = attacked.values(source, into, numeric, nominal, view=False)
+    arrays = attacked.warehouse.arrays("attack/columns.sql", relation=relation, numeric=columns, texts=[])
     return [arrays[column.staged] for column in columns]
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.system.reporting import OMITTED
@@ -38,7 +38,7 @@ class Measures:
 
 
 def worst(
-    subject: Subject,
+    audited: AuditedRelease,
     template: str,
     limit: float | None,
     *,
@@ -50,7 +50,7 @@ def worst(
 
     Parameters
     ----------
-    subject : Subject
+    audited : AuditedRelease
         What is audited.
     template : str
         A SELECT of the quasi-identifiers, `records` and `measure` of every class.
@@ -63,30 +63,30 @@ def worst(
     **params
         What the template takes besides its columns.
     """
-    found = summary(subject, template, limit, **params)
+    found = summary(audited, template, limit, **params)
     beyond = found.below if at_least else found.above
-    names = tuple(column.name for column in (*subject.quasi, *columns))
+    names = tuple(column.name for column in (*audited.quasi, *columns))
     value = found.lowest if at_least else found.highest
     reason = "there are no records" if value is None else None
     return Found(value, names, Classes(found.records, found.classes, *beyond), reason)
 
 
-def summary(subject: Subject, template: str, limit: float | None, **params: Any) -> Measures:
+def summary(audited: AuditedRelease, template: str, limit: float | None, **params: Any) -> Measures:
     """Return number, records, extremes and mean of a measure of the classes, and what lies beyond the limit."""
     into = "_".join(("measured", template.removeprefix("audit/").removesuffix(".sql")))
-    classes = subject.stage(template, into, columns=subject.quasi, **params)
-    row = subject.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+    classes = audited.stage(template, into, columns=audited.quasi, **params)
+    row = audited.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
     beyond = [(row[f"classes_{side}"], row[f"records_{side}"]) if limit is not None else (None, None)
               for side in ("below", "above")]  # fmt: skip
     return Measures(row["records"], row["classes"], row["lowest"], row["highest"], row["mean"], *beyond)
 
 
-def shares(subject: Subject, sensitive: Column) -> Name:
+def shares(audited: AuditedRelease, sensitive: Column) -> Name:
     """Return the share every value of a sensitive column has in its class and in the release."""
-    into = f"shares_{subject.sensitive.index(sensitive) + 1}"
+    into = f"shares_{audited.sensitive.index(sensitive) + 1}"
 
     def stage() -> Name:
-        members = subject.members(sensitive)
-        return subject.stage("audit/shares.sql", into, members=members, columns=subject.quasi, value=sensitive)
+        members = audited.members(sensitive)
+        return audited.stage("audit/shares.sql", into, members=members, columns=audited.quasi, value=sensitive)
 
-    return subject.once(into, stage)
+    return audited.once(into, stage)

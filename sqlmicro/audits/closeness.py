@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.classes import shares, worst
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.system.reporting import INLINE
 
 
@@ -27,7 +27,7 @@ class Closeness(Detail):
     source="Li, Li & Venkatasubramanian (2007)",
     templates=("audit/shares.sql", "audit/closeness_nominal.sql", "audit/closeness_numeric.sql"),
 )
-def t_closeness(subject: Subject, limit: float | None) -> list[Found]:
+def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """How far the distribution of a sensitive column in a class is from that in the release, at most.
 
     Returns
@@ -42,16 +42,16 @@ def t_closeness(subject: Subject, limit: float | None) -> list[Found]:
     A missing value counts as a value, in a numeric column as the largest. O(d log d) for d pairs of class and value
     that occur: values that a class does not have are not enumerated.
     """
-    numeric, _ = subject.split(subject.sensitive)
+    numeric, _ = audited.split(audited.sensitive)
     found = []
-    for column in subject.sensitive:
-        of = shares(subject, column)
+    for column in audited.sensitive:
+        of = shares(audited, column)
         if column in numeric:
             template = "audit/closeness_numeric.sql"
-            ordered = worst(subject, template, limit, columns=[column], shares=of, value=column)
+            ordered = worst(audited, template, limit, columns=[column], shares=of, value=column)
             found.append(replace(ordered, detail=Closeness(ordered.detail, "ordered")))
         else:
-            equal = worst(subject, "audit/closeness_nominal.sql", limit, columns=[column], shares=of)
+            equal = worst(audited, "audit/closeness_nominal.sql", limit, columns=[column], shares=of)
             found.append(replace(equal, detail=Closeness(equal.detail, "equal")))
     return found
 
@@ -63,7 +63,7 @@ def t_closeness(subject: Subject, limit: float | None) -> list[Found]:
     source="Wong, Li, Fu & Wang (2006)",
     templates=("audit/shares.sql", "audit/highest_share.sql"),
 )
-def alpha_k(subject: Subject, limit: float | None) -> list[Found]:
+def alpha_k(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """The largest share that one sensitive value has of a class.
 
     Returns
@@ -76,8 +76,8 @@ def alpha_k(subject: Subject, limit: float | None) -> list[Found]:
     Every value is taken for sensitive. 1 is a class that is alike in the column (homogeneity).
     """
     return [
-        worst(subject, "audit/highest_share.sql", limit, columns=[column], shares=shares(subject, column))
-        for column in subject.sensitive
+        worst(audited, "audit/highest_share.sql", limit, columns=[column], shares=shares(audited, column))
+        for column in audited.sensitive
     ]
 
 
@@ -88,7 +88,7 @@ def alpha_k(subject: Subject, limit: float | None) -> list[Found]:
     source="Cao & Karras (2012)",
     templates=("audit/shares.sql", "audit/highest_gain.sql"),
 )
-def beta_likeness(subject: Subject, limit: float | None) -> list[Found]:
+def beta_likeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """By how much a sensitive value is more frequent in a class than in the release, relative to the release, at most.
 
     Returns
@@ -101,6 +101,6 @@ def beta_likeness(subject: Subject, limit: float | None) -> list[Found]:
     Basic beta-likeness: positive gain only.
     """
     return [
-        worst(subject, "audit/highest_gain.sql", limit, columns=[column], shares=shares(subject, column))
-        for column in subject.sensitive
+        worst(audited, "audit/highest_gain.sql", limit, columns=[column], shares=shares(audited, column))
+        for column in audited.sensitive
     ]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, NothingToMeasure
 from sqlmicro.audits.row import ByColumn, Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
@@ -28,7 +28,7 @@ class Comparison:
         return {"original": self.original, "released": self.released, "columns": columns}
 
 
-def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
+def comparison(audited: AuditedRelease, *, matched: bool = False) -> Comparison:
     """Return what can be compared; `matched` by record.
 
     Raises
@@ -38,33 +38,33 @@ def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
     """
 
     def stage() -> Comparison:
-        columns = subject.shared
+        columns = audited.shared
         if not columns:
             raise NothingToMeasure("audit, --original", "must have columns in common with the release", "none")
-        numeric, nominal = subject.split(columns)
-        assert subject.original is not None
+        numeric, nominal = audited.split(columns)
+        assert audited.original is not None
         original, released = (
-            values_of(subject, source, side, numeric, nominal)
-            for side, source in (("original", subject.original), ("released", subject.release))
+            values_of(audited, source, side, numeric, nominal)
+            for side, source in (("original", audited.original), ("released", audited.release))
         )
         return Comparison(numeric, nominal, original, released)
 
     def check() -> None:
-        assert subject.original is not None
-        subject.check_match(found.original, subject.original)
-        subject.check_match(found.released, subject.release)
+        assert audited.original is not None
+        audited.check_match(found.original, audited.original)
+        audited.check_match(found.released, audited.release)
 
-    found = subject.once("comparison", stage)
+    found = audited.once("comparison", stage)
     if matched:
-        subject.once("matched", check)
+        audited.once("matched", check)
     return found
 
 
 def values_of(
-    subject: Subject, source: Source, side: str, numeric: Sequence[Column], nominal: Sequence[Column] = ()
+    audited: AuditedRelease, source: Source, side: str, numeric: Sequence[Column], nominal: Sequence[Column] = ()
 ) -> Name:
     """Stage the values of columns in the form in which both sides are compared; text is read once."""
-    return subject.values(source, f"{side}_values", numeric, nominal, view=not source.is_text)
+    return audited.values(source, f"{side}_values", numeric, nominal, view=not source.is_text)
 
 
 def largest(by_column: Mapping[str, float | None], more: Detail | None = None) -> Found:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Contribution(Detail):
     source="Hundepool et al. (2012)",
     templates=("audit/cells.sql", "audit/merged_cells.sql", "audit/cell_sizes.sql"),
 )
-def contribution(subject: Subject, limit: float | None) -> Found:
+def contribution(audited: AuditedRelease, limit: float | None) -> Found:
     """Which quasi-identifier, dropped or coarsened, helps most: what remains at risk without each.
 
     Returns
@@ -48,13 +48,13 @@ def contribution(subject: Subject, limit: float | None) -> Found:
     The average risk is the mean of 1/f over the records. One GROUP BY of the records and one of the classes for each
     column; where entities are counted or NULL is not a value of its own, one of the records for each column.
     """
-    sizes = sizes_of(subject)
+    sizes = sizes_of(audited)
     if not sizes.records:
         return Found(None, reason="there are no records")
     before = sizes.average_risk
     without = {}
-    for column in subject.quasi:
-        left = sizes_of(subject.over(c for c in subject.quasi if c != column))
+    for column in audited.quasi:
+        left = sizes_of(audited.over(c for c in audited.quasi if c != column))
         without[column.name] = Without(left.k, left.below(2)[1], left.average_risk)
     most = min(without, key=lambda name: without[name].average_risk)
     return Found(1 - without[most].average_risk / before, detail=Contribution(most, without))

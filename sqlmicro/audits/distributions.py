@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, audit
-from sqlmicro.audits.subject import Subject
 
 
 @audit(
@@ -14,7 +14,7 @@ from sqlmicro.audits.subject import Subject
     source="Hellinger (1909)",
     templates=("audit/values.sql", "audit/hellinger.sql"),
 )
-def hellinger(subject: Subject, limit: float | None) -> Found:
+def hellinger(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest Hellinger distance between a nominal column before and after.
 
     Returns
@@ -23,10 +23,10 @@ def hellinger(subject: Subject, limit: float | None) -> Found:
         The value over the nominal columns both tables have, from 0 (alike) to 1 (no value in common), and `by_column`.
         A missing value counts as a value.
     """
-    found = comparison(subject)
+    found = comparison(audited)
     if not found.nominal:
         return Found(None, reason="no nominal column is in both tables")
-    return largest(dict(subject.warehouse.rows("audit/hellinger.sql", **found.of(found.nominal))))
+    return largest(dict(audited.warehouse.rows("audit/hellinger.sql", **found.of(found.nominal))))
 
 
 @audit(
@@ -36,7 +36,7 @@ def hellinger(subject: Subject, limit: float | None) -> Found:
     source="Vallender (1974)",
     templates=("audit/values.sql", "audit/earth_movers.sql"),
 )
-def earth_movers(subject: Subject, limit: float | None) -> Found:
+def earth_movers(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest Earth Mover's Distance between a numeric column before and after, in standard deviations.
 
     Returns
@@ -45,7 +45,7 @@ def earth_movers(subject: Subject, limit: float | None) -> Found:
         The value over the numeric columns both tables have, and `by_column`: the area between the cumulated shares,
         over the standard deviation of the original. Missing values take no part.
     """
-    found = comparison(subject)
+    found = comparison(audited)
     if not found.numeric:
         return Found(None, reason="no numeric column is in both tables")
-    return largest(dict(subject.warehouse.rows("audit/earth_movers.sql", **found.of(found.numeric))))
+    return largest(dict(audited.warehouse.rows("audit/earth_movers.sql", **found.of(found.numeric))))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.audits import inputs, regression, runner
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditRow
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source, find_source
 from sqlmicro.database.templates import Name
@@ -54,7 +54,7 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[A
     if options.population:
         population = find_source(run.warehouse, options.population, name="population_source")
     number = (Column("row_id", "BIGINT", "row_id"),)
-    subject = Subject(
+    audited = AuditedRelease(
         warehouse=run.warehouse,
         release=Source(relation, "the release", (*columns, *number), is_table=False),
         quasi=tuple(own[column.name] for column in chosen.quasi),
@@ -70,6 +70,6 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[A
     )
     staged_names = {name.lower(): column.name for name, column in own.items()}
     settings = regression.staged(options.settings, staged_names)
-    found = runner.run(subject, options.measure, options.thresholds, settings)
+    found = runner.run(audited, options.measure, options.thresholds, settings)
     shown = {column.name: name for name, column in own.items()}
     return [replace(row, columns=[shown.get(name, name) for name in row.columns]) for row in found]

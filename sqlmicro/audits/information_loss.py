@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
@@ -105,7 +105,7 @@ def measure(
     source="Domingo-Ferrer & Mateo-Sanz (2002)",
     templates=("audit/values.sql", "audit/information_loss.sql", "audit/values_changed.sql"),
 )
-def information_loss(subject: Subject, limit: float | None) -> Found:
+def information_loss(audited: AuditedRelease, limit: float | None) -> Found:
     """IL: how far the released values are from the original ones, in percent of the variation.
 
     Returns
@@ -114,9 +114,9 @@ def information_loss(subject: Subject, limit: float | None) -> Found:
         The value is IL = 100 SSE/SST over the standardised numeric columns; `by_column`, and `changed`, the share of
         records whose value differs in each nominal column.
     """
-    found = comparison(subject, matched=True)
+    found = comparison(audited, matched=True)
     columns = [*found.numeric, *found.nominal]
-    losses = measure(subject.warehouse, found.original, found.released, columns, found.numeric)
+    losses = measure(audited.warehouse, found.original, found.released, columns, found.numeric)
     detail = LossByColumn(losses.il_by_column, losses.changed_by_column)
     reason = "no numeric column varies" if losses.il is None else None
     return Found(losses.il, tuple(column.name for column in found.numeric), detail, reason)
@@ -129,7 +129,7 @@ def information_loss(subject: Subject, limit: float | None) -> Found:
     source="Mateo-Sanz, Sebe & Domingo-Ferrer (2004)",
     templates=("audit/values.sql", "audit/distances_per_value.sql"),
 )
-def il1s(subject: Subject, limit: float | None) -> Found:
+def il1s(audited: AuditedRelease, limit: float | None) -> Found:
     """IL1s: the mean distance of a released value from the original one, in sqrt(2) standard deviations.
 
     Returns
@@ -138,10 +138,10 @@ def il1s(subject: Subject, limit: float | None) -> Found:
         The value is the mean of |x - y|/(sqrt(2) sd) over all values present in both; `by_column`, and `total`, the sum
         that sdcMicro gives.
     """
-    found = comparison(subject, matched=True)
+    found = comparison(audited, matched=True)
     if not found.numeric:
         return Found(None, reason="no numeric column is in both tables")
-    rows = subject.warehouse.rows("audit/distances_per_value.sql", **found.of(found.numeric))
+    rows = audited.warehouse.rows("audit/distances_per_value.sql", **found.of(found.numeric))
     total, values = sum(total for _, total, _ in rows), sum(records for _, _, records in rows)
     names = tuple(name for name, _, _ in rows)
     if not values:

@@ -1,4 +1,4 @@
-"""What an audit is told: its options, and the subject that they name."""
+"""What an audit is told: its options, and the release under audit that they name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from sqlmicro.audits import registry
+from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
 from sqlmicro.audits.canonical import is_ambiguous
-from sqlmicro.audits.subject import ARITHMETIC, Subject
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source, file_format, find_source
 from sqlmicro.database.warehouse import Warehouse
@@ -72,12 +72,12 @@ class MeasureOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubjectOptions(ReleaseRoles, OriginalOptions, PopulationOptions):
+class AuditedOptions(ReleaseRoles, OriginalOptions, PopulationOptions):
     """What is audited."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditInputs(SubjectOptions, MeasureOption):
+class AuditInputs(AuditedOptions, MeasureOption):
     """What is audited, and how."""
 
 
@@ -117,8 +117,10 @@ class Chosen:
     nominal: tuple[str, ...]
 
 
-def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: ReaderOptions = AS_FOUND) -> Subject:
-    """Return the table called `name` as the subject that the options make of it.
+def audited(
+    warehouse: Warehouse, name: str, options: AuditedOptions, reader: ReaderOptions = AS_FOUND
+) -> AuditedRelease:
+    """Return the table called `name` as the release under audit that the options make of it.
 
     Raises
     ------
@@ -136,14 +138,14 @@ def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: Re
 
     original, population = other(options.original, "original_source"), other(options.population, "population_source")
     chosen = choose(release.columns, options, "audit, --")
-    return Subject(
+    return AuditedRelease(
         warehouse=warehouse, release=release, original=original, population=population, nulls=options.nulls,
         quasi=chosen.quasi, sensitive=chosen.sensitive, match=chosen.match, weight=chosen.weight, entity=chosen.entity,
         numeric=chosen.numeric, nominal=chosen.nominal,
     )  # fmt: skip
 
 
-def choose(columns: Sequence[Column], options: SubjectOptions, where: str) -> Chosen:
+def choose(columns: Sequence[Column], options: AuditedOptions, where: str) -> Chosen:
     """Return the columns that the options name.
 
     Raises

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.options.params import Param
 
 
@@ -36,7 +36,7 @@ class WithinRanks(Detail):
     templates=("audit/values.sql", "audit/within_sd.sql"),
 )
 def by_sd(
-    subject: Subject,
+    audited: AuditedRelease,
     limit: float | None,
     *,
     sd: Annotated[float, Param("Interval disclosure: standard deviations around the released value.", min=0)] = 0.05,
@@ -50,10 +50,10 @@ def by_sd(
         it holds in all numeric columns at once (sdcMicro's dRisk). The standard deviation is that of the released
         column, which is what an attacker has.
     """
-    found = comparison(subject, matched=True)
+    found = comparison(audited, matched=True)
     if not found.numeric:
         return Found(None, reason="no numeric column is in both tables")
-    rows = subject.warehouse.rows("audit/within_sd.sql", **found.of(found.numeric), sd=sd)
+    rows = audited.warehouse.rows("audit/within_sd.sql", **found.of(found.numeric), sd=sd)
     shares = {name: within / records if records else None for name, within, records in rows}
     in_all = shares.pop(None)
     return largest(shares, WithinSd(in_all, sd))
@@ -67,7 +67,7 @@ def by_sd(
     templates=("audit/values.sql", "audit/within_ranks.sql"),
 )
 def by_rank(
-    subject: Subject,
+    audited: AuditedRelease,
     limit: float | None,
     *,
     ranks: Annotated[int, Param("Interval disclosure: ranks around the released value.", min=0)] = 10,
@@ -80,8 +80,8 @@ def by_rank(
         The value is that of the column where it is largest, and `by_column`. Ranks are among the original values: the
         middle of the ranks of those that equal a value, between theirs where none does.
     """
-    found = comparison(subject, matched=True)
+    found = comparison(audited, matched=True)
     if not found.numeric:
         return Found(None, reason="no numeric column is in both tables")
-    rows = subject.warehouse.rows("audit/within_ranks.sql", **found.of(found.numeric), ranks=ranks)
+    rows = audited.warehouse.rows("audit/within_ranks.sql", **found.of(found.numeric), ranks=ranks)
     return largest({name: within / records if records else None for name, within, records in rows}, WithinRanks(ranks))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlmicro.audits import canonical
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Select, Sql, render, select
 from sqlmicro.database.warehouse import Warehouse
@@ -66,10 +66,10 @@ class ClassSizes:
         return sum(classes for classes, _ in small), sum(records for _, records in small)
 
 
-def sizes_of(subject: Subject) -> ClassSizes:
-    """Return the sizes of the classes of a subject, as it reads NULL. One GROUP BY."""
-    return subject.once(
-        "class sizes", lambda: _class_sizes(subject.warehouse.rows("audit/cell_sizes.sql", cells=subject.cells))
+def sizes_of(audited: AuditedRelease) -> ClassSizes:
+    """Return the sizes of the classes of a release under audit, as it reads NULL. One GROUP BY."""
+    return audited.once(
+        "class sizes", lambda: _class_sizes(audited.warehouse.rows("audit/cell_sizes.sql", cells=audited.cells))
     )
 
 
@@ -93,12 +93,12 @@ def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
     return _class_sizes(warehouse.rows("audit/cell_sizes.sql", cells=_cells(relation, columns)))
 
 
-def smallest(subject: Subject, k: int, most: int) -> list[list[Any]]:
+def smallest(audited: AuditedRelease, k: int, most: int) -> list[list[Any]]:
     """Return the values of the smallest classes below k, as text in the order of the columns, and their sizes."""
-    shown = subject.shown()
+    shown = audited.shown()
     names = [column.name for form in ("plain", "as_bits", "as_bytes", "as_nested_bits") for column in shown[form]]
-    rows = subject.warehouse.rows("audit/violating_classes.sql", cells=subject.cells, k=k, most=most, **shown)
-    order = [names.index(column.name) for column in subject.quasi]
+    rows = audited.warehouse.rows("audit/violating_classes.sql", cells=audited.cells, k=k, most=most, **shown)
+    order = [names.index(column.name) for column in audited.quasi]
     return [[*(row[place] for place in order), row[-1]] for row in rows]
 
 
@@ -108,7 +108,7 @@ def statement(relation: Name, columns: Sequence[Column]) -> Sql:
 
 
 def _cells(relation: Name, columns: Sequence[Column]) -> Select:
-    """Return the SELECT of the classes: audit/records.sql within audit/cells.sql, as a subject stages them."""
+    """Return the SELECT of the classes: audit/records.sql within audit/cells.sql, as `AuditedRelease` stages them."""
     return select("audit/cells.sql", relation=canonical.records(relation, columns), columns=columns, summed=[])
 
 
@@ -148,7 +148,7 @@ class Uniques(Detail):
     source="Samarati & Sweeney (1998)",
     templates=("audit/records.sql", "audit/cells.sql", "audit/matching_cells.sql", "audit/cell_sizes.sql"),
 )
-def k_anonymity(subject: Subject, limit: float | None) -> Found:
+def k_anonymity(audited: AuditedRelease, limit: float | None) -> Found:
     """How many records the smallest equivalence class has, and what lies below a k.
 
     Returns
@@ -162,7 +162,7 @@ def k_anonymity(subject: Subject, limit: float | None) -> Found:
     -----
     One GROUP BY, O(n); where NULL matches every value also a join of the classes with each pattern of missing values.
     """
-    sizes = sizes_of(subject)
+    sizes = sizes_of(audited)
     classes, records = sizes.below(limit or 0)
     return Found(sizes.k, detail=ClassCounts(sizes.records, sizes.classes, classes, records, sizes.histogram))
 
@@ -175,7 +175,7 @@ def k_anonymity(subject: Subject, limit: float | None) -> Found:
     source="Bethlehem, Keller & Pannekoek (1990)",
     templates=("audit/cell_sizes.sql",),
 )
-def sample_uniques(subject: Subject, limit: float | None) -> Found:
+def sample_uniques(audited: AuditedRelease, limit: float | None) -> Found:
     """How many records have a combination of quasi-identifiers that nobody else in the release has.
 
     Returns
@@ -187,7 +187,7 @@ def sample_uniques(subject: Subject, limit: float | None) -> Found:
     -----
     One GROUP BY, O(n).
     """
-    sizes = sizes_of(subject)
+    sizes = sizes_of(audited)
     uniques = sizes.below(2)[1]
     share = uniques / sizes.records if sizes.records else 0.0
     return Found(uniques, detail=Uniques(share, sizes.below(3)[1] - uniques, sizes.records))

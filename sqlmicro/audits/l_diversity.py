@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.classes import worst
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.options.params import Param
 from sqlmicro.system.reporting import INLINE
 
@@ -32,7 +32,7 @@ class Recursive(Detail):
     source=_SOURCE,
     templates=("audit/cells.sql", "audit/distinct_values.sql", "audit/class_summary.sql"),
 )
-def distinct(subject: Subject, limit: float | None) -> list[Found]:
+def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """How many distinct values of a sensitive column the least diverse class has.
 
     Returns
@@ -46,8 +46,8 @@ def distinct(subject: Subject, limit: float | None) -> list[Found]:
     quasi-identifiers and the column, one over its result.
     """
     return [
-        worst(subject, "audit/distinct_values.sql", limit, at_least=True, columns=[c], members=subject.members(c))
-        for c in subject.sensitive
+        worst(audited, "audit/distinct_values.sql", limit, at_least=True, columns=[c], members=audited.members(c))
+        for c in audited.sensitive
     ]
 
 
@@ -59,7 +59,7 @@ def distinct(subject: Subject, limit: float | None) -> list[Found]:
     source=_SOURCE,
     templates=("audit/cells.sql", "audit/entropy.sql", "audit/class_summary.sql"),
 )
-def entropy(subject: Subject, limit: float | None) -> list[Found]:
+def entropy(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """The entropy of a sensitive column in its most uniform class, as a number of equally frequent values.
 
     Returns
@@ -73,8 +73,8 @@ def entropy(subject: Subject, limit: float | None) -> list[Found]:
     O(n), as distinct l-diversity.
     """
     return [
-        worst(subject, "audit/entropy.sql", limit, at_least=True, columns=[c], members=subject.members(c))
-        for c in subject.sensitive
+        worst(audited, "audit/entropy.sql", limit, at_least=True, columns=[c], members=audited.members(c))
+        for c in audited.sensitive
     ]
 
 
@@ -88,7 +88,7 @@ def entropy(subject: Subject, limit: float | None) -> list[Found]:
     templates=("audit/cells.sql", "audit/recursive_diversity.sql", "audit/class_summary.sql"),
 )
 def recursive(
-    subject: Subject,
+    audited: AuditedRelease,
     limit: float | None,
     *,
     c: Annotated[float, Param("Recursive (c, l)-diversity: the c in r1 < c (rl + ... + rm).", min=0)] = 2.0,
@@ -107,7 +107,7 @@ def recursive(
     """
     template = "audit/recursive_diversity.sql"
     found = [
-        worst(subject, template, limit, at_least=True, columns=[column], members=subject.members(column), c=c)
-        for column in subject.sensitive
+        worst(audited, template, limit, at_least=True, columns=[column], members=audited.members(column), c=c)
+        for column in audited.sensitive
     ]
     return [replace(one, detail=Recursive(one.detail, c)) for one in found]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlmicro.attacks.attacked import attacked_release
 from sqlmicro.attacks.linkage import distance_linkage
-from sqlmicro.attacks.pair import pair
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Linked
-from sqlmicro.audits.subject import Subject
 
 
 @audit(
@@ -25,7 +25,7 @@ from sqlmicro.audits.subject import Subject
         "attack/sampled.sql",
     ),
 )
-def linkage(subject: Subject, limit: float | None) -> Found:
+def linkage(audited: AuditedRelease, limit: float | None) -> Found:
     """The share of the records that are linked to their own by taking the nearest released one.
 
     Returns
@@ -36,18 +36,18 @@ def linkage(subject: Subject, limit: float | None) -> Found:
         give, `n` the records tried. `truth` is `assumed` without --match: the true record is then taken to be among the
         nearest, which is the worst case.
     """
-    assert subject.original is not None
-    quasi = [column.name for column in subject.quasi if column not in subject.match]
-    lacking = [name for name in quasi if name not in subject.theirs]
+    assert audited.original is not None
+    quasi = [column.name for column in audited.quasi if column not in audited.match]
+    lacking = [name for name in quasi if name not in audited.theirs]
     if lacking:
         return Found(None, reason=f"the original does not have {', '.join(lacking)}")
-    made = pair(
-        subject.warehouse,
-        replace(subject.original, label="--original"),
-        replace(subject.release, label="--table"),
+    made = attacked_release(
+        audited.warehouse,
+        replace(audited.original, label="--original"),
+        replace(audited.release, label="--table"),
         columns=quasi,
-        match=[column.name for column in subject.match],
-        nominal=[name for name in quasi or (column.name for column in subject.shared) if name in subject.nominal],
+        match=[column.name for column in audited.match],
+        nominal=[name for name in quasi or (column.name for column in audited.shared) if name in audited.nominal],
     )
     found = distance_linkage(made)
     detail = Linked(list(found.ci), found.chance, found.n, "match" if made.match else "assumed")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class MissingRates(Detail):
     source="Little & Rubin (2002)",
     templates=("audit/missing_rates.sql",),
 )
-def missing_rate(subject: Subject, limit: float | None) -> Found:
+def missing_rate(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest change of the share of missing values in a column.
 
     Returns
@@ -41,13 +41,13 @@ def missing_rate(subject: Subject, limit: float | None) -> Found:
         The value over the columns both tables have, from 0 (each lacks as many of its values as before) to 1;
         `by_column`, with the records that have none and all records, before and after.
     """
-    columns = subject.shared
-    if subject.original is None or not columns:
+    columns = audited.shared
+    if audited.original is None or not columns:
         raise NothingToMeasure("audit, --original", "must have columns in common with the release", "none")
-    row = subject.warehouse.record(
+    row = audited.warehouse.record(
         "audit/missing_rates.sql",
-        original=subject.original.relation,
-        released=subject.release.relation,
+        original=audited.original.relation,
+        released=audited.release.relation,
         columns=columns,
     )
     records = BeforeAfter(int(row["records_before"]), int(row["records_after"]))

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import sqrt
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison, largest
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 
 _SOURCE = "Hundepool et al. (2012)"
 _LEVELS = ("5 %", "25 %", "50 %", "75 %", "95 %")
@@ -45,11 +45,11 @@ class Correlated(Detail):
     before_and_after: dict[str, list[float | None]]
 
 
-def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
+def _summaries(audited: AuditedRelease) -> tuple[Summaries, Summaries]:
     """Return mean, variance and quantiles of the numeric columns, before and after."""
 
     def measure() -> tuple[Summaries, Summaries]:
-        found = comparison(subject)
+        found = comparison(audited)
         if not found.numeric:
             raise NothingToMeasure(
                 "audit", "needs a numeric column that both tables have", "none", "Name it with --numeric"
@@ -57,7 +57,7 @@ def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
         before, after = (
             {
                 name: Summary(mean, variance, quantiles)
-                for name, _, mean, variance, quantiles in subject.warehouse.rows(
+                for name, _, mean, variance, quantiles in audited.warehouse.rows(
                     "audit/numeric_summaries.sql", relation=relation, columns=found.numeric
                 )
             }
@@ -65,24 +65,24 @@ def _summaries(subject: Subject) -> tuple[Summaries, Summaries]:
         )
         return before, after
 
-    return subject.once("summaries", measure)
+    return audited.once("summaries", measure)
 
 
-def _pairs(subject: Subject) -> tuple[list[tuple[str, str]], Figures, Figures]:
+def _pairs(audited: AuditedRelease) -> tuple[list[tuple[str, str]], Figures, Figures]:
     """Return the pairs of numeric columns, and their covariances and correlations before and after."""
 
     def measure() -> tuple[list[tuple[str, str]], Figures, Figures]:
-        found = comparison(subject)
+        found = comparison(audited)
         pairs = list(combinations(found.numeric, 2))
         if not pairs:
             raise NothingToMeasure("audit", "needs two numeric columns that both tables have", "fewer")
         before, after = (
-            subject.warehouse.record("audit/comoments.sql", relation=relation, pairs=pairs)
+            audited.warehouse.record("audit/comoments.sql", relation=relation, pairs=pairs)
             for relation in (found.original, found.released)
         )
         return [(first.name, second.name) for first, second in pairs], before, after
 
-    return subject.once("pairs", measure)
+    return audited.once("pairs", measure)
 
 
 def _apart(before: float | None, after: float | None, unit: float | None) -> float | None:
@@ -95,7 +95,7 @@ def _apart(before: float | None, after: float | None, unit: float | None) -> flo
 
 
 @audit("means", needs=("original",), gate="max_mean_difference", source=_SOURCE, templates=_SUMMARIES)
-def means(subject: Subject, limit: float | None) -> Found:
+def means(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest difference between the means of a column before and after, in standard deviations of the original.
 
     Returns
@@ -103,12 +103,12 @@ def means(subject: Subject, limit: float | None) -> Found:
     Found
         The value over the numeric columns both tables have, and `by_column`.
     """
-    before, after = _summaries(subject)
+    before, after = _summaries(audited)
     return largest({n: _apart(b.mean, after[n].mean, sqrt(b.variance or 0)) for n, b in before.items()})
 
 
 @audit("variances", needs=("original",), gate="max_variance_change", source=_SOURCE, templates=_SUMMARIES)
-def variances(subject: Subject, limit: float | None) -> Found:
+def variances(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest change of the variance of a column, relative to the original.
 
     Returns
@@ -116,12 +116,12 @@ def variances(subject: Subject, limit: float | None) -> Found:
     Found
         The largest |after/before - 1|, and `by_column`; microaggregation makes variances smaller.
     """
-    before, after = _summaries(subject)
+    before, after = _summaries(audited)
     return largest({n: _apart(b.variance, after[n].variance, b.variance) for n, b in before.items()})
 
 
 @audit("quantiles", needs=("original",), gate="max_quantile_difference", source=_SOURCE, templates=_SUMMARIES)
-def quantiles(subject: Subject, limit: float | None) -> Found:
+def quantiles(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest difference of a quantile of a column before and after, in standard deviations of the original.
 
     Returns
@@ -130,7 +130,7 @@ def quantiles(subject: Subject, limit: float | None) -> Found:
         The value over the quantiles 5, 25, 50, 75 and 95 % of all numeric columns, and `by_column` the largest of each
         with its `level`.
     """
-    before, after = _summaries(subject)
+    before, after = _summaries(audited)
     by_column: dict[str, float | None] = {}
     levels: dict[str, str] = {}
     for name, b in before.items():
@@ -142,7 +142,7 @@ def quantiles(subject: Subject, limit: float | None) -> Found:
 
 
 @audit("covariances", needs=("original",), gate="max_covariance_difference", source=_SOURCE, templates=_PAIRS)
-def covariances(subject: Subject, limit: float | None) -> Found:
+def covariances(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest difference of a covariance before and after, in products of the standard deviations of the original.
 
     Returns
@@ -150,8 +150,8 @@ def covariances(subject: Subject, limit: float | None) -> Found:
     Found
         The value over all pairs of numeric columns, and `by_column` under the names "a, b".
     """
-    pairs, before, after = _pairs(subject)
-    summaries, _ = _summaries(subject)
+    pairs, before, after = _pairs(audited)
+    summaries, _ = _summaries(audited)
     by_pair: dict[str, float | None] = {}
     for number, (first, second) in enumerate(pairs, 1):
         unit = sqrt((summaries[first].variance or 0) * (summaries[second].variance or 0))
@@ -161,7 +161,7 @@ def covariances(subject: Subject, limit: float | None) -> Found:
 
 
 @audit("correlations", needs=("original",), gate="max_correlation_difference", source=_SOURCE, templates=_PAIRS)
-def correlations(subject: Subject, limit: float | None) -> Found:
+def correlations(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest difference of a correlation before and after.
 
     Returns
@@ -170,7 +170,7 @@ def correlations(subject: Subject, limit: float | None) -> Found:
         The value over all pairs of numeric columns that vary in both tables, from 0 to 2, `by_column` under the names
         "a, b", and `before_and_after`.
     """
-    pairs, before, after = _pairs(subject)
+    pairs, before, after = _pairs(audited)
     by_pair: dict[str, float | None] = {}
     both: dict[str, list[float | None]] = {}
     for number, (first, second) in enumerate(pairs, 1):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import Comparison, comparison
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Propensity(Detail):
     source="Woo, Reiter, Oganian & Karr (2009); Snoke, Raab, Nowok, Dibben & Slavkovic (2018)",
     templates=("audit/values.sql", "audit/propensity_features.sql"),
 )
-def pmse(subject: Subject, limit: float | None) -> Found:
+def pmse(audited: AuditedRelease, limit: float | None) -> Found:
     """pMSE: the mean squared difference of the propensity of being released from the share that is.
 
     Returns
@@ -59,7 +59,7 @@ def pmse(subject: Subject, limit: float | None) -> Found:
     """
     import numpy as np
 
-    X, target = _features(subject, comparison(subject))
+    X, target = _features(audited, comparison(audited))
     n, k = X.shape
     c = target.mean()
     w = np.zeros(k)
@@ -79,11 +79,11 @@ def pmse(subject: Subject, limit: float | None) -> Found:
     return Found(value, detail=Propensity(value / expected if expected else None, k))
 
 
-def _features(subject: Subject, found: Comparison) -> tuple[np.ndarray, np.ndarray]:
+def _features(audited: AuditedRelease, found: Comparison) -> tuple[np.ndarray, np.ndarray]:
     """Return the model matrix (N, k), a column of ones first, and 1 for released records (N,)."""
     import numpy as np
 
-    arrays = subject.warehouse.arrays(
+    arrays = audited.warehouse.arrays(
         "audit/propensity_features.sql",
         original=found.original,
         released=found.released,

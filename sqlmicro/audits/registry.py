@@ -86,11 +86,11 @@ def audit(
 ) -> Callable[[Callable[..., Found | list[Found]]], Callable[..., Found | list[Found]]]:
     """Register the decorated function as an audit.
 
-    It is called `f(subject, limit, **settings)` with a `subject.Subject` and the threshold of its gate, or None, which
-    only serves to count what lies beyond, and returns a `Found`, or one for every sensitive column or column of the
-    release. `gate` is the name of the option that holds its value to a threshold, from below if `at_least`, as a whole
-    number if `whole`; it is empty for what only explains. What costs much runs only `on_request`: by --measure, or by
-    its gate.
+    It is called `f(audited, limit, **settings)` with an `audited.AuditedRelease` and the threshold of its gate, or
+    None, which only serves to count what lies beyond, and returns a `Found`, or one for every sensitive column or
+    column of the release. `gate` is the name of the option that holds its value to a threshold, from below if
+    `at_least`, as a whole number if `whole`; it is empty for what only explains. What costs much runs only
+    `on_request`: by --measure, or by its gate.
     """
 
     def register(function: Callable[..., Found | list[Found]]) -> Callable[..., Found | list[Found]]:

@@ -9,10 +9,10 @@ from itertools import combinations_with_replacement
 from math import sqrt
 from typing import Annotated, Literal
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import values_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
@@ -48,7 +48,7 @@ class Regression(Detail):
     templates=("audit/values.sql", "audit/least_squares.sql"),
 )
 def regression(
-    subject: Subject,
+    audited: AuditedRelease,
     limit: float | None,
     *,
     regress: Annotated[
@@ -79,9 +79,9 @@ def regression(
     if not regress:
         return Found(None, reason="needs --regress")
     y, terms = formula(regress)
-    columns = _variables(subject, [y, *terms])
-    before, errors = _fit(subject, "original", columns)
-    after, _ = _fit(subject, "release", columns)
+    columns = _variables(audited, [y, *terms])
+    before, errors = _fit(audited, "original", columns)
+    after, _ = _fit(audited, "release", columns)
     names = ["intercept", *(column.name for column in columns[1:])]
     coefficients = {
         name: Coefficient(b, e, a) for name, b, e, a in zip(names, before, [None, *errors], after, strict=True)
@@ -132,15 +132,15 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     return f"{other[0]} ~ {' + '.join(other[1:])}"
 
 
-def _variables(subject: Subject, names: Sequence[str]) -> list[Column]:
+def _variables(audited: AuditedRelease, names: Sequence[str]) -> list[Column]:
     """Return the columns of a formula, numbers in both tables; `profile` is not asked what they look like."""
-    assert subject.original is not None
-    columns = pick(subject.release.columns, names, _WHERE)
-    theirs = {column.name: column for column in subject.original.columns}
+    assert audited.original is not None
+    columns = pick(audited.release.columns, names, _WHERE)
+    theirs = {column.name: column for column in audited.original.columns}
     for column in columns:
         if column.name not in theirs:
             raise ParameterError(_WHERE, f"the original has no column {column.name!r}")
-        if column.name in subject.nominal:
+        if column.name in audited.nominal:
             raise ParameterError(_WHERE, f"column {column.name!r} must be a number", "a column named in --nominal")
         for side, one in (("release", column), ("original", theirs[column.name])):
             if not one.numeric:
@@ -149,15 +149,15 @@ def _variables(subject: Subject, names: Sequence[str]) -> list[Column]:
 
 
 def _fit(
-    subject: Subject, side: Literal["original", "release"], columns: list[Column]
+    audited: AuditedRelease, side: Literal["original", "release"], columns: list[Column]
 ) -> tuple[list[float], list[float]]:
     """Return the coefficients, intercept first, and the standard errors of the others."""
     import numpy as np
 
-    relation = values_of(subject, getattr(subject, side), f"regression_{side}", columns)
+    relation = values_of(audited, getattr(audited, side), f"regression_{side}", columns)
     p = len(columns)
     pairs = list(combinations_with_replacement(range(p), 2))
-    row = subject.warehouse.record(
+    row = audited.warehouse.record(
         "audit/least_squares.sql",
         relation=relation,
         columns=columns,

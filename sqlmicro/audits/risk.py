@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.classes import summary, worst
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.templates import Name
 from sqlmicro.system.reporting import INLINE, OMITTED, named
 
@@ -47,21 +47,21 @@ class Presence(Detail):
     least: float | None
 
 
-def _in_population(subject: Subject) -> Name:
+def _in_population(audited: AuditedRelease) -> Name:
     """Return the classes with `total`: how many of the population have the combination, counted or by weights."""
-    if subject.population is None:
-        return subject.weighted_cells
+    if audited.population is None:
+        return audited.weighted_cells
 
     def stage() -> Name:
-        return subject.stage(
+        return audited.stage(
             "audit/population_sizes.sql",
             "population_sizes",
-            cells=subject.cells,
-            population=subject.population_cells,
-            columns=subject.quasi,
+            cells=audited.cells,
+            population=audited.population_cells,
+            columns=audited.quasi,
         )
 
-    return subject.once("population_sizes", stage)
+    return audited.once("population_sizes", stage)
 
 
 @audit(
@@ -71,7 +71,7 @@ def _in_population(subject: Subject) -> Name:
     source="El Emam & Dankar (2008)",
     templates=("audit/cell_sizes.sql",),
 )
-def prosecutor(subject: Subject, limit: float | None) -> Found:
+def prosecutor(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest risk that somebody known to be in the release is found: 1/f of the smallest class.
 
     Returns
@@ -79,7 +79,7 @@ def prosecutor(subject: Subject, limit: float | None) -> Found:
     Found
         The value is 1/f; `average` over the records, and `share_above`, the share of records above the gate.
     """
-    sizes = sizes_of(subject)
+    sizes = sizes_of(audited)
     if not sizes.records:
         return Found(None, reason="there are no records")
     above = None
@@ -95,7 +95,7 @@ def prosecutor(subject: Subject, limit: float | None) -> Found:
     source="El Emam & Dankar (2008)",
     templates=("audit/population_sizes.sql", "audit/journalist_risk.sql"),
 )
-def journalist(subject: Subject, limit: float | None) -> Found:
+def journalist(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest risk that a record is found by somebody who does not know who is in the release: 1/F.
 
     Returns
@@ -104,7 +104,7 @@ def journalist(subject: Subject, limit: float | None) -> Found:
         The value is the largest 1/F, where F is the number of members of the population with the combination of a
         class, counted in --population or the sum of the weights, and never taken to be below the size of the class.
     """
-    return worst(subject, "audit/journalist_risk.sql", limit, sizes=_in_population(subject))
+    return worst(audited, "audit/journalist_risk.sql", limit, sizes=_in_population(audited))
 
 
 @audit(
@@ -114,7 +114,7 @@ def journalist(subject: Subject, limit: float | None) -> Found:
     source="El Emam & Dankar (2008); Dankar & El Emam (2010)",
     templates=("audit/cell_sizes.sql", "audit/population_sizes.sql", "audit/journalist_risk.sql"),
 )
-def marketer(subject: Subject, limit: float | None) -> Found:
+def marketer(audited: AuditedRelease, limit: float | None) -> Found:
     """The share of records that is expected to be found by somebody who takes a guess at each.
 
     Returns
@@ -123,10 +123,10 @@ def marketer(subject: Subject, limit: float | None) -> Found:
         The value is the mean of 1/F over the records; without --population and --weight of 1/f, the number of classes
         over that of records.
     """
-    if subject.frame:
-        found = summary(subject, "audit/journalist_risk.sql", limit, sizes=_in_population(subject))
+    if audited.frame:
+        found = summary(audited, "audit/journalist_risk.sql", limit, sizes=_in_population(audited))
         return Found(found.mean, detail=Marketer(found.records, "population"))
-    sizes = sizes_of(subject)
+    sizes = sizes_of(audited)
     if not sizes.records:
         return Found(None, reason="there are no records")
     return Found(sizes.average_risk, detail=Marketer(sizes.records, "release"))
@@ -144,7 +144,7 @@ def marketer(subject: Subject, limit: float | None) -> Found:
         "audit/class_summary.sql",
     ),
 )
-def individual(subject: Subject, limit: float | None) -> Found:
+def individual(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest estimated risk that a record of a sample is re-identified in its population.
 
     Returns
@@ -164,7 +164,7 @@ def individual(subject: Subject, limit: float | None) -> Found:
     The last is an approximation, never below the exact p^f/f 2F1(f, f; f + 1; 1 - p) and at most 5 % above it; at
     p = 0 and p = 1 it is exact, and the larger f, the nearer.
     """
-    return worst(subject, "audit/individual_risk.sql", limit, weighted_cells=subject.weighted_cells)
+    return worst(audited, "audit/individual_risk.sql", limit, weighted_cells=audited.weighted_cells)
 
 
 @audit(
@@ -179,7 +179,7 @@ def individual(subject: Subject, limit: float | None) -> Found:
         "audit/class_summary.sql",
     ),
 )
-def overall(subject: Subject, limit: float | None) -> Found:
+def overall(audited: AuditedRelease, limit: float | None) -> Found:
     """The share of the records of a sample that is expected to be re-identified in its population.
 
     Returns
@@ -187,7 +187,7 @@ def overall(subject: Subject, limit: float | None) -> Found:
     Found
         The value is the mean of the individual risks, `expected` their sum: a number of records.
     """
-    found = summary(subject, "audit/individual_risk.sql", limit, weighted_cells=subject.weighted_cells)
+    found = summary(audited, "audit/individual_risk.sql", limit, weighted_cells=audited.weighted_cells)
     if not found.records or found.mean is None:
         return Found(None, reason="there are no records")
     return Found(found.mean, detail=Expected(found.mean * found.records, found.records))
@@ -202,7 +202,7 @@ def overall(subject: Subject, limit: float | None) -> Found:
     source="Sweeney (2002)",
     templates=("audit/cells.sql", "audit/population_sizes.sql", "audit/class_summary.sql"),
 )
-def k_map(subject: Subject, limit: float | None) -> Found:
+def k_map(audited: AuditedRelease, limit: float | None) -> Found:
     """How many members of the population at least have the combination of a record of the release.
 
     Returns
@@ -211,8 +211,8 @@ def k_map(subject: Subject, limit: float | None) -> Found:
         The value is the smallest number; 0 where the population lacks a combination, which then is not coded as in the
         release or is no part of it.
     """
-    sizes = _in_population(subject)
-    return worst(subject, "audit/population_members.sql", limit, at_least=True, sizes=sizes)
+    sizes = _in_population(audited)
+    return worst(audited, "audit/population_members.sql", limit, at_least=True, sizes=sizes)
 
 
 @audit(
@@ -222,7 +222,7 @@ def k_map(subject: Subject, limit: float | None) -> Found:
     source="Nergiz, Atzori & Clifton (2007)",
     templates=("audit/cells.sql", "audit/presence.sql", "audit/class_summary.sql"),
 )
-def delta_presence(subject: Subject, limit: float | None) -> Found:
+def delta_presence(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest probability that a member of the population is seen to be in the release.
 
     Returns
@@ -231,10 +231,10 @@ def delta_presence(subject: Subject, limit: float | None) -> Found:
         The value is the largest share of the members with one combination that is in the release, `least` the
         smallest: the release is (least, value)-present. Above 1 the population does not contain the release.
     """
-    if subject.nulls == "wildcard":
+    if audited.nulls == "wildcard":
         reason = "a member of the population must be in one class, but a NULL that matches every value is in several"
         return Found(None, reason=reason)
-    params: dict[str, Any] = {"cells": subject.cells, "population": subject.population_cells}
-    found = worst(subject, "audit/presence.sql", limit, **params)
-    least = summary(subject, "audit/presence.sql", limit, **params).lowest
+    params: dict[str, Any] = {"cells": audited.cells, "population": audited.population_cells}
+    found = worst(audited, "audit/presence.sql", limit, **params)
+    least = summary(audited, "audit/presence.sql", limit, **params).lowest
     return replace(found, detail=Presence(found.detail, least))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Audit, Found, NothingToMeasure, audits, find
 from sqlmicro.audits.row import AuditRow, Status
-from sqlmicro.audits.subject import Subject
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.params import settle
 
@@ -14,16 +14,16 @@ _OPTION = {"frame": "--population or --weight"}
 
 
 def run(
-    subject: Subject, wanted: Sequence[str], gates: Mapping[str, float], settings: Mapping[str, object]
+    audited: AuditedRelease, wanted: Sequence[str], gates: Mapping[str, float], settings: Mapping[str, object]
 ) -> list[AuditRow]:
     """Run audits and return one row each, or one for every column they measure alone.
 
     Parameters
     ----------
-    subject : Subject
+    audited : AuditedRelease
         What is audited.
     wanted : sequence of str
-        Names of audits. Empty: all that the subject has the inputs for and that are not on request only; of these, what
+        Names of audits. Empty: all that there are the inputs for and that are not on request only; of these, what
         has nothing to measure, such as the correlations of one column, is left out.
     gates : mapping
         Threshold by the name of a gate; its audit runs, whatever is wanted.
@@ -40,24 +40,24 @@ def run(
     rows: list[AuditRow] = []
     for found in audits().values():
         named = found in asked or found in gated
-        able = not (wanted or found.on_request) and all(subject.has(need) for need in found.needs)
+        able = not (wanted or found.on_request) and all(audited.has(need) for need in found.needs)
         if named or able:
-            results, broken = _found(found, subject, gates.get(found.gate), settings)
-            made = [_row(found, subject, gates.get(found.gate), result, asked=named) for result in results]
+            results, broken = _found(found, audited, gates.get(found.gate), settings)
+            made = [_row(found, audited, gates.get(found.gate), result, asked=named) for result in results]
             rows += [row for row in made if named or row.value is not None or broken]
     return rows
 
 
 def _found(
-    found: Audit, subject: Subject, threshold: float | None, settings: Mapping[str, object]
+    found: Audit, audited: AuditedRelease, threshold: float | None, settings: Mapping[str, object]
 ) -> tuple[list[Found], bool]:
     """Run an audit; return what it found, and whether it broke off."""
-    missing = [_OPTION.get(need, f"--{need}") for need in found.needs if not subject.has(need)]
+    missing = [_OPTION.get(need, f"--{need}") for need in found.needs if not audited.has(need)]
     if missing:
         return [Found(None, reason=f"needs {' and '.join(missing)}")], False
     own = {parameter.name: settings[parameter.name] for parameter in found.parameters if parameter.name in settings}
     try:
-        results = found.function(subject, threshold, **settle(found.parameters, own, found.name))
+        results = found.function(audited, threshold, **settle(found.parameters, own, found.name))
     except NothingToMeasure as error:
         results = Found(None, reason=str(error))
     except (InputError, QueryError) as error:
@@ -65,7 +65,7 @@ def _found(
     return results if isinstance(results, list) else [results], False
 
 
-def _row(found: Audit, subject: Subject, threshold: float | None, result: Found, *, asked: bool) -> AuditRow:
+def _row(found: Audit, audited: AuditedRelease, threshold: float | None, result: Found, *, asked: bool) -> AuditRow:
     value = result.value
     status: Status = "measured"
     if value is None or value != value:
@@ -74,13 +74,13 @@ def _row(found: Audit, subject: Subject, threshold: float | None, result: Found,
         status = "passed" if found.holds(value, threshold) else "failed"
     return AuditRow(
         found.name,
-        list(result.columns or (column.name for column in subject.quasi)),
+        list(result.columns or (column.name for column in audited.quasi)),
         value,
         threshold,
         found.at_least,
         None if status == "measured" else status == "passed",
         status,
-        subject.nulls,
+        audited.nulls,
         (result.reason or "there is nothing to measure") if status == "unknown" else None,
         result.detail,
         asked,

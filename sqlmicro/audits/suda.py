@@ -9,10 +9,10 @@ from itertools import combinations
 from math import ceil, comb, prod
 from typing import Annotated
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
@@ -68,7 +68,7 @@ def ihsn(m: int, n: int, size: int) -> float:
     templates=_TEMPLATES,
 )
 def suda(
-    subject: Subject, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
+    audited: AuditedRelease, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
 ) -> Found:
     """The highest SUDA score of a record: in how many small combinations of columns it is unique.
 
@@ -100,7 +100,7 @@ def suda(
     The formula is sdcMicro's. Its U leaves out uniques that share a hash with another record, so that the figures
     differ a little.
     """
-    return _scored(subject, suda_size, sampling_fraction, elliot)
+    return _scored(audited, suda_size, sampling_fraction, elliot)
 
 
 @audit(
@@ -112,7 +112,7 @@ def suda(
     templates=_TEMPLATES,
 )
 def suda_ihsn(
-    subject: Subject, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
+    audited: AuditedRelease, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
 ) -> Found:
     """The highest SUDA score of a record by the older formula of the IHSN.
 
@@ -130,30 +130,30 @@ def suda_ihsn(
     -----
     A minimal sample unique of n of m columns counts (2^(m - n) - 1)/binomial(m, n), one of all columns nothing.
     """
-    return _scored(subject, suda_size, sampling_fraction, ihsn)
+    return _scored(audited, suda_size, sampling_fraction, ihsn)
 
 
-def units(subject: Subject) -> Name:
+def units(audited: AuditedRelease) -> Name:
     """Stage what gets a score: every combination that occurs, or where entities are counted, that an entity has."""
 
     def stage() -> Name:
-        if subject.entity is None:
-            return subject.stage(
-                "audit/suda_units.sql", "suda_units", view=False, cells=subject.cells, columns=subject.quasi
+        if audited.entity is None:
+            return audited.stage(
+                "audit/suda_units.sql", "suda_units", view=False, cells=audited.cells, columns=audited.quasi
             )
-        return subject.stage(
+        return audited.stage(
             "audit/suda_entity_units.sql",
             "suda_units",
             view=False,
-            relation=subject.records,
-            columns=subject.quasi,
-            entity=subject.entity,
+            relation=audited.records,
+            columns=audited.quasi,
+            entity=audited.entity,
         )
 
-    return subject.once("suda_units", stage)
+    return audited.once("suda_units", stage)
 
 
-def minimal_uniques(subject: Subject, size: int) -> dict[int, Name]:
+def minimal_uniques(audited: AuditedRelease, size: int) -> dict[int, Name]:
     """Stage the minimal sample uniques by how many columns they have.
 
     Raises
@@ -161,7 +161,7 @@ def minimal_uniques(subject: Subject, size: int) -> dict[int, Name]:
     InputError
         When there are too many combinations of columns.
     """
-    m = len(subject.quasi)
+    m = len(audited.quasi)
     number = sum(comb(m, n) for n in range(1, size + 1))
     if number > _MOST_SUBSETS:
         raise InputError(
@@ -170,31 +170,31 @@ def minimal_uniques(subject: Subject, size: int) -> dict[int, Name]:
             f"{number:,} of up to {size} of {m} columns",
             "Choose a smaller --suda-size, or fewer columns",
         )
-    bits = {column: 2**index for index, column in enumerate(subject.quasi)}
+    bits = {column: 2**index for index, column in enumerate(audited.quasi)}
     found: dict[int, Name] = {}
 
     def stage(n: int) -> Name:
-        chosen = [(sum(bits[column] for column in columns), columns) for columns in combinations(subject.quasi, n)]
-        return subject.stage(
+        chosen = [(sum(bits[column] for column in columns), columns) for columns in combinations(audited.quasi, n)]
+        return audited.stage(
             "audit/minimal_uniques.sql",
             f"minimal_uniques_{n}",
             view=False,
-            units=units(subject),
+            units=units(audited),
             smaller=list(found.values()),
             number=n,
             subsets=chosen,
         )
 
     for n in range(1, size + 1):
-        found[n] = subject.once(f"minimal_uniques_{n}", partial(stage, n))
+        found[n] = audited.once(f"minimal_uniques_{n}", partial(stage, n))
     return found
 
 
-def scores(subject: Subject, size: int, weigh: Weigh) -> Name:
+def scores(audited: AuditedRelease, size: int, weigh: Weigh) -> Name:
     """Stage the score of every unit that has one."""
-    uniques = _weighed(subject, size, weigh)
+    uniques = _weighed(audited, size, weigh)
     into = f"suda_scores_{weigh.__name__}_{size}"
-    return subject.once(into, lambda: subject.stage("audit/suda_scores.sql", into, view=False, minimal_uniques=uniques))
+    return audited.once(into, lambda: audited.stage("audit/suda_scores.sql", into, view=False, minimal_uniques=uniques))
 
 
 def dis_suda(levels: Mapping[float, int], *, uniques: int, paired: int, m: int, fraction: float) -> dict[float, float]:
@@ -236,22 +236,22 @@ class Suda(Detail):
     dis_suda: DisSuda
 
 
-def _weighed(subject: Subject, size: int, weigh: Weigh) -> list[tuple[Name, float]]:
-    return [(name, weigh(len(subject.quasi), n, size)) for n, name in minimal_uniques(subject, size).items()]
+def _weighed(audited: AuditedRelease, size: int, weigh: Weigh) -> list[tuple[Name, float]]:
+    return [(name, weigh(len(audited.quasi), n, size)) for n, name in minimal_uniques(audited, size).items()]
 
 
-def _scored(subject: Subject, suda_size: int | None, sampling_fraction: float | None, weigh: Weigh) -> Found:
-    m = len(subject.quasi)
+def _scored(audited: AuditedRelease, suda_size: int | None, sampling_fraction: float | None, weigh: Weigh) -> Found:
+    m = len(audited.quasi)
     size = min(suda_size or m, m)
-    if subject.nulls == "wildcard":
+    if audited.nulls == "wildcard":
         return Found(None, reason=_WILDCARD)
-    rows = subject.warehouse.rows("audit/suda_levels.sql", scores=scores(subject, size, weigh))
+    rows = audited.warehouse.rows("audit/suda_levels.sql", scores=scores(audited, size, weigh))
     levels: dict[float, int] = dict(rows)
     total = sum(score * records for score, records in levels.items())
-    shares = subject.warehouse.rows(
+    shares = audited.warehouse.rows(
         "audit/suda_contributions.sql",
-        minimal_uniques=_weighed(subject, size, weigh),
-        columns=[(column, 2**index) for index, column in enumerate(subject.quasi)],
+        minimal_uniques=_weighed(audited, size, weigh),
+        columns=[(column, 2**index) for index, column in enumerate(audited.quasi)],
     )
     return Found(
         max(levels, default=0.0),
@@ -260,24 +260,24 @@ def _scored(subject: Subject, suda_size: int | None, sampling_fraction: float | 
             sum(levels.values()),
             size,
             {name: 100 * (part or 0) / total if total else 0.0 for name, part in shares},
-            _dis(subject, levels, sampling_fraction),
+            _dis(audited, levels, sampling_fraction),
         ),
     )
 
 
-def _dis(subject: Subject, levels: dict[float, int], fraction: float | None) -> DisSuda:
+def _dis(audited: AuditedRelease, levels: dict[float, int], fraction: float | None) -> DisSuda:
     """Return the highest DIS-SUDA, and how many records are in each tenth."""
     if fraction == 0:
         raise ParameterError("audit, --sampling-fraction", "must be above 0", "0")
-    if fraction is None and subject.weight is None:
+    if fraction is None and audited.weight is None:
         return DisSuda("needs --sampling-fraction or --weight")
-    if len(subject.quasi) >= _TOO_MANY_FOR_DIS:
+    if len(audited.quasi) >= _TOO_MANY_FOR_DIS:
         return DisSuda(f"is not defined for {_TOO_MANY_FOR_DIS} columns and more")
     if fraction is None:
-        weighted = subject.warehouse.record("audit/sampling_fraction.sql", weighted_cells=subject.weighted_cells)
+        weighted = audited.warehouse.record("audit/sampling_fraction.sql", weighted_cells=audited.weighted_cells)
         fraction = weighted["fraction"]
-    sizes = {size: records for size, (_, records) in sizes_of(subject).sizes.items()}
-    found = dis_suda(levels, uniques=sizes.get(1, 0), paired=sizes.get(2, 0), m=len(subject.quasi), fraction=fraction)
+    sizes = {size: records for size, (_, records) in sizes_of(audited).sizes.items()}
+    found = dis_suda(levels, uniques=sizes.get(1, 0), paired=sizes.get(2, 0), m=len(audited.quasi), fraction=fraction)
     tenths = {f"{tenth / 10:g}": 0 for tenth in range(1, 11)}
     for score, probability in found.items():
         tenths[f"{max(1, ceil(round(10 * probability, 9))) / 10:g}"] += levels[score]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.comparison import comparison
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 from sqlmicro.database.source import Source
 from sqlmicro.options.params import Param
 from sqlmicro.safe_method.compare import DistanceOptions, compare
@@ -32,7 +32,7 @@ class Deviating(Detail):
     templates=("safe/cells.sql", "safe/deviations.sql", "safe/moments.sql"),
 )
 def safe_distance(
-    subject: Subject,
+    audited: AuditedRelease,
     limit: float | None,
     *,
     order: Annotated[int, Param("SAFE distance: tables of up to this many nominal columns.", min=1, max=10)] = 3,
@@ -44,11 +44,11 @@ def safe_distance(
     Found
         The value is the distance, `orders` the deviations by the number of columns of a table.
     """
-    found = comparison(subject)
-    original, release = subject.original, subject.release
+    found = comparison(audited)
+    original, release = audited.original, audited.release
     assert original is not None
     result = compare(
-        subject.warehouse,
+        audited.warehouse,
         Source(original.relation, "original", original.columns, is_table=False),
         Source(release.relation, "release", release.columns, is_table=False),
         DistanceOptions(
@@ -58,5 +58,5 @@ def safe_distance(
             order=order,
         ),
     )
-    names = tuple(column.name for column in subject.shared)
+    names = tuple(column.name for column in audited.shared)
     return Found(result.parts.distance, names, Deviating(result.parts.orders, order))

@@ -18,8 +18,8 @@ from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.distance import Deviations
 
 if TYPE_CHECKING:
+    from sqlmicro.audits.audited import AuditedRelease
     from sqlmicro.audits.comparison import Comparison
-    from sqlmicro.audits.subject import Subject
     from sqlmicro.database.columns import Column
 
 MOST_VALUES = 12
@@ -77,32 +77,32 @@ class TableFacts:
     tables: list[OneTable]
 
 
-def columns(subject: Subject, k: int) -> list[ColumnFacts]:
+def columns(audited: AuditedRelease, k: int) -> list[ColumnFacts]:
     """Return what every column looks like before and after; without an original, after only.
 
     What is before is None without an original.
     """
 
     # Without an original the release stands for it: the same rules, and the first of two equal figures is left out.
-    both = subject if subject.original else replace(subject, original=subject.release, _made={})
+    both = audited if audited.original else replace(audited, original=audited.release, _made={})
     try:
         found = comparison(both)
     except NothingToMeasure:
         return []
     described = {**_numeric(both, found, k), **_nominal(both, found, k)}
     shown = [described[column.name] for column in both.shared]
-    return shown if subject.original else [column.without_before() for column in shown]
+    return shown if audited.original else [column.without_before() for column in shown]
 
 
-def _numeric(subject: Subject, found: Comparison, k: int) -> dict[str, ColumnFacts]:
+def _numeric(audited: AuditedRelease, found: Comparison, k: int) -> dict[str, ColumnFacts]:
     if not found.numeric:
         return {}
     relations = {"before": found.original, "after": found.released}
-    quantiles = {side: _quantiles(subject, relation, found.numeric, k) for side, relation in relations.items()}
+    quantiles = {side: _quantiles(audited, relation, found.numeric, k) for side, relation in relations.items()}
     moments = {
         side: {
             name: (int(records), mean, variance)
-            for name, records, mean, variance, _ in subject.warehouse.rows(
+            for name, records, mean, variance, _ in audited.warehouse.rows(
                 "audit/numeric_summaries.sql", relation=relation, columns=found.numeric
             )
         }
@@ -112,7 +112,7 @@ def _numeric(subject: Subject, found: Comparison, k: int) -> dict[str, ColumnFac
     binned = [(column, found_edges) for column, found_edges in cut if found_edges]
     counts: dict[str, dict[int, tuple[int, int]]] = {}
     if binned:
-        for name, place, old, new in subject.warehouse.rows(
+        for name, place, old, new in audited.warehouse.rows(
             "report/bins.sql", original=found.original, released=found.released, columns=binned
         ):
             counts.setdefault(name, {})[place] = (int(old), int(new))
@@ -129,8 +129,10 @@ def _lines(column: Column, quantiles: Mapping[tuple[str, float], float]) -> list
     return edges(*(inner if None in outer else outer))
 
 
-def _quantiles(subject: Subject, relation: Any, numeric: Sequence[Column], k: int) -> dict[tuple[str, float], float]:
-    rows = subject.warehouse.rows("report/quantiles.sql", relation=relation, columns=numeric, levels=list(LEVELS), k=k)
+def _quantiles(
+    audited: AuditedRelease, relation: Any, numeric: Sequence[Column], k: int
+) -> dict[tuple[str, float], float]:
+    rows = audited.warehouse.rows("report/quantiles.sql", relation=relation, columns=numeric, levels=list(LEVELS), k=k)
     return {(name, float(level)): value for name, level, value in rows if value is not None}
 
 
@@ -192,10 +194,10 @@ def _summary(
     return rows + [Figure(name, text(quantile("before", at)), text(quantile("after", at))) for at, name in named]
 
 
-def _nominal(subject: Subject, found: Comparison, k: int) -> dict[str, ColumnFacts]:
+def _nominal(audited: AuditedRelease, found: Comparison, k: int) -> dict[str, ColumnFacts]:
     if not found.nominal:
         return {}
-    rows = subject.warehouse.rows("report/categories.sql", **found.of(found.nominal), k=k, most=MOST_VALUES)
+    rows = audited.warehouse.rows("report/categories.sql", **found.of(found.nominal), k=k, most=MOST_VALUES)
     by_name: dict[str, list[tuple[int, Any, int, int]]] = {column.name: [] for column in found.nominal}
     for name, place, value, before, after in rows:
         by_name[name].append((int(place), value, int(before), int(after)))
@@ -230,28 +232,28 @@ def _shares(bars: Sequence[Counted]) -> list[Bar]:
     return [Bar(bar.label, bar.before / before, bar.after / after) for bar in bars]
 
 
-def deviations(subject: Subject, found: float, of: Deviating) -> TableFacts:
+def deviations(audited: AuditedRelease, found: float, of: Deviating) -> TableFacts:
     """Return by how much the contingency tables differ: by the number of their columns, and the tables one by one.
 
     The share of a table is half the sum of the absolute differences of its cells, of all records: how many records
     would have to change their cell to make it the table of the original.
     """
-    return TableFacts(found, of.orders, _tables(subject, of.order))
+    return TableFacts(found, of.orders, _tables(audited, of.order))
 
 
-def _tables(subject: Subject, order: int) -> list[OneTable]:
-    found = comparison(subject)
+def _tables(audited: AuditedRelease, order: int) -> list[OneTable]:
+    found = comparison(audited)
     if not found.nominal:
         return []
-    run = subject.warehouse.run
+    run = audited.warehouse.run
     files = {
         side: run("safe/cells.sql", f"report_{side}", relation=relation, columns=found.nominal)
         for side, relation in (("original", found.original), ("changed", found.released))
     }
-    records = subject.warehouse.count(found.original)
+    records = audited.warehouse.count(found.original)
     tables = []
     for used, sets in distance.batches(found.nominal, min(order, 2)):
-        rows = subject.warehouse.rows(
+        rows = audited.warehouse.rows(
             "safe/deviations.sql",
             original=files["original"],
             changed=files["changed"],

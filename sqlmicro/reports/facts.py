@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from sqlmicro.attacks.report import NotTried
 from sqlmicro.audits import inputs, k_anonymity, promised, runner
 from sqlmicro.audits.information_loss import LossByColumn
-from sqlmicro.audits.inputs import SubjectOptions
+from sqlmicro.audits.inputs import AuditedOptions
 from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.missing import MissingRates
 from sqlmicro.audits.moments import Correlated
@@ -34,7 +34,7 @@ from sqlmicro.reports.recorded import RecordedCandidate, RecordedCheck, Recorded
 from sqlmicro.system.reporting import WHOLE, named
 
 if TYPE_CHECKING:
-    from sqlmicro.audits.subject import Subject
+    from sqlmicro.audits.audited import AuditedRelease
     from sqlmicro.database.columns import Column
     from sqlmicro.database.warehouse import Warehouse
 
@@ -44,7 +44,7 @@ _DISTANCES = ("hellinger", "emd")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(DbOption, AttachOption, SubjectOptions, MachineOptions, ReaderOptions):
+class ReportOptions(DbOption, AttachOption, AuditedOptions, MachineOptions, ReaderOptions):
     """What `sqlmicro report` takes."""
 
     release: Annotated[
@@ -199,22 +199,22 @@ def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[Facts, Verdic
         When nothing is recorded of the release and no --quasi is given.
     """
     known = recorded.find_release(warehouse, options.release)
-    subject, facts = _subject(warehouse, options, known)
+    audited, facts = _audited(warehouse, options, known)
     warehouse.seal()
-    verdict = _verdict(subject, known.promises if known else Promises(), options)
+    verdict = _verdict(audited, known.promises if known else Promises(), options)
     if not options.quasi:
         quasi = [name for name in verdict.quasi if name not in facts.sensitive]
-        subject = replace(subject, quasi=tuple(pick(subject.release.columns, quasi, "report, --quasi")), _made={})
+        audited = replace(audited, quasi=tuple(pick(audited.release.columns, quasi, "report, --quasi")), _made={})
     facts.verdict, facts.passed = verdict.told(), verdict.passed
-    facts.quasi = [column.name for column in subject.quasi]
+    facts.quasi = [column.name for column in audited.quasi]
     facts.min_k = max([one.k for one in verdict.promised] + [step.k or 0 for step in facts.steps], default=0)
     facts.min_k = facts.min_k or SMALLEST_K
     needed = max((one.k for one in verdict.promised if set(one.columns) == set(facts.quasi)), default=0)
-    _measure(subject, facts, _audits(subject, options, needed), known)
+    _measure(audited, facts, _audits(audited, options, needed), known)
     return facts, verdict, known
 
 
-def _measure(subject: Subject, facts: Facts, rows: Sequence[AuditRow], known: RecordedRelease | None) -> None:
+def _measure(audited: AuditedRelease, facts: Facts, rows: Sequence[AuditRow], known: RecordedRelease | None) -> None:
     """Put what was measured into the facts."""
     k = facts.min_k
     facts.audits = [_audit(row) for row in rows]
@@ -222,7 +222,7 @@ def _measure(subject: Subject, facts: Facts, rows: Sequence[AuditRow], known: Re
     steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
     facts.class_sizes = [ClassFacts(step.label, step.classes, step.records) for step in steps]
     facts.below_k = sum(size * n for size, n in sizes.items() if size < k)
-    facts.columns = distributions.columns(subject, k)
+    facts.columns = distributions.columns(audited, k)
     facts.loss = LossFacts(known.il if known else None, {}, {}, False)
     for row in rows:
         if row.value is None:
@@ -239,33 +239,35 @@ def _measure(subject: Subject, facts: Facts, rows: Sequence[AuditRow], known: Re
         elif isinstance(found, MissingRates):
             facts.missing = disclosure.missing(found, k)
         elif isinstance(found, Deviating):
-            facts.deviations = distributions.deviations(subject, row.value, found)
+            facts.deviations = distributions.deviations(audited, row.value, found)
 
 
-def _verdict(subject: Subject, promises: Promises, options: ReportOptions) -> Verdict:
+def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions) -> Verdict:
     """Return what the release is worth by now, counting records, or entities where these are named."""
 
-    count = promised.counter(subject.warehouse, subject.release.relation)
-    if subject.entity is not None or subject.nulls != "own_value":
+    count = promised.counter(audited.warehouse, audited.release.relation)
+    if audited.entity is not None or audited.nulls != "own_value":
 
         def count(columns: Sequence[Column]) -> int:
-            return k_anonymity.sizes_of(replace(subject, quasi=tuple(columns), _made={})).k
+            return k_anonymity.sizes_of(replace(audited, quasi=tuple(columns), _made={})).k
 
-    apart = {column.name: "sensitive" for column in subject.sensitive}
-    if subject.weight is not None:
-        apart[subject.weight.name] = "weight"
-    quasi = [column.name for column in subject.quasi]
+    apart = {column.name: "sensitive" for column in audited.sensitive}
+    if audited.weight is not None:
+        apart[audited.weight.name] = "weight"
+    quasi = [column.name for column in audited.quasi]
     if options.min_k and not quasi:
         left_out = {*apart, *promises.apart}
-        everything = [column.name for column in subject.release.columns if column.name not in left_out]
+        everything = [column.name for column in audited.release.columns if column.name not in left_out]
         quasi = max((list(columns) for _, columns in promises.over), key=len, default=everything)
     demanded = [(options.min_k, quasi)] if options.min_k else []
-    unit = subject.entity.name if subject.entity else ""
-    columns = subject.release.columns
+    unit = audited.entity.name if audited.entity else ""
+    columns = audited.release.columns
     return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
 
 
-def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedRelease | None) -> tuple[Subject, Facts]:
+def _audited(
+    warehouse: Warehouse, options: ReportOptions, known: RecordedRelease | None
+) -> tuple[AuditedRelease, Facts]:
     """Return what is audited, and the facts that say what it is."""
 
     table = known.target if known else options.release
@@ -282,20 +284,8 @@ def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedReleas
             "report, --quasi", "is needed where nothing is recorded of the release", "none",
             f"The table has: {', '.join(column.name for column in release.columns)}",
         )  # fmt: skip
-    original, why = options.original, ""
-    if original is None:
-        original, why = recorded.original_of(known)
-    subject = inputs.subject(warehouse, table, replace(options, original=None))
-    if original is not None:
-        try:
-            theirs = find_source(warehouse, original, options, name="original_source")
-            if theirs.relation == release.relation and not theirs.is_file:
-                raise InputError("--original", "must not be the release itself", repr(original))
-            subject = replace(subject, original=theirs)
-        except InputError:
-            if options.original is not None:
-                raise
-            original, why = None, f"its source, {original}, is no longer there; name it with --original"
+    audited = inputs.audited(warehouse, table, replace(options, original=None))
+    audited, original, why = _with_original(audited, options, known)
     facts = Facts(
         release=known.id if known else None,
         table=table,
@@ -304,11 +294,11 @@ def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedReleas
         no_original=why,
         unit=options.entity,
         nulls=options.nulls,
-        sensitive=[column.name for column in subject.sensitive],
+        sensitive=[column.name for column in audited.sensitive],
         records=warehouse.count(release.relation),
         records_before=RecordsBefore(
             known.n + (known.suppressed or 0) if known else None,
-            warehouse.count(subject.original.relation) if subject.original else None,
+            warehouse.count(audited.original.relation) if audited.original else None,
         ),
         started=str(known.started)[:16] if known else None,
         steps=recorded.steps_of(known) if known else [],
@@ -325,16 +315,36 @@ def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedReleas
         other_candidates=[],
         safe_candidates=known.candidates if known else [],
     )
-    return subject, facts
+    return audited, facts
 
 
-def _audits(subject: Subject, options: ReportOptions, needed: int) -> list[AuditRow]:
+def _with_original(
+    audited: AuditedRelease, options: ReportOptions, known: RecordedRelease | None
+) -> tuple[AuditedRelease, str | None, str]:
+    """Return the release beside its original, the name of that, and why there is none."""
+    original, why = options.original, ""
+    if original is None:
+        original, why = recorded.original_of(known)
+    if original is None:
+        return audited, None, why
+    try:
+        theirs = find_source(audited.warehouse, original, options, name="original_source")
+        if theirs.relation == audited.release.relation and not theirs.is_file:
+            raise InputError("--original", "must not be the release itself", repr(original))
+    except InputError:
+        if options.original is not None:
+            raise
+        return audited, None, f"its source, {original}, is no longer there; name it with --original"
+    return replace(audited, original=theirs), original, why
+
+
+def _audits(audited: AuditedRelease, options: ReportOptions, needed: int) -> list[AuditRow]:
     """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
 
-    rows = runner.run(subject, (), {k_anonymity.GATE: needed} if needed and subject.quasi else {}, {})
+    rows = runner.run(audited, (), {k_anonymity.GATE: needed} if needed and audited.quasi else {}, {})
     rows = [row for row in rows if find(row.check).gate]
-    if subject.original is not None:
-        rows += runner.run(subject, ("safe-distance",), {}, {"order": options.order})
+    if audited.original is not None:
+        rows += runner.run(audited, ("safe-distance",), {}, {"order": options.order})
     return rows
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Grouping:
+class GroupedCells:
     """How many records of which cell are in which group; all arrays have the same length."""
 
     cell: np.ndarray
@@ -150,7 +150,7 @@ class Trial:
 
     def add(
         self,
-        grouping: Grouping,
+        grouped: GroupedCells,
         files: tuple[Name, Name],
         algorithm: str,
         which: str,
@@ -167,16 +167,16 @@ class Trial:
             warehouse, cells.file, released, cells.nominal, cells.numeric, self.order, self.weights
         )
         loss = distance.numeric_loss(warehouse, cells.relation, released, members, cells.numeric)
-        sizes = np.bincount(grouping.label, grouping.n)
+        sizes = np.bincount(grouped.label, grouped.n)
         self.found.append(
             Candidate(
-                self.number, algorithm, which, unification, grouping.dropped, members, released, measured, loss, sizes,
+                self.number, algorithm, which, unification, grouped.dropped, members, released, measured, loss, sizes,
                 meter.read(), occurring,
             )
         )  # fmt: skip
 
 
-def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: int, small_groups: str) -> Grouping:
+def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: int, small_groups: str) -> GroupedCells:
     """Group the cells of every stratum by one algorithm; groups below k are merged or dropped.
 
     Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns: that changes
@@ -205,12 +205,12 @@ def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: 
             parts.append((inside[rows], label + groups, n))
             groups += int(label.max(initial=-1)) + 1
     cell, label, n = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return Grouping(cell, label, n, dropped)
+    return GroupedCells(cell, label, n, dropped)
 
 
-def load_members(work: Work, grouping: Grouping, title: str, number: int) -> Name:
+def load_members(work: Work, grouped: GroupedCells, title: str, number: int) -> Name:
     """Write a grouping back to the warehouse."""
     import pyarrow as pa
 
-    table = pa.table({"cell": grouping.cell, "label": grouping.label, "n": grouping.n})
+    table = pa.table({"cell": grouped.cell, "label": grouped.label, "n": grouped.n})
     return work.load(table, f"members_{number}", f"filled with the groups of {title}")

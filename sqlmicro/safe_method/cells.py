@@ -40,7 +40,7 @@ class Cells:
     codes: np.ndarray
     raw: np.ndarray
     numbers: np.ndarray
-    weighing: Column | None
+    weight_column: Column | None
     weights: np.ndarray
 
     def passes(self) -> tuple[Pass, ...]:
@@ -65,14 +65,16 @@ class Cells:
         return int(self.numbers.shape[1]) + sum(int(code.max()) + 1 for code in self.codes.T)
 
 
-def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], weighing: Column | None = None) -> Cells:
-    """Aggregate the records to cells; no group crosses strata, which are nominal; `weighing` has the weights."""
+def make_cells(
+    work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], weight_column: Column | None = None
+) -> Cells:
+    """Aggregate the records to cells; no group crosses strata, which are nominal; `weight_column` has the weights."""
     import numpy as np
 
     numeric_columns, nominal_columns = _by_scale(work, numeric, nominal)
     strata = [column for column in work.by if isinstance(column, Column)]
     nominal_columns = list(dict.fromkeys([*strata, *nominal_columns]))
-    weights = [weighing] if weighing else []
+    weights = [weight_column] if weight_column else []
     key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
     relation = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
     read = work.warehouse.arrays(
@@ -89,10 +91,10 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], w
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
-    weight = np.array(read[weighing.staged], dtype=float) if weighing else np.ones(len(n))
+    weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
     return Cells(
         relation,
-        weighed(work, original, [*nominal_columns, *numeric_columns], weighing),
+        weighed(work, original, [*nominal_columns, *numeric_columns], weight_column),
         nominal_columns,
         numeric_columns,
         key,
@@ -101,21 +103,21 @@ def make_cells(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], w
         codes,
         raw,
         standardise(raw, n),
-        weighing,
+        weight_column,
         weight * n.sum() / (weight @ n),
     )
 
 
-def weighed(work: Work, cells: Name, columns: Sequence[Column], weighing: Column | None) -> Name:
+def weighed(work: Work, cells: Name, columns: Sequence[Column], weight_column: Column | None) -> Name:
     """Return cells in which n is the sum of the weights; where there are none, the cells."""
-    if weighing is None:
+    if weight_column is None:
         return cells
     return work.run(
-        "safe/weighted_cells.sql", "weighted_cells", view=True, cells=cells, columns=columns, weights=weighing
+        "safe/weighted_cells.sql", "weighted_cells", view=True, cells=cells, columns=columns, weights=weight_column
     )
 
 
-def check_weights(work: Work, weighing: Column) -> None:
+def check_weights(work: Work, weight_column: Column) -> None:
     """Refuse weights that are no numbers above 0, and say what they may tell.
 
     Raises
@@ -126,9 +128,9 @@ def check_weights(work: Work, weighing: Column) -> None:
         For records without a weight that can be used.
     """
     where = f"{work.where}, weights"
-    if weighing.family not in ("integer", "decimal", "float"):
-        raise ParameterError(where, "must be a column of numbers", f"{weighing.name} ({weighing.type})")
-    found = work.record("safe/unfit_weights.sql", relation=work.relation, weights=weighing)
+    if weight_column.family not in ("integer", "decimal", "float"):
+        raise ParameterError(where, "must be a column of numbers", f"{weight_column.name} ({weight_column.type})")
+    found = work.record("safe/unfit_weights.sql", relation=work.relation, weights=weight_column)
     if found["records"]:
         raise InputError(
             where,
@@ -136,8 +138,8 @@ def check_weights(work: Work, weighing: Column) -> None:
             f"{found['records']:,} of {found['records_in_all']:,} records without one",
         )
     work.note(
-        f"weights: {weighing.name}, released as it is ({found['distinct_weights']:,} distinct). Counts and sums are "
-        "weighted, k is not: a weight that few records have can tell them apart"
+        f"weights: {weight_column.name}, released as it is ({found['distinct_weights']:,} distinct). Counts and sums "
+        "are weighted, k is not: a weight that few records have can tell them apart"
     )
 
 

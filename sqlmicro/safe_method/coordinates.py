@@ -78,7 +78,7 @@ def near_ones(columns: Coordinates) -> np.ndarray:
     """Return the combinations near to each: the nearest of its neighbours in orders that start with each column."""
     import numpy as np
 
-    nearest = late("sqlmicro.safe_method._way_kernels", "nearest")
+    nearest = late("sqlmicro.safe_method._nearest_kernels", "nearest")
 
     every = columns.all
     turned = [every[j:] + every[:j] for j in range(min(len(every), _NEAR))]

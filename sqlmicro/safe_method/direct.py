@@ -10,11 +10,11 @@ from sqlmicro.database.columns import Column, numbers_by_column
 from sqlmicro.errors import ParameterError
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort
-from sqlmicro.safe_method.candidates import Grouping
+from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
-from sqlmicro.safe_method.weighing import exchanged
+from sqlmicro.safe_method.weight_exchange import exchanged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -41,7 +41,7 @@ class Settings:
 class Placement:
     """Where the records go: a grouping of the cells, and per label the cell whose own values the group takes."""
 
-    grouping: Grouping
+    grouped: GroupedCells
     combination: np.ndarray
     own: list[Column]
     averaged: list[Column]
@@ -90,15 +90,15 @@ def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
             moved += int(found.count[found.cell != found.target].sum())
             stopped |= found.stopped
             cell, target, count = deal(reduced, n, found.cell, found.target, found.count)
-            if cells.weighing:
+            if cells.weight_column:
                 cell, target, count = _by_weight(file, reduced, weights, (cell, target, count), rng, progress.tick)
             cell, label, count, becomes = subgroups(X[inside], cell, target, count, k, rng)
             parts.append((inside[cell], label + labels, count))
             combinations.append(inside[first[becomes]])
             labels += len(becomes)
     merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    grouping = Grouping(merged[0], merged[1], merged[2], dropped=0)
-    return Placement(grouping, np.concatenate(combinations), own, averaged, moved, stopped)
+    grouped = GroupedCells(merged[0], merged[1], merged[2], dropped=0)
+    return Placement(grouped, np.concatenate(combinations), own, averaged, moved, stopped)
 
 
 def _by_weight(

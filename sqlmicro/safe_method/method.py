@@ -153,10 +153,10 @@ def safe(
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
     parts = distance.Weights(count_weight, sum_weight).check(work.where)
-    weighing = work.kept(weights, "weights") if weights else None
-    if weighing:
-        check_weights(work, weighing)
-    cells = make_cells(work, numeric, nominal, weighing)
+    weight_column = work.kept(weights, "weights") if weights else None
+    if weight_column:
+        check_weights(work, weight_column)
+    cells = make_cells(work, numeric, nominal, weight_column)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
     trial = Trial(work, cells, order, parts)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
@@ -209,20 +209,20 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
     for which in passes:
         meter = Meter()
         try:
-            grouping = group_cells(work, cells, one, which, k, small_groups)
+            grouped = group_cells(work, cells, one, which, k, small_groups)
         except NoCluster as none:
             work.note(f"{which} columns: {none}")
             continue
-        if not len(grouping.n):
+        if not len(grouped.n):
             work.note(f"{one.text}, {which} columns: no group of {k} records was formed")
             continue
-        members = load_members(work, grouping, f"{one.text}, {which} columns", trial.number)
-        groups = Representatives(work, cells.relation, members, trial.number, cells.weighing)
+        members = load_members(work, grouped, f"{one.text}, {which} columns", trial.number)
+        groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
         spent = meter.read()
         for how in ways:
             meter = Meter(spent)
             file = groups.file(how, cells.numeric, cells.nominal, trial.number)
-            trial.add(grouping, (members, file), one.text, which, str(how), meter)
+            trial.add(grouped, (members, file), one.text, which, str(how), meter)
 
 
 def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings) -> None:
@@ -237,8 +237,8 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
     )
     if placement.stopped:
         work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
-    members = load_members(work, placement.grouping, "the direct search", trial.number)
-    groups = Representatives(work, cells.relation, members, trial.number, cells.weighing)
+    members = load_members(work, placement.grouped, "the direct search", trial.number)
+    groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
     spent = meter.read()
     kept = [*cells.nominal, *placement.own]
     for how in [Unification(name, "") for name in numbers] if placement.averaged else [Unification("", "")]:
@@ -248,7 +248,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
         file = rounded(work, file, how, placement.averaged, kept, trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
         occurring = tuple(column.name for column in kept)
-        trial.add(placement.grouping, (members, file), "search", "all", shown, meter, occurring)
+        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, occurring)
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:

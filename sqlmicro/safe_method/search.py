@@ -11,7 +11,7 @@ from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.problem import Objective, make_problem
-from sqlmicro.safe_method.ways import ways
+from sqlmicro.safe_method.reassignment import reassigned
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,7 +180,7 @@ def placed(
     """Say which records become what, for the number of records every combination shall have."""
     import numpy as np
 
-    leaving, joining = ways(columns, n, new_n)
+    leaving, joining = reassigned(columns, n, new_n)
     stay = np.flatnonzero(np.minimum(n, new_n))
     pairs, moved = np.unique(np.stack([leaving, joining]), axis=1, return_counts=True)
     return Placement(

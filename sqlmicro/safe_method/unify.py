@@ -87,11 +87,13 @@ def _digits(column: Column) -> int:
 class Representatives:
     """The means, medians, modes and medoids of one grouping; what several unifications share is made once."""
 
-    def __init__(self, work: Work, cells: Name, members: Name, number: int, weighing: Column | None = None) -> None:
+    def __init__(
+        self, work: Work, cells: Name, members: Name, number: int, weight_column: Column | None = None
+    ) -> None:
         self._work, self._cells, self._members, self._number = work, cells, members, number
         self._made: dict[str, Name] = {}
-        if weighing:
-            self._members = self._of_groups("safe/weighted_members.sql", "weighted_members", weights=weighing)
+        if weight_column:
+            self._members = self._of_groups("safe/weighted_members.sql", "weighted_members", weights=weight_column)
 
     def file(self, how: Unification, numeric: Sequence[Column], nominal: Sequence[Column], number: int) -> Name:
         """Return the file in which every record has the values of its group: label, the columns, n."""

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sqlmicro.attacks import registry
+from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease, attacked_release
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import UNKNOWN, Knowledge
-from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
 from sqlmicro.attacks.registry import Attack, NothingToAttack, attacks, find
 from sqlmicro.attacks.report import AttackReport, NotTried
 from sqlmicro.attacks.row import AttackRow
@@ -90,14 +90,14 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
         found = [_find(warehouse, options, f"release_{number}", name) for number, name in enumerate(options.release, 1)]
         warehouse.seal()
         sensitive = pick(found[0].columns, options.sensitive, "attack, --sensitive")
-        pairs = [
-            pair(
+        releases = [
+            attacked_release(
                 warehouse, original, one, but=[c.name for c in sensitive], columns=options.columns,
                 match=options.match, nominal=options.nominal, sample=options.sample,
             )
             for one in found
         ]  # fmt: skip
-        both = [column.name for column in sensitive if column in (*pairs[0].columns, *pairs[0].match)]
+        both = [column.name for column in sensitive if column in (*releases[0].columns, *releases[0].match)]
         if both:
             raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
         number = release_of(warehouse, found[0].label, found[0].relation)
@@ -105,7 +105,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
         manifest = _manifest(options.manifest)
         published = [*leaves(_as_published(warehouse, number)), *leaves(manifest)]
         recipe = _recipe(_parameters(manifest) or (record.parameters if record else None))
-        knowledge = Knowledge(pairs, sensitive, published, recipe, options.settings)
+        knowledge = Knowledge(releases, sensitive, published, recipe, options.settings)
         made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
         verdict = promised.measured(
             found[0].columns, record.promises if record else Promises(), promised.counter(warehouse, found[0].relation),
@@ -198,7 +198,7 @@ def _report(
     made: Sequence[tuple[Attack, list[AttackRow] | str]],
     verdict: Verdict,
 ) -> AttackReport:
-    first: Pair = knowledge.pair
+    first: AttackedRelease = knowledge.first
     promise = least([step.promise for step in record.parameters.steps]) if record else None
     report = AttackReport(
         original=options.original,

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from sqlmicro.attacks.attacked import attacked_release
 from sqlmicro.attacks.linkage import distance_linkage
-from sqlmicro.attacks.pair import pair
 from sqlmicro.audits import information_loss, promised
 from sqlmicro.audits.promised import Promises, alone
 from sqlmicro.audits.verdict import Attacked
@@ -307,7 +307,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     known = [column for column in run.known if column in run.source.columns]
     if not known:
         raise InputError(_WHERE, "there must be a released column that an attacker may know", "none")
-    sides = pair(
+    sides = attacked_release(
         warehouse, before, after, columns=[column.staged for column in known], match=["row_id"],
         nominal=[column.staged for column in known if column.name in scales.nominal], sample=sample,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the tests of audits share: a warehouse with a table of rows in it, and the subject of an audit."""
+"""What the tests of audits share: a warehouse with a table of rows in it, and the release under audit."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def audit(warehouse: Warehouse) -> Audit:
                 given_values = [value for row in rows for value in row]
                 warehouse.insert("test", f"INSERT INTO {name} VALUES {records}", given_values)
         options = take(inputs.AuditStep, {**given, "measure": tuple(measure)}, "test")
-        subject = inputs.subject(warehouse, "release", options)
+        audited = inputs.audited(warehouse, "release", options)
         found: dict[str, list[dict[str, Any]]] = {}
-        for row in runner.run(subject, options.measure, options.thresholds, options.settings):
+        for row in runner.run(audited, options.measure, options.thresholds, options.settings):
             found.setdefault(row.check, []).append(as_json(row))
         return found
 

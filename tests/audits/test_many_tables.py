@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlmicro.audits import classes, k_anonymity, runner
-from sqlmicro.audits.subject import Nulls, Subject
+from sqlmicro.audits.audited import AuditedRelease, Nulls
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident
 from sqlmicro.database.warehouse import Warehouse
@@ -126,12 +126,12 @@ def _list(kind: str, literals: Iterable[str]) -> str:
     return f"[{', '.join(f'CAST({literal} AS {plain})' for literal in literals)}]"
 
 
-def subject(warehouse: Warehouse, source: str, batch: Batch, nulls: Nulls) -> Subject:
+def audited(warehouse: Warehouse, source: str, batch: Batch, nulls: Nulls) -> AuditedRelease:
     """Return the stacked tables as an audit sees them."""
     release = find_source(warehouse, source)
     own = {column.name: column for column in release.columns}
     quasi = tuple(own[name] for name in ("t", *(f"q{i}" for i in range(len(batch.kinds)))))
-    return Subject(
+    return AuditedRelease(
         warehouse=warehouse, release=release, quasi=quasi, sensitive=(own["s"], own["income"]), weight=own["w"],
         nulls=nulls, numeric=("income",),
     )  # fmt: skip
@@ -141,14 +141,14 @@ Figures = dict[int, Counter[tuple[Any, ...]]]
 """What every class of every table is found to have, in any order."""
 
 
-def _measured(found: Subject, template: str, **params: Any) -> Figures:
+def _measured(found: AuditedRelease, template: str, **params: Any) -> Figures:
     figures: Figures = {}
     for number, *_, records, measure in found.warehouse.rows(f"audit/{template}.sql", columns=found.quasi, **params):
         figures.setdefault(number, Counter())[int(records), round(float(measure), 9)] += 1
     return figures
 
 
-def measured(found: Subject) -> dict[str, Figures]:
+def measured(found: AuditedRelease) -> dict[str, Figures]:
     """Return what the templates say of the classes of every table."""
     sizes: Figures = {}
     for number, records, size in found.warehouse.query("test", f"SELECT t, records, size FROM {ident(found.cells)}"):
@@ -218,7 +218,7 @@ def check(warehouse: Warehouse, batch: Batch) -> None:
     """Hold all that the audits find of a batch against the definitions, for every reading of NULL."""
     load(warehouse, batch)
     for nulls in NULLS:
-        found = subject(warehouse, "stacked", batch, nulls)
+        found = audited(warehouse, "stacked", batch, nulls)
         got, wanted = measured(found), expected(batch, nulls)
         for name, figures in wanted.items():
             assert _alike(got[name], figures), (nulls, name, batch.kinds)
@@ -287,7 +287,7 @@ def test_every_value_that_is_written_differently_is_a_class(warehouse: Warehouse
         warehouse.query("test", f"COPY stacked TO '{path}' (FORMAT parquet, DICTIONARY_SIZE_LIMIT 1)")
         sources.append(str(path))
     for source in sources:
-        found = subject(warehouse, source, batch, "own_value")
+        found = audited(warehouse, source, batch, "own_value")
         assert k_anonymity.sizes_of(found).histogram == {2: n + 1}
         assert k_anonymity.class_sizes(warehouse, found.release.relation, found.quasi).histogram == {2: n + 1}
         assert len(k_anonymity.smallest(found, 3, 100)) == n + 1

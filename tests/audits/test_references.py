@@ -13,7 +13,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.audits import inputs
-from sqlmicro.audits.subject import Subject
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.params import take
 
@@ -46,8 +46,8 @@ def missing(data_folder: Path, reference_folder: Path, tmp_path_factory: pytest.
     return path
 
 
-def subject(warehouse: Warehouse, path: Path, **given: Any) -> Subject:
-    return inputs.subject(warehouse, str(path), take(inputs.AuditStep, {"quasi": KEYS, **given}, "test"))
+def audited(warehouse: Warehouse, path: Path, **given: Any) -> AuditedRelease:
+    return inputs.audited(warehouse, str(path), take(inputs.AuditStep, {"quasi": KEYS, **given}, "test"))
 
 
 def by_key(
@@ -63,7 +63,7 @@ def key_of(row: dict[str, str], keys: tuple[str, ...] = KEYS) -> tuple[int | Non
 
 
 def test_the_size_and_weight_of_every_class(warehouse: Warehouse, data_folder: Path, reference_folder: Path) -> None:
-    found = subject(warehouse, data_folder / "testdata.csv", weight="sampling_weight")
+    found = audited(warehouse, data_folder / "testdata.csv", weight="sampling_weight")
     cells = by_key(warehouse, found.weighted_cells, "size, total")
     known = read(reference_folder / "risk_testdata.csv.gz")
     for row, theirs in zip(read(data_folder / "testdata.csv"), known, strict=True):
@@ -71,7 +71,7 @@ def test_the_size_and_weight_of_every_class(warehouse: Warehouse, data_folder: P
 
 
 def test_the_individual_risk_of_every_record(warehouse: Warehouse, data_folder: Path, reference_folder: Path) -> None:
-    found = subject(warehouse, data_folder / "testdata.csv", weight="sampling_weight")
+    found = audited(warehouse, data_folder / "testdata.csv", weight="sampling_weight")
     params = {"weighted_cells": found.weighted_cells, "columns": found.quasi}
     risks = by_key(warehouse, found.stage("audit/individual_risk.sql", "risks", **params), "measure")
     known = read(reference_folder / "risk_testdata.csv.gz")
@@ -106,7 +106,7 @@ def test_the_global_risk(data_folder: Path, reference_folder: Path) -> None:
 
 
 def test_missing_values_that_match_every_value(warehouse: Warehouse, missing: Path, reference_folder: Path) -> None:
-    found = subject(warehouse, missing, weight="sampling_weight", nulls="wildcard")
+    found = audited(warehouse, missing, weight="sampling_weight", nulls="wildcard")
     cells = by_key(warehouse, found.weighted_cells, "size, total")
     known = read(reference_folder / "freqCalc_testdata_NA.csv")
     assert len(known) == 4580
@@ -130,7 +130,7 @@ def test_missing_values_are_told_apart_by_reading(missing: Path, reference_folde
 
 def test_the_diversity_of_every_record(warehouse: Warehouse, data_folder: Path, reference_folder: Path) -> None:
     keys = tuple(key for key in KEYS if key != "relat")  # those the figures were made with
-    found = subject(warehouse, data_folder / "testdata.csv", quasi=keys, sensitive=("hhcivil",))
+    found = audited(warehouse, data_folder / "testdata.csv", quasi=keys, sensitive=("hhcivil",))
     members = found.members(found.sensitive[0])
     measured = []
     for name, more in (("distinct_values", {}), ("entropy", {}), ("recursive_diversity", {"c": 2.0})):

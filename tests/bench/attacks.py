@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from _measure import Measure, emit, peak_mb
 
+from sqlmicro.attacks.attacked import attacked_release
 from sqlmicro.attacks.knowledge import Knowledge
-from sqlmicro.attacks.pair import pair
 from sqlmicro.attacks.registry import attacks
 from sqlmicro.database.columns import make_columns
 from sqlmicro.database.source import Source
@@ -64,7 +64,7 @@ def main():
             with Warehouse.open(None, machine=MachineOptions(threads=1)) as warehouse:
                 original = load(warehouse, "original", X, nominal, np.arange(rows))
                 release = load(warehouse, "release", released, codes, rng.permutation(rows))
-                made = pair(warehouse, original, release, match=["id"])
+                made = attacked_release(warehouse, original, release, match=["id"])
                 with Measure() as reading:
                     made.features.X.sum()
                     made.tried.sum()

@@ -36,8 +36,8 @@ def main():
                 warehouse.query("bench", text)
 
             def run(check, warehouse=warehouse, **roles):
-                subject = inputs.subject(warehouse, "people", inputs.SubjectOptions(**roles))
-                (row,) = runner.run(subject, [check], {}, {})
+                audited = inputs.audited(warehouse, "people", inputs.AuditedOptions(**roles))
+                (row,) = runner.run(audited, [check], {}, {})
                 assert row.status == "measured", row
 
             functions = {"group_by": group_by}

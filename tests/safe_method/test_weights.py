@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
-from sqlmicro.safe_method.weighing import exchanged
+from sqlmicro.safe_method.weight_exchange import exchanged
 from sqlmicro.system import secrets
 
 COLUMNS = ["region", "sex", "age"]

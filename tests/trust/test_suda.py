@@ -66,13 +66,13 @@ def by_record(warehouse: Warehouse, rows: Rows, weigh: Weigh, size: int | None =
     """Return the score of every record, in order; of its entity's combination, where entities are counted."""
     names = load(warehouse, rows)
     quasi = tuple(name for name in names if name != given.get("entity"))
-    subject = inputs.subject(warehouse, "release", take(inputs.AuditStep, {"quasi": quasi, **given}, "test"))
-    found = scores(subject, size or len(quasi), weigh)
+    audited = inputs.audited(warehouse, "release", take(inputs.AuditStep, {"quasi": quasi, **given}, "test"))
+    found = scores(audited, size or len(quasi), weigh)
     same = " AND ".join(f"u.{name} IS NOT DISTINCT FROM r.{name}" for name in quasi)
     text = f"""SELECT r.number, max(coalesce(s.score, 0)) FROM memory.main.release AS r
       JOIN {{{{ units | ident }}}} AS u ON {same}
       LEFT JOIN {{{{ scores | ident }}}} AS s USING (cell) GROUP BY ALL ORDER BY ALL"""
-    return [score for _, score in warehouse.query("test", text, units=units(subject), scores=found)]
+    return [score for _, score in warehouse.query("test", text, units=units(audited), scores=found)]
 
 
 def naive_minimal_uniques(rows: Rows) -> list[list[tuple[int, ...]]]:

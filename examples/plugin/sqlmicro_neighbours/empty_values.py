@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Blank(Detail):
     source="an example",
     templates=("sqlmicro_neighbours:audit/blank_texts.sql",),
 )
-def blank_texts(subject: Subject, limit: float | None) -> list[Found]:
+def blank_texts(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """How large a share of a quasi-identifier is blank text."""
     found = []
-    for column in subject.quasi:
-        ((blank, records),) = subject.warehouse.rows(
-            "sqlmicro_neighbours:audit/blank_texts.sql", relation=subject.release.relation, column=column.name
+    for column in audited.quasi:
+        ((blank, records),) = audited.warehouse.rows(
+            "sqlmicro_neighbours:audit/blank_texts.sql", relation=audited.release.relation, column=column.name
         )
         found.append(Found(blank / records if records else None, (column.name,), Blank(blank)))
     return found

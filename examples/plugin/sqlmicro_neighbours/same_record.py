@@ -12,6 +12,6 @@ def first_record(knowledge: Knowledge) -> Measured:
     """Take the first record of the release for everybody."""
     import numpy as np
 
-    pair = knowledge.pair
-    right, chance = found_at(pair, pair.tried, np.zeros(len(pair.tried), dtype=np.int64))
+    attacked = knowledge.first
+    right, chance = found_at(attacked, attacked.tried, np.zeros(len(attacked.tried), dtype=np.int64))
     return Measured(float(right.mean()), chance, len(right))

@@ -15,7 +15,7 @@ _ROUNDS = 80
 _REACH = 100
 
 
-def ways(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def reassigned(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return for every record that moves where it leaves and where it goes, so that few values change.
 
     First those that can keep all values but one, then all but two; the others in lexicographic order. Within equal
@@ -23,7 +23,7 @@ def ways(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[np.nda
     """
     import numpy as np
 
-    uncross = late("sqlmicro.safe_method._way_kernels", "uncross")
+    uncross = late("sqlmicro.safe_method._nearest_kernels", "uncross")
 
     touched = np.flatnonzero(n != new_n)
     every = [column[touched] for column in columns.all]

@@ -1,4 +1,4 @@
-"""What an audit looks at: a release and what is known of its columns, staged so that audits are short SELECTs."""
+"""A release under audit: what is known of its columns, staged so that audits are short SELECTs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARITHMETIC = ("integer", "float", "decimal")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Subject(AssessedRelease):
+class AuditedRelease(AssessedRelease):
     """A release under audit: the roles of its columns, what it is compared with, and how NULL is read.
 
     Parameters
@@ -63,7 +63,7 @@ class Subject(AssessedRelease):
         """Tell whether an input is given, by its name."""
         return bool(getattr(self, need))
 
-    def over(self, quasi: Iterable[Column]) -> Subject:
+    def over(self, quasi: Iterable[Column]) -> AuditedRelease:
         """Return the same release with fewer quasi-identifiers; what was staged or counted once is used again."""
         fewer = tuple(quasi)
         made: dict[str, Any] = {} if self.nulls == "exclude" else {"records": self.records}

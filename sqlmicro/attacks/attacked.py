@@ -1,4 +1,4 @@
-"""Original and release side by side, as an attacker compares them: values, numbers, and which record became which."""
+"""A release beside its original, as an attacker sees both: values, numbers, and which record became which."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Features:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Pair(AssessedRelease):
+class AttackedRelease(AssessedRelease):
     """A release under attack: the columns to attack with, and what tells which record became which.
 
     Parameters
@@ -245,7 +245,7 @@ def _ends(x: np.ndarray, released: Sequence[ranges.Range | None]) -> list[tuple[
     ]
 
 
-def pair(
+def attacked_release(
     warehouse: Warehouse,
     original: Source,
     release: Source,
@@ -255,13 +255,13 @@ def pair(
     nominal: Iterable[str] = (),
     but: Iterable[str] = (),
     sample: int | None = None,
-) -> Pair:
-    """Return original and release side by side.
+) -> AttackedRelease:
+    """Return a release beside its original, as it is attacked.
 
     Parameters
     ----------
     warehouse, original, release, sample
-        As in `Pair`.
+        As in `AttackedRelease`.
     columns, match, nominal : iterable of str
         Names of columns. Without `columns`: those that both tables have, apart from `match` and `but`.
     but : iterable of str
@@ -298,7 +298,7 @@ def pair(
             "none" + (" but those of --match" if matched else ""),
         )
     as_nominal = tuple(column.name for column in pick(chosen, nominal, "attack, --nominal"))
-    return Pair(
+    return AttackedRelease(
         warehouse=warehouse, original=original, release=release, columns=tuple(chosen), match=tuple(matched),
         nominal=as_nominal, sample=sample,
     )  # fmt: skip
