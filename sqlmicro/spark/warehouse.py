@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.database.templates import Name, header, render, statement
+from sqlmicro.database.templates import Name, is_ordered, render, statement
 from sqlmicro.database.warehouse import Logged
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.spark.translate import translate
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _KEPT = ("load/typed.sql", "replace/released.sql")
-_BY_POSITION = "the physical order of the result is its meaning"
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
@@ -110,7 +109,7 @@ class SparkWarehouse:
         frame = self._frame(template, render(template, **params), into)
         if template in _KEPT:
             frame = self.keep(frame)
-        if _BY_POSITION in header(template)["title"]:
+        if is_ordered(template):
             frame = self.numbered(self.keep(frame))
         return self.put(frame, into)
 

@@ -167,13 +167,32 @@ def test_header_is_complete_and_true(template):
     text = (templates.root() / template).read_text(encoding="utf-8")
     lines = text.splitlines()
     top = lines[: next(i for i, line in enumerate(lines) if not line.startswith("--"))]
-    keys = [match[1] for line in top if (match := re.match(r"-- (\w+):", line)) and match[1] in templates.HEADER]
-    assert keys == list(templates.HEADER)
+    known = {*templates.HEADER, *templates.OPTIONAL}
+    keys = [match[1] for line in top if (match := re.match(r"-- (\w+):", line)) and match[1] in known]
+    assert [key for key in keys if key not in templates.OPTIONAL] == list(templates.HEADER)
+    assert len(set(keys)) == len(keys)
     assert not any(line.startswith("--") for line in lines[len(top) :]), "a comment below the header"
     header = templates.header(template)
-    assert all(header[key] for key in templates.HEADER)
+    assert all(header[key] for key in keys)
     used = jinja2.meta.find_undeclared_variables(templates.environment().parse(text))
     assert templates.declared_params(template) == used
+
+
+STORED_IN_ORDER = {template for template in TEMPLATES if templates.is_ordered(template)}
+
+
+def test_what_is_read_by_position_says_in_which_order_it_is_stored():
+    by_position = {
+        template for template in TEMPLATES if re.search(r"^(?!--).*\browid\b", templates.text_of(template), re.M)
+    }
+    names = {Path(template).stem: template for template in STORED_IN_ORDER}
+    read = {names[name] for template in by_position for name in templates.declared_params(template) & names.keys()}
+    assert STORED_IN_ORDER - read == {"load/shuffled.sql"}  # load/numbered.sql counts it by a window without order
+    for template in by_position:
+        assert templates.declared_params(template) & names.keys(), f"{template} reads an order that nobody has said"
+    for template in STORED_IN_ORDER:
+        assert templates.text_of(template).splitlines()[-1].startswith("ORDER BY "), template
+    assert all(case.ordered for case in CASES if case.template in STORED_IN_ORDER)
 
 
 @pytest.mark.parametrize("case", list(numbered(CASES)))
