@@ -1,4 +1,4 @@
-"""What a run left unfinished, as its database knows it: sqlmicro.database.unfinished, empty as long as all went well.
+"""What a run left unfinished, as its database knows it: sqlmicro.unfinished, empty as long as all went well.
 
 - `pending`: the release is recorded, its files are being put in place. Whoever opens the database next, finishes that
   where all files are in place, and takes it back otherwise.

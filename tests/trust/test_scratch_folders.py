@@ -25,8 +25,8 @@ def left_by_a_killed_run(parent: Path) -> Path:
     """Return the folder that a process made in `parent` before it was killed."""
     code = f"""
 import os, pathlib
-from sqlmicro import private
-with private.folder(pathlib.Path({str(parent)!r})) as folder:
+from sqlmicro.system import scratch
+with scratch.folder(pathlib.Path({str(parent)!r})) as folder:
     (folder / "spilled").mkdir()
     (folder / "spilled" / "raw.tmp").write_text({CANARY!r})
     print(folder.parent, flush=True)

@@ -62,7 +62,7 @@ def command(db: Path, verb: str, *arguments: str) -> subprocess.CompletedProcess
 
 
 def left(db: Path) -> list[tuple[Any, ...]]:
-    return query(db, "SELECT state, release FROM sqlmicro.database.unfinished ORDER BY ALL")
+    return query(db, "SELECT state, release FROM sqlmicro.unfinished ORDER BY ALL")
 
 
 def hidden(folder: Path) -> list[str]:
@@ -268,7 +268,7 @@ def test_a_database_of_somebody_else_has_no_file_of_ours_removed(db: Path, tmp_p
     for run, state, place, kept, digest in rows:
         with duckdb.connect(str(db)) as con:
             con.execute(
-                "INSERT INTO sqlmicro.database.unfinished VALUES (?, 77, ?, ?, ?, ?)",
+                "INSERT INTO sqlmicro.unfinished VALUES (?, 77, ?, ?, ?, ?)",
                 [run, state, str(place), None if kept is None else str(kept), digest],
             )
     with Warehouse.open(str(db)):
@@ -287,7 +287,7 @@ def test_a_run_that_is_alive_in_another_thread_is_left_alone(
     def put(planned: Any) -> None:
         real(planned)
         with sqlmicro.open(other) as session:
-            seen.append(session.connection.execute("SELECT count(*) FROM sqlmicro.database.unfinished").fetchall())
+            seen.append(session.connection.execute("SELECT count(*) FROM sqlmicro.unfinished").fetchall())
             session.profile("persons")
 
     with duckdb.connect(str(db)) as other:
