@@ -11,9 +11,11 @@ from sqlmicro.audits import inputs, k_anonymity, runner, sql_macros
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
-from sqlmicro.database.source import find_relation, find_source, may_read, reading, schema_exists, target_name
+from sqlmicro.database.catalog import find_relation, schema_exists, target_name
+from sqlmicro.database.files import may_read, reading
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name, Sql
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure.purge import purge
 from sqlmicro.erasure.residue import residue
 from sqlmicro.errors import InputError, JobError, ParameterError
@@ -88,7 +90,7 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
     if not values["files"]:
         raise ParameterError("register", "at least one file is needed", "none")
     template, params = reading(values["files"], common.reader_options(values))
-    with Warehouse.open(
+    with open_warehouse(
         values["db"], may_create=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         warehouse.reading = ", ".join(values["files"])
@@ -123,7 +125,7 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
 def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Describe a table's columns and propose a scale and a role for each."""
 
-    with Warehouse.open(
+    with open_warehouse(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         attach.attach(warehouse, values["attach"])
@@ -150,7 +152,7 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
 
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
-    with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
+    with open_warehouse(values["db"], read_only=True, **machine) as warehouse:
         attach.attach(warehouse, values["attach"])
         subject = inputs.subject(warehouse, values)
         warehouse.seal()
@@ -184,7 +186,7 @@ def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     if not values["print"]:
         if not values["db"]:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
-        with Warehouse.open(values["db"], progress=progress) as warehouse, warehouse.transaction():
+        with open_warehouse(values["db"], progress=progress) as warehouse, warehouse.transaction():
             must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
@@ -220,7 +222,7 @@ def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
 
     reader = common.reader_options(values)
-    with Warehouse.open(
+    with open_warehouse(
         values["db"],
         read_only=True,
         memory_limit=values["memory_limit"],

@@ -10,7 +10,6 @@ from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.regression import renamed
 from sqlmicro.audits.subject import Subject, Table
 from sqlmicro.database.columns import Column
-from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 
@@ -51,7 +50,7 @@ def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) ->
     original = Table(run.original, tuple(replace(c, type=before[c.name]) for c in columns if c.name in before))
     population = None
     if values["population"]:
-        population = inputs.table(find_source(run.warehouse, values["population"], {}, name="population_source"))
+        population = inputs.table(run.warehouse.source(values["population"], name="population_source"))
     number = (Column("row_id", "BIGINT", "row_id"),)
     subject = Subject(
         run.warehouse,

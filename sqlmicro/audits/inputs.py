@@ -8,7 +8,8 @@ from typing import Any
 from sqlmicro.audits.registry import gates, settings
 from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.source import Source, file_format, find_source
+from sqlmicro.database.files import file_format
+from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.options import common
@@ -42,12 +43,12 @@ def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
         For a table that cannot be found or read.
     """
     reader = common.reader_options(dict(values))
-    release = table(find_source(warehouse, values["table"], reader))
+    release = table(warehouse.source(values["table"], reader))
     others: dict[str, Any] = {}
     for name in ("original", "population"):
         if values[name]:
             theirs = reader if file_format(values[name]) == "csv" else {}
-            others[name] = table(find_source(warehouse, values[name], theirs, name=f"{name}_source"))
+            others[name] = table(warehouse.source(values[name], theirs, name=f"{name}_source"))
     return Subject(warehouse, release, **roles(release.columns, values, "audit, --"), **others)
 
 

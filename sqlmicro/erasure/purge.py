@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.database import unfinished
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
 from sqlmicro.system import locks, scratch
@@ -63,7 +64,7 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
     before = file.stat().st_size
     with _locked(db, file, machine) as lock, _made_beside(file) as folder:
         fresh = folder / file.name
-        with Warehouse.open(db, read_only=True, purging=True, **machine) as warehouse:
+        with open_warehouse(db, read_only=True, purging=True, **machine) as warehouse:
             releases = unfinished.not_purged(warehouse)
             copied = copy_database(warehouse, fresh, narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
@@ -111,7 +112,7 @@ def check(db: str) -> None:
         )
 
 
-def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
+def left_behind(warehouse: DuckDBWarehouse, file: Path) -> list[str]:
     """Return what a rewritten file does not erase of this database."""
     notes = []
     if file.stat().st_nlink > 1:
@@ -168,7 +169,7 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
     log = Path(f"{db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
-        with Warehouse.open(db, purging=True, **machine) as warehouse:
+        with open_warehouse(db, purging=True, **machine) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT {{ own | ident }}", own=warehouse.catalog)
         descriptor = os.open(file, os.O_RDWR)
         try:

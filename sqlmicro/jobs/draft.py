@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database import attach
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.options import common
@@ -27,7 +27,7 @@ _WIDTH = 100
 def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
 
-    with Warehouse.open(
+    with open_warehouse(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         attach.attach(warehouse, values["attach"])

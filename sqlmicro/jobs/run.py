@@ -14,10 +14,12 @@ from sqlmicro.audits import gate, sensitive
 from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
 from sqlmicro.audits.verdict import judge
-from sqlmicro.database import attach, postgres
+from sqlmicro.database import attach
+from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
-from sqlmicro.database.source import find_source, is_elsewhere, split_name
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import find_source, is_elsewhere
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.jobs.steps import (  # fmt: skip
@@ -35,18 +37,22 @@ from sqlmicro.jobs.steps import (  # fmt: skip
 from sqlmicro.options import common
 from sqlmicro.options.params import settle
 from sqlmicro.pipeline import losses
-from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
-from sqlmicro.publish.targets import Target
+from sqlmicro.publish import manifest, preview, publish, recording
+from sqlmicro.publish.choose import choose_target
+from sqlmicro.publish.in_place import InPlace
+from sqlmicro.publish.new_table import NewTable
+from sqlmicro.publish.release import prepare
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.opening import open_warehouse
     from sqlmicro.database.source import Source
-    from sqlmicro.database.warehouse import Warehouse
     from sqlmicro.pipeline import Run
-    from sqlmicro.publish.publish import Release
+    from sqlmicro.publish.release import Release
     from sqlmicro.publish.targets import Target
     from sqlmicro.system.secrets import Key
 
@@ -84,16 +90,17 @@ def execute(jobs: Sequence[Job]) -> list[dict[str, Any]]:
 
 
 def _purge(job: Job, releases: Sequence[Release]) -> None:
-    replaced = [release for release in releases if release.target.kind == "in place" and not release.target.on_server]
-    if not replaced:
+    files = [(release, release.target) for release in releases if isinstance(release.target, InPlace)]
+    files = [(release, target) for release, target in files if not target.on_server]
+    if not files:
         return
 
-    first, given = replaced[0].report, job.options
+    first, given = files[0][0].report, job.options
     machine = {name: given[name] for name in common.names(common.MACHINE)} | {"progress": job.progress}
-    wanted = any(release.target.purge for release in replaced)
-    purge.after_publishing(replaced[0].target.file or given["db"], first, machine, wanted=wanted)
+    wanted = any(target.purge for _, target in files)
+    purge.after_publishing(files[0][1].file or given["db"], first, machine, wanted=wanted)
     told = ("purged", "not_purged_because", "purge_failed", "warning")
-    for other in replaced[1:]:
+    for other, _ in files[1:]:
         other.report |= {name: first[name] for name in told if name in first}
 
 
@@ -109,7 +116,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     from_files = all(is_elsewhere(job.options["table"], others) for job in jobs)
     # A dry run makes no database: one that is not there yet is stood for by memory.
     missing = dry and from_files and given["db"] and not Path(given["db"]).exists()
-    with Warehouse.open(
+    with open_warehouse(
         None if missing else given["db"],
         stands_for=given["db"],
         read_only=not keeps_file,
@@ -123,13 +130,12 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         _refuse_unlike(found)
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
         releases = [_make(warehouse, part, key) for part in found]
-        elsewhere = found[0].target.name is not None and warehouse.has_attached(found[0].target.name.catalog)
+        elsewhere = found[0].target.name is not None and has_attached(warehouse, found[0].target.name.catalog)
         lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
-        publish.publish(releases, dry=dry or lost)
+        publish.publish(warehouse, releases, dry=dry or lost)
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
-            if part.target.on_server and part.target.name:
-                postgres.after_publishing(warehouse, part.target.name, release.report, wanted=part.target.purge)
+            part.target.after_publishing(release.report)
         if given["show_sql"]:
             releases[0].report["sql"] = warehouse.script()
         for release in releases if given["diff"] else ():
@@ -137,7 +143,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
 
 
-def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
+def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
     """Find the table of a job and settle where its release goes, before any work is done."""
 
     if number:
@@ -161,14 +167,13 @@ def _written(jobs: Sequence[Job]) -> set[str]:
     return {parts[0] for parts in names if len(parts) == 3}
 
 
-def _choose_target(job: Job, source: Source, warehouse: Warehouse) -> tuple[Target, str | None]:
+def _choose_target(job: Job, source: Source, warehouse: DuckDBWarehouse) -> tuple[Target, str | None]:
     """Return where the release goes and where its manifest; what cannot be is refused."""
 
     values = settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)
     manifest_file = values.pop("manifest")
-    target = targets.choose_target(source, **values, keeps=keeps_candidates(job))
-    target = targets.in_database(warehouse, target)
-    if target.purge and not job.dry and target.database == "duckdb":
+    target = choose_target(warehouse, source, **values, keeps=keeps_candidates(job))
+    if isinstance(target, InPlace) and target.purge and not target.on_server and not job.dry:
         purge.check(target.file or str(job.options["db"]))
     manifest.check(manifest_file, values["overwrite"] or job.dry, source)
     if not job.dry:
@@ -187,7 +192,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
     if len({name.catalog.lower() for name in names}) > 1:
         must = "the releases of one job file are published in one transaction, which writes to one database"
         raise JobError(label, must, "targets in several", "Make a job file for each")
-    mysql.check([part.target for part in found])
+    found[0].target.check_together([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
     paths = [str(path) for part in found if (path := part.target.path)]
     manifests = [str(Path(part.manifest).absolute()) for part in found if part.manifest]
@@ -196,7 +201,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
             raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
 
 
-def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
+def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     """Run the steps of one job up to a release that its gates let pass."""
 
     started = time.time()
@@ -206,7 +211,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     roles = settle_columns(warehouse, source, job)
     run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source), watched=watched)
     _plan_claims(run, job)
-    targets.check_target(run, target, dry=job.dry)
+    target.check(run, run.quasi, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
     run.claims.clear()
@@ -219,7 +224,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     for held in job.gates:
         _hold(run, held)
     told = _sensitive(run, job)
-    return publish.prepare(run, target, dry=job.dry, report=_report(run, job, target) | told, started=started)
+    return prepare(run, target, dry=job.dry, report=_report(run, job, target) | told, started=started)
 
 
 def _sensitive(run: Run, job: Job) -> dict[str, Any]:
@@ -232,7 +237,7 @@ def _sensitive(run: Run, job: Job) -> dict[str, Any]:
         return {"sensitive": sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))}
 
 
-def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
+def anonymized(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Run:
     """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
 
     key = secrets.run_key(job.options["seed"], job.options["seed_file"])
@@ -243,7 +248,7 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     return run
 
 
-def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
+def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
     """Run the steps of a job and audit its release in staging, from where it can be published later.
 
     Raises
@@ -253,17 +258,17 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
     """
 
     job = replace(job, options={**job.options, "dry_run": True})
-    nowhere = Target("table", "", name=warehouse.staged("not_published"))
+    nowhere = NewTable(warehouse, "", warehouse.staged("not_published"))
     key = secrets.run_key(job.options["seed"], job.options["seed_file"])
     found = _Found(job, source, nowhere, warehouse.staging, None, watched=source.is_table)
     release = _make(warehouse, found, key)
-    publish.publish([release], dry=True)
+    publish.publish(warehouse, [release], dry=True)
     _finish(release, dry=True, lost=False)
     release.report |= {"target": None, "target_kind": None}
     return release
 
 
-def published(job: Job, release: Release) -> Release:
+def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release:
     """Publish what was rehearsed to where the last step of the job says; it is audited again, as any release.
 
     Raises
@@ -274,18 +279,18 @@ def published(job: Job, release: Release) -> Release:
 
     run = release.run
     run.resume()
-    target, manifest_file = _choose_target(job, run.source, run.warehouse)
-    if target.on_server or (target.kind == "in place" and target.file):
+    target, manifest_file = _choose_target(job, run.source, warehouse)
+    if isinstance(target, InPlace) and (target.on_server or target.file):
         raise InputError(
             "publish, in_place",
             "a table of another database is changed in place by one call, which compares, locks and purges it",
             "a release that was made before",
             "Call the method with attach and in_place=True, or publish with into=",
         )
-    targets.check_target(run, target, dry=False)
+    target.check(run, run.quasi, dry=False)
     report = _report(run, job, target) | {"sensitive": release.report["sensitive"]}
-    made = publish.prepare(run, target, dry=False, report=report, started=release.started)
-    publish.publish([made], dry=False)
+    made = prepare(run, target, dry=False, report=report, started=release.started)
+    publish.publish(warehouse, [made], dry=False)
     _finish(made, dry=False, lost=False)
     if manifest_file:
         manifest.write(manifest_file, made.report, made.started)

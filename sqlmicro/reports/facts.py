@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from sqlmicro.audits.subject import Subject
     from sqlmicro.audits.verdict import Verdict
     from sqlmicro.database.columns import Column
-    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
 
 
 def collect(
-    warehouse: Warehouse, values: Mapping[str, Any]
+    warehouse: DuckDBWarehouse, values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Verdict, Mapping[str, Any] | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
     ----------
-    warehouse : Warehouse
+    warehouse : DuckDBWarehouse
         Where the release is, opened for reading.
     values : mapping
         The options of `sqlmicro report`.
@@ -114,7 +114,7 @@ def _verdict(subject: Subject, known: Mapping[str, Any], values: Mapping[str, An
 
 
 def _subject(
-    warehouse: Warehouse, values: Mapping[str, Any], known: Mapping[str, Any] | None
+    warehouse: DuckDBWarehouse, values: Mapping[str, Any], known: Mapping[str, Any] | None
 ) -> tuple[Subject, dict[str, Any]]:
     """Return what is audited, and the facts that say what it is."""
 
@@ -178,7 +178,7 @@ def _subject(
     return subject, facts
 
 
-def _before(warehouse: Warehouse, subject: Subject, known: Mapping[str, Any] | None) -> dict[str, Any]:
+def _before(warehouse: DuckDBWarehouse, subject: Subject, known: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return how many records there were: as recorded, and as the original has them now."""
     return {
         "recorded": known["n"] + (known["suppressed"] or 0) if known else None,

@@ -6,20 +6,20 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.database.source import find_relation, find_table
+from sqlmicro.database.catalog import find_relation, find_table
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 from sqlmicro.publish.recording import records_in, refuse_other, release_of
 from sqlmicro.registry import PROMISES
 
 if TYPE_CHECKING:
-    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SCHEMA = "sqlmicro"
 _CANDIDATE = "candidate "
 
 
-def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
+def find_release(warehouse: DuckDBWarehouse, text: str) -> dict[str, Any] | None:
     """Return what is recorded of the release that `--release` names: by its number, or the newest of a table or file.
 
     Raises
@@ -43,17 +43,17 @@ def find_release(warehouse: Warehouse, text: str) -> dict[str, Any] | None:
     return None if number is None else _row(warehouse, number)
 
 
-def _there(warehouse: Warehouse, table: str) -> bool:
+def _there(warehouse: DuckDBWarehouse, table: str) -> bool:
 
     return find_relation(warehouse, _named(warehouse, table)) is not None
 
 
-def _named(warehouse: Warehouse, table: str) -> Name:
+def _named(warehouse: DuckDBWarehouse, table: str) -> Name:
 
     return records_in(warehouse, table)
 
 
-def _numbers(warehouse: Warehouse) -> list[str]:
+def _numbers(warehouse: DuckDBWarehouse) -> list[str]:
     if not _there(warehouse, "releases"):
         return []
     releases = _named(warehouse, "releases")
@@ -61,7 +61,7 @@ def _numbers(warehouse: Warehouse) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
+def _row(warehouse: DuckDBWarehouse, number: int) -> dict[str, Any] | None:
 
     if not _there(warehouse, "releases"):
         return None
@@ -86,7 +86,7 @@ def _row(warehouse: Warehouse, number: int) -> dict[str, Any] | None:
     return row
 
 
-def _audits(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
+def _audits(warehouse: DuckDBWarehouse, number: int) -> list[dict[str, Any]]:
     """Return the checks of the release itself, in the order in which they were recorded."""
     rows = warehouse.query(
         "report",
@@ -98,7 +98,7 @@ def _audits(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows if not row[0].startswith(_CANDIDATE)]
 
 
-def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
+def _candidates(warehouse: DuckDBWarehouse, number: int) -> list[dict[str, Any]]:
     """Return the candidates of SAFE, the nearest to the original first."""
     if not _there(warehouse, "candidates"):
         return []
@@ -113,7 +113,7 @@ def _candidates(warehouse: Warehouse, number: int) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _siblings(warehouse: Warehouse, source: str) -> list[dict[str, Any]]:
+def _siblings(warehouse: DuckDBWarehouse, source: str) -> list[dict[str, Any]]:
     """Return every release of the same source, with its parameters and what it lost in each column."""
     names = ("id", "target", "method", "parameters", "loss_by_column")
     rows = warehouse.query(

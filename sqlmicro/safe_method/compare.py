@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sqlmicro.database.columns import Column, pick, split_scales
-from sqlmicro.database.source import Source, profile_columns, type_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns, type_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.safe_method import distance

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
     from sqlmicro.database.source import Source
-    from sqlmicro.database.warehouse import Warehouse
-    from sqlmicro.publish.publish import Release as Prepared
+    from sqlmicro.publish.release import Release as Prepared
     from sqlmicro.session.session import Session
 
 
@@ -43,7 +43,9 @@ class Release:
         What is known of the release: method, rows, k, IL, audits, notes. After `publish` what was published.
     """
 
-    def __init__(self, session: Session, job: Job, warehouse: Warehouse, source: Source, stack: ExitStack) -> None:
+    def __init__(
+        self, session: Session, job: Job, warehouse: DuckDBWarehouse, source: Source, stack: ExitStack
+    ) -> None:
         self._session, self._job, self._warehouse, self._source = session, job, warehouse, source
         self._prepared: Prepared = jobs.rehearsed(job, warehouse, source)
         self._finalizer = weakref.finalize(self, stack.close)
@@ -195,7 +197,7 @@ class Release:
         steps = (*self._job.steps[:-1], Step("publish", values, "publish"))
         options_ = {**self._job.options, "db": self._session.held.path or None}
         with watched():
-            made = jobs.published(replace(self._job, steps=steps, options=options_), self._prepared)
+            made = jobs.published(replace(self._job, steps=steps, options=options_), self._warehouse, self._prepared)
             self.report = made.report
             if in_place:
                 self._session.purge(self, made.report, wanted=made.target.purge)

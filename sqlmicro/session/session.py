@@ -16,9 +16,10 @@ from sqlmicro.database import unfinished
 from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse
 from sqlmicro.database.connection import Held, borrow, close
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import connect, open_warehouse
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident, statement
-from sqlmicro.database.warehouse import Warehouse, connect
 from sqlmicro.erasure import purge
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.steps import one_step
@@ -212,7 +213,7 @@ class Session(Verbs):
         connection = connect(path, self._read_only and path is not None, temp, **machine)
         self._stack.callback(close, connection)
         held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
-        with Warehouse.open(held) as warehouse:
+        with open_warehouse(held) as warehouse:
             for sentence in unfinished.not_purged_yet(warehouse) if warehouse.has_file else ():
                 warnings.warn(sentence, stacklevel=2)
         return self._attached(held)
@@ -223,7 +224,7 @@ class Session(Verbs):
             return held
         writable = () if self._read_only else [parse(text).name for text in self._others]
         try:
-            with Warehouse.open(held) as warehouse:
+            with open_warehouse(held) as warehouse:
                 attach_to(warehouse, self._others, writable=writable)
                 names = tuple(warehouse.attached)
                 warehouse.attached.clear()  # or they would be detached here
@@ -238,7 +239,7 @@ class Session(Verbs):
         self._alive()
         stack = ExitStack()
         try:
-            warehouse = stack.enter_context(Warehouse.open(self.held))
+            warehouse = stack.enter_context(open_warehouse(self.held))
             values = self._settled(name, declared, given, warehouse)
             job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
             source = find_source(warehouse, values["table"], common.reader_options(values))
@@ -256,7 +257,7 @@ class Session(Verbs):
     def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result:
         """Run a verb that is no method, and return what it found."""
         self._alive()
-        with Warehouse.open(self.held) as warehouse:
+        with open_warehouse(self.held) as warehouse:
             values = self._settled(name, declared, given, warehouse)
             report = api.verbs()[name][1]({**values, "db": self.held}, Progress(enabled=False))
         if "db" in report:
@@ -267,7 +268,7 @@ class Session(Verbs):
         return (Audit if name == "audit" else Result)(name, report)
 
     def _settled(
-        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: Warehouse
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: DuckDBWarehouse
     ) -> dict[str, Any]:
         """Return a value for every parameter of a verb; frames are loaded into the staging database of a warehouse."""
         values: dict[str, Any] = {}
@@ -296,7 +297,7 @@ def _detach(held: Held, names: tuple[str, ...]) -> None:
             cursor.execute(statement("DETACH DATABASE IF EXISTS {{ name | ident }}", name=name))
 
 
-def _load(warehouse: Warehouse, records: object, into: str, where: str) -> str:
+def _load(warehouse: DuckDBWarehouse, records: object, into: str, where: str) -> str:
     """Load a frame into staging, and return the name it has there, quoted."""
     name = into.replace(", ", "_").replace("-", "_")
     loaded = warehouse.load(as_arrow(records, where), name, f"{kind(records)}, loaded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -9,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro import pipeline
-from sqlmicro.database.columns import make_columns, numbers_by_column
-from sqlmicro.database.source import Source
+from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.run import _note_roles, _versions, judged
 from sqlmicro.jobs.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.options import common
 from sqlmicro.options.params import settle
-from sqlmicro.publish import publish, published_types, targets
+from sqlmicro.publish import publish
+from sqlmicro.publish.new_file import NewFile
+from sqlmicro.publish.release import prepare
 from sqlmicro.registry import Method, find
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.system import scratch, secrets
-from sqlmicro.system.interrupts import committing
+from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
 KERNELS = ("microaggregate", "mdav")
@@ -44,26 +45,27 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     """
     job, step = jobs[0], _only_step(jobs)
     given = {**job.options, **settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)}
-    target = _target(given)
+    target, started = _target(given), time.time()
     key = secrets.run_key(given["seed"], given["seed_file"])
-    with SparkWarehouse.open(given["master"], job.progress) as opened:
-        warehouse: Any = opened
-        source = _source(opened, given["table"])
+    with SparkWarehouse.open(given["master"], job.progress) as warehouse:
+        source = warehouse.source(given["table"])
         roles = settle_columns(warehouse, source, job)
         run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
         pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
-        opened.fit(run.rows_in)
+        warehouse.fit(run.rows_in)
         _note_roles(run)
         columns, by = step_columns(job, step, run.roles, source)
-        method, settings = _here(find(step.do), step)
+        method, settings = _here(warehouse, find(step.do), step)
         pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or method.nulls, step.where)
-        report = _report(run, job, target)
-        report["audits"], report["types_changed"] = _publish(run, target, dry=job.dry)
-        report |= judged(run, report["audits"])
+        made = prepare(run, target, dry=job.dry, report=_report(run, job, target), started=started)
+        with run.timed("publish and audit"):
+            publish.to_files([made], dry=job.dry)
+        report = made.report | {"audits": made.audits[None]}
+        report |= judged(run, made.audits[None])
         report["seconds"] = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
         report["notes"] = run.notes
         if given["show_sql"]:
-            report["sql"] = opened.script()
+            report["sql"] = warehouse.script()
         return [report]
 
 
@@ -82,7 +84,7 @@ def _only_step(jobs: Sequence[Job]) -> Step:
     return steps[0]
 
 
-def _here(method: Method, step: Step) -> tuple[Method, dict[str, Any]]:
+def _here(warehouse: SparkWarehouse, method: Method, step: Step) -> tuple[Method, dict[str, Any]]:
     """Return a method as it runs here, and its settings: a kernel runs in blocks."""
     settings = own_settings(step)
     if method.name not in KERNELS:
@@ -91,18 +93,18 @@ def _here(method: Method, step: Step) -> tuple[Method, dict[str, Any]]:
     if wrong:
         raise ParameterError(f"{step.where}, --engine spark", "groups numeric columns in blocks", ", ".join(wrong))
     own = {parameter.name for parameter in method.parameters}
-    function = partial(_group, method, tuple(settings.get("importance") or ()))
+    function = partial(_group, warehouse, method, tuple(settings.get("importance") or ()))
     return replace(method, engine="sql", function=function), {n: v for n, v in settings.items() if n in own}
 
 
-def _group(method: Method, importance: tuple[str, ...], work: Work, **settings: Any) -> None:
+def _group(warehouse: SparkWarehouse, method: Method, importance: tuple[str, ...], work: Work, **settings: Any) -> None:
     must = "is written COLUMN=WEIGHT, with a weight of at least 0"
     found = numbers_by_column(work.columns, importance, f"{work.where}, importance", must, zero=True)
-    blocks.group(work, method, {column: found.get(column, 1.0) for column in work.columns}, settings)
+    blocks.group(warehouse, work, method, {column: found.get(column, 1.0) for column in work.columns}, settings)
     work.note("grouped in blocks of near records, then searched across their borders")
 
 
-def _target(given: Mapping[str, Any]) -> targets.Target:
+def _target(given: Mapping[str, Any]) -> NewFile:
     if given["to"] is None:
         raise ParameterError("--engine spark", "publishes to a folder of Parquet files", "no --to", "Add --to FOLDER")
     path = Path(given["to"]).absolute()
@@ -112,53 +114,10 @@ def _target(given: Mapping[str, Any]) -> targets.Target:
         raise InputError(
             "--to", f"{given['to']!r} must not exist yet", "one", "Choose another name, or add --overwrite"
         )
-    return targets.Target("file", given["to"], path=path, overwrite=given["overwrite"])
+    return NewFile(given["to"], path, given["overwrite"])
 
 
-def _source(warehouse: SparkWarehouse, table: str) -> Source:
-    """Return the Parquet files or the table of Spark's catalog that --table names."""
-    is_file = "/" in table or table.lower().endswith((".parquet", ".pq"))
-
-    def read() -> Any:
-        session = warehouse.session
-        return session.read.parquet(table) if is_file else session.table(table)
-
-    try:
-        frame = warehouse.call("load", read)
-    except Exception:
-        frame = None
-    if frame is None:
-        raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
-    relation = warehouse.put(warehouse.numbered(frame), "source")
-    described = [column for column in warehouse.describe(relation) if column[0] != "rowid"]
-    return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
-
-
-def _publish(run: pipeline.Run, target: targets.Target, *, dry: bool) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Write beside the target, audit what can be read back, then rename; return the audits, and types that changed."""
-    warehouse: Any = run.warehouse
-    assert target.path is not None
-    with run.timed("publish and audit"), scratch.folder(target.path.parent) as folder:
-        beside = folder / "release"
-        output = publish.ordered(run, publish.Output(run.current, target))
-        select = publish.select_of(run, output)
-        records = warehouse.define("published", "{{ select }}", select=select)
-        frame = warehouse.frame(records)
-        warehouse.call("publish", lambda: frame.write.option("compression", "zstd").parquet(str(beside)))
-        written = warehouse.put(
-            warehouse.call("audit", lambda: warehouse.session.read.parquet(str(beside))), "read_back"
-        )
-        columns = make_columns(warehouse.describe(written))
-        audits = publish.audit_release(run, output, written, columns)
-        if not dry:
-            with committing():
-                if target.path.exists():
-                    target.path.rename(folder / "replaced")
-                beside.rename(target.path)
-    return audits, published_types.changes(run, columns, target)
-
-
-def _report(run: pipeline.Run, job: Job, target: targets.Target) -> dict[str, Any]:
+def _report(run: pipeline.Run, job: Job, target: NewFile) -> dict[str, Any]:
     last, rows = run.steps[-1], run.warehouse.count(run.current)
     return {
         "release": None, "source": job.options["table"], "target": target.label, "target_kind": "folder",

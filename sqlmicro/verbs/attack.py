@@ -15,8 +15,10 @@ from sqlmicro.audits import promised
 from sqlmicro.audits.verdict import Attacked, Verdict
 from sqlmicro.database import attach
 from sqlmicro.database.columns import pick
-from sqlmicro.database.source import Source, file_format, find_source
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.files import file_format
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source, find_source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, parameters, settle
@@ -73,7 +75,7 @@ def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     if not values["release"]:
         raise ParameterError("attack, --release", "a release is needed", "none")
     machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
-    with Warehouse.open(values["db"], read_only=True, **machine) as warehouse:
+    with open_warehouse(values["db"], read_only=True, **machine) as warehouse:
         attach.attach(warehouse, values["attach"])
         original = _find(warehouse, values, "original", values["original"])
         found = [
@@ -98,7 +100,7 @@ def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
         return _report(knowledge, record, values, made, verdict)
 
 
-def _find(warehouse: Warehouse, values: Mapping[str, Any], name: str, table: str) -> Source:
+def _find(warehouse: DuckDBWarehouse, values: Mapping[str, Any], name: str, table: str) -> Source:
     reader = common.reader_options(dict(values)) if file_format(table) == "csv" else {}
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
@@ -113,7 +115,7 @@ def _manifest(path: str | None) -> Any:
         raise InputError("attack, --manifest", "must be a JSON file", repr(path)) from None
 
 
-def _recorded(warehouse: Warehouse, release: Source) -> dict[str, Any]:
+def _recorded(warehouse: DuckDBWarehouse, release: Source) -> dict[str, Any]:
     """Return the row of sqlmicro.releases of a release, its JSON read; nothing where it was not recorded."""
     # The record is written by layers above this one.
 

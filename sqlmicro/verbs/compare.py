@@ -20,8 +20,9 @@ from sqlmicro.audits import information_loss, promised
 from sqlmicro.audits.verdict import Attacked
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source, find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.run import anonymized
@@ -34,8 +35,9 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
 
 if TYPE_CHECKING:
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.opening import open_warehouse
     from sqlmicro.database.source import Source
-    from sqlmicro.database.warehouse import Warehouse
     from sqlmicro.pipeline import Run
 
 _WHERE = "compare"
@@ -115,7 +117,7 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
     _check_file(values["to"], values["overwrite"])
     candidates = list(_candidates(values))
     machine = {name: values[name] for name in common.names(common.MACHINE)}
-    with Warehouse.open(values["db"], read_only=True, progress=progress, **machine) as warehouse:
+    with open_warehouse(values["db"], read_only=True, progress=progress, **machine) as warehouse:
         scales = _scales(warehouse, _source(warehouse, values), values)
     tried = enumerate(_tried(candidates, values, scales, progress), 1)
     rows = [_row(number, *found, values, scales) for number, found in tried]
@@ -160,7 +162,7 @@ class Scales:
     by: tuple[str, ...]
 
 
-def _scales(warehouse: Warehouse, source: Source, values: Mapping[str, Any]) -> Scales:
+def _scales(warehouse: DuckDBWarehouse, source: Source, values: Mapping[str, Any]) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
 
     by = pick(source.columns, values["by"], f"{_WHERE}, by")
@@ -236,7 +238,7 @@ def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
     started = time.perf_counter()
     machine = {name: values[name] for name in common.names(common.MACHINE)}
     try:
-        with Warehouse.open(values["db"], read_only=True, progress=progress, **machine) as warehouse:
+        with open_warehouse(values["db"], read_only=True, progress=progress, **machine) as warehouse:
             source = _source(warehouse, values)
             run = anonymized(_job(candidate, values, scales, progress), warehouse, source)
             seconds = time.perf_counter() - started
@@ -245,7 +247,7 @@ def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progre
         return {"error": str(error)}
 
 
-def _source(warehouse: Warehouse, values: Mapping[str, Any]) -> Source:
+def _source(warehouse: DuckDBWarehouse, values: Mapping[str, Any]) -> Source:
 
     attach.attach(warehouse, values["attach"])
     source = find_source(warehouse, values["table"], common.reader_options(dict(values)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sqlmicro.database import attach
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, parameters
@@ -58,7 +58,7 @@ def report_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     """
 
     path = _target(values)
-    with Warehouse.open(
+    with open_warehouse(
         values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
     ) as warehouse:
         attach.attach(warehouse, values["attach"])

@@ -10,7 +10,8 @@ import pytest
 
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.params import settle
 
 Rows = Sequence[tuple[Any, ...]]
@@ -18,13 +19,13 @@ Audit = Callable[..., dict[str, list[dict[str, Any]]]]
 
 
 @pytest.fixture(scope="session")
-def warehouse() -> Iterator[Warehouse]:
-    with Warehouse.open(None, threads=1) as opened:
+def warehouse() -> Iterator[DuckDBWarehouse]:
+    with open_warehouse(None, threads=1) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
-def audit(warehouse: Warehouse) -> Audit:
+def audit(warehouse: DuckDBWarehouse) -> Audit:
     """Return a function that audits tables given as rows, {name: (types, rows)}, and returns the results by check."""
 
     def run(tables: dict[str, tuple[dict[str, str], Rows]], measure: Sequence[str], **given: Any) -> dict[str, Any]:

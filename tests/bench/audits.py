@@ -9,7 +9,7 @@ from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import inputs, runner
 from sqlmicro.audits.inputs import audit_options
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.params import settle
 
 _TABLE = """CREATE TABLE people AS SELECT
@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     for rows in given.rows:
-        with Warehouse.open(None) as warehouse:
+        with open_warehouse(None) as warehouse:
             warehouse.query("bench", _TABLE, n=rows)
 
             def group_by(warehouse=warehouse):

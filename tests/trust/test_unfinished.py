@@ -14,7 +14,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.database import unfinished
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.publish import placing
 from sqlmicro.system import locks, moves
 
@@ -240,7 +240,7 @@ def test_a_database_that_cannot_be_written_to_is_read_all_the_same(
 def test_a_file_that_somebody_has_put_there_since_stays(db: Path, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed(db, old, monkeypatch, "after")
     old.write_text("somebody else's")
-    with Warehouse.open(str(db)):
+    with open_warehouse(str(db)):
         pass
     assert old.read_text() == "somebody else's"
     assert hidden(old.parent) == []
@@ -271,7 +271,7 @@ def test_a_database_of_somebody_else_has_no_file_of_ours_removed(db: Path, tmp_p
                 "INSERT INTO sqlmicro.unfinished VALUES (?, 77, ?, ?, ?, ?)",
                 [run, state, str(place), None if kept is None else str(kept), digest],
             )
-    with Warehouse.open(str(db)):
+    with open_warehouse(str(db)):
         pass
     assert precious.read_text() == "precious"
     assert known.read_text() == "known"
