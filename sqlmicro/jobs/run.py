@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source, is_elsewhere
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.jobs.roles import roles_in_words
 from sqlmicro.jobs.steps import (  # fmt: skip
     TABLE_STEPS,
     Job,
@@ -218,7 +218,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
-    _note_roles(run)
+    run.notes += roles_in_words(run.roles)
     for step in job.steps[:-1]:
         _take_step(run, source, job, step)
     for held in job.gates:
@@ -326,31 +326,6 @@ def _plan_claims(run: Run, job: Job) -> None:
         run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
 
 
-def _note_roles(run: Run) -> None:
-    roles = run.roles
-    if roles.identifiers:
-        run.notes.append(
-            "dropped as direct identifiers: "
-            + ", ".join(c.name for c in roles.identifiers)
-            + " (see the reasons with: sqlmicro profile)"
-        )
-    others = [column.name for column in roles.dropped if column not in roles.identifiers]
-    if others:
-        run.notes.append("dropped: " + ", ".join(others))
-    if roles.allowed:
-        run.notes.append("taken for no direct identifiers, as was said: " + ", ".join(c.name for c in roles.allowed))
-    commas = [column.name for column, seen in roles.seen if seen.decimal_comma]
-    if commas:
-        text = "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : "
-        run.notes.append(text + ", ".join(commas))
-    averaged = [column.name for column in roles.used if column.is_digit_group]
-    if averaged:
-        text = "groups of digits by their name, such as postcodes; where means are taken, name them in --nominal: "
-        run.notes.append(text + ", ".join(averaged))
-    if roles.kept:
-        run.notes.append("released as they are: " + ", ".join(c.name for c in roles.kept))
-
-
 def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
 
     if step.do in TABLE_STEPS:
@@ -407,7 +382,7 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
         "promise": sorted({step["promise"] for step in steps}),
         "steps": steps,
         **manifest.before(run),
-        "versions": _versions(),
+        "versions": manifest.versions(),
     }
 
 
@@ -434,15 +409,4 @@ def _parameters(run: Run, target: Target) -> dict[str, Any]:
         "identifier_ok": [column.name for column in roles.allowed],
         "target_kind": target.kind,
         "widen": target.widen,
-    }
-
-
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {
-        "sqlmicro": version("sqlmicro"),
-        "duckdb": version("duckdb"),
-        "numpy": version("numpy"),
-        "python": platform.python_version(),
     }

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,11 @@ def before(run: Run) -> dict[str, Any]:
         "file_hash": None,
         "sql_hash": sha256(run.warehouse.steps().encode()).hexdigest(),
     }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what made a release."""
+    return {**{name: version(name) for name in ("sqlmicro", "duckdb", "numpy")}, "python": platform.python_version()}
 
 
 def after(run: Run, relation: Name, columns: Sequence[Column], path: Path | None = None) -> dict[str, Any]:

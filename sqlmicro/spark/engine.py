@@ -12,11 +12,12 @@ from typing import Any
 from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
-from sqlmicro.jobs.run import _note_roles, _versions, judged
+from sqlmicro.jobs.roles import roles_in_words
+from sqlmicro.jobs.run import judged
 from sqlmicro.jobs.steps import Job, Step, accepted, own_settings, plan_of, settle_columns, step_columns
 from sqlmicro.options import common
 from sqlmicro.options.params import settle
-from sqlmicro.publish import publish
+from sqlmicro.publish import manifest, publish
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.release import prepare
 from sqlmicro.registry import Method, find
@@ -53,7 +54,7 @@ def release(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
         pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
         warehouse.fit(run.rows_in)
-        _note_roles(run)
+        run.notes += roles_in_words(run.roles)
         columns, by = step_columns(job, step, run.roles, source)
         method, settings = _here(warehouse, find(step.do), step)
         pipeline.step(run, method, settings, columns, by, step.settings.get("nulls") or method.nulls, step.where)
@@ -125,5 +126,5 @@ def _report(run: pipeline.Run, job: Job, target: NewFile) -> dict[str, Any]:
         "suppressed": run.rows_in - rows, "groups": last["groups"], "smallest_group": last["smallest_group"],
         "largest_group": last["largest_group"], **pipeline.losses(run), "safe_distance": None, "safe_parts": None,
         "candidates": [], "chosen": None,
-        "promise": [last["promise"]], "steps": run.steps, "versions": _versions(), "dry_run": job.dry,
+        "promise": [last["promise"]], "steps": run.steps, "versions": manifest.versions(), "dry_run": job.dry,
     }  # fmt: skip
