@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
+OPTIONS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}
+"""What the session of a run is set to."""
 _KEPT = ("load/typed.sql", "replace/released.sql")
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
@@ -89,11 +95,7 @@ class SparkWarehouse:
             raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
         if running is None:
             session.sparkContext.setLogLevel("ERROR")
-        for option, value in (
-            ("spark.sql.session.timeZone", "UTC"),
-            ("spark.sql.ansi.enabled", "true"),
-            ("spark.sql.timestampType", "TIMESTAMP_NTZ"),
-        ):
+        for option, value in OPTIONS.items():
             session.conf.set(option, value)
         warehouse = cls(session, progress)
         try:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections import Counter
 from itertools import combinations
-from math import copysign
 from pathlib import Path
 
 import duckdb
@@ -17,43 +15,15 @@ import pytest
 
 from sqlmicro.database import templates
 from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.connection import Held
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import TemplateError
 from sqlmicro.mask.pseudonymise import pads
 
-from . import (
-    cases_attack,
-    cases_audit,
-    cases_audit_utility,
-    cases_erasure,
-    cases_group,
-    cases_load,
-    cases_mask,
-    cases_mask_recoding,
-    cases_publish,
-    cases_replace,
-    cases_report,
-    cases_safe,
-)
+from . import cases_group
 from .case import KEY, Case, col, rel
+from .conformance import CASES, NUMBERED, Bench, bind, prepare, rows_of, same_rows
 
-CASES = [
-    case
-    for module in (
-        cases_load,
-        cases_group,
-        cases_replace,
-        cases_report,
-        cases_mask,
-        cases_mask_recoding,
-        cases_safe,
-        cases_audit,
-        cases_audit_utility,
-        cases_attack,
-        cases_erasure,
-        cases_publish,
-    )
-    for case in module.CASES
-]
 TEMPLATES = templates.all_templates()
 GOLDEN = Path(__file__).parent / "golden"
 FIRST_CASE = {case.template: case for case in reversed(CASES)}
@@ -65,12 +35,9 @@ NAMED_AS_IN_THE_SOURCE = {
 """Templates that read a relation of the user's, where columns have their own names."""
 
 
-def numbered(cases):
-    """Name every case by its template and number."""
-    seen = Counter()
-    for case in cases:
-        seen[case.template] += 1
-        yield pytest.param(case, id=f"{case.template}-{seen[case.template]}")
+def named(pairs):
+    """Name every test by its case."""
+    return [pytest.param(case, id=name) for name, case in pairs]
 
 
 @pytest.fixture(scope="module")
@@ -89,21 +56,6 @@ def connection():
         yield opened
 
 
-def prepare(connection, case):
-    """Make the input files and relations of a case."""
-    for (table,) in connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'staging'"
-    ).fetchall():
-        connection.execute(f"DROP TABLE {templates.ident(rel(table))}")
-    for file, content in case.files.items():
-        if file.endswith(".parquet"):
-            connection.execute(f"COPY ({content}) TO {templates.lit(file)} (FORMAT parquet)")
-        else:
-            Path(file).write_text(content, encoding="utf-8")
-    for table, select in case.given.items():
-        connection.execute(f"CREATE TABLE {templates.ident(rel(table))} AS {select}")
-
-
 def run(connection, case):
     """Return the names of the columns and the rows of a case."""
     sql = templates.render(case.template, **case.params)
@@ -115,46 +67,35 @@ def run(connection, case):
     return names, connection.execute(f'SELECT {case.show} FROM staging."the result"').fetchall()
 
 
-def same(expected, got):
-    """Tell whether a value is the expected one: floats nearly, NULL only NULL, -0.0 not 0.0."""
-    if expected is None or got is None:
-        return expected is None and got is None
-    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        if isinstance(got, (bool, str)):
-            return False
-        if expected == 0:
-            return abs(got) < 1e-12 and copysign(1, got) == copysign(1, expected)
-        return got == pytest.approx(expected, rel=1e-12)
-    return expected == got
+class OnDuckDB:
+    """DuckDB under test: a warehouse that has borrowed the connection which makes its relations."""
+
+    def __init__(self, connection, warehouse):
+        self.connection, self.warehouse = connection, warehouse
+
+    def put(self, case):
+        prepare(self.connection, case)
+
+    def shown(self, relation, show):
+        return self.connection.execute(f"SELECT {show} FROM {templates.ident(relation)}").fetchall()
 
 
-def same_rows(expected, got, ordered):
-    """Tell whether rows are the expected ones, in the same order where the order means something."""
-    if len(expected) != len(got):
-        return False
-
-    def alike(left, right):
-        return len(left) == len(right) and all(map(same, left, right))
-
-    if ordered:
-        return all(map(alike, expected, got))
-    left_over = list(got)
-    for row in expected:
-        found = next((i for i, other in enumerate(left_over) if alike(row, other)), None)
-        if found is None:
-            return False
-        del left_over[found]
-    return True
+@pytest.fixture(scope="module")
+def bench():
+    with duckdb.connect(config={"threads": "2"}) as opened, open_warehouse(Held(opened)) as warehouse:
+        warehouse.query("zone", "SET TimeZone = 'America/New_York'")  # nothing may depend on where it runs
+        opened.execute("SET TimeZone = 'America/New_York'")
+        bind(warehouse)
+        yield OnDuckDB(opened, warehouse)
 
 
 # (a) rows
 
 
-@pytest.mark.parametrize("case", list(numbered(CASES)))
-def test_rows(connection, case, tmp_path, monkeypatch):
+@pytest.mark.parametrize("case", named(NUMBERED))
+def test_rows(bench: Bench, case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    prepare(connection, case)
-    names, rows = run(connection, case)
+    names, rows = rows_of(bench, case)
     assert names == case.returns
     assert same_rows(case.expect, rows, case.ordered), rows
 
@@ -195,7 +136,7 @@ def test_what_is_read_by_position_says_in_which_order_it_is_stored():
     assert all(case.ordered for case in CASES if case.template in STORED_IN_ORDER)
 
 
-@pytest.mark.parametrize("case", list(numbered(CASES)))
+@pytest.mark.parametrize("case", named(NUMBERED))
 def test_compiled_is_one_select_under_its_header(connection, case):
     sql = templates.render(case.template, **case.params)
     (statement,) = connection.extract_statements(sql)
@@ -396,7 +337,7 @@ def run_renamed(connection, case, old, name):
     return "" if same_rows(expect, rows, case.ordered) else f"{old.name} called {name}: {rows} instead of {expect}"
 
 
-WITH_COLUMNS = [p for p in numbered(CASES) if columns_of(list(p.values[0].params.values())) and not p.values[0].show]
+WITH_COLUMNS = [p for p in named(NUMBERED) if columns_of(list(p.values[0].params.values())) and not p.values[0].show]
 
 
 @pytest.mark.parametrize("case", WITH_COLUMNS)

@@ -14,7 +14,8 @@ from typing import Any
 import duckdb
 import pytest
 from sql.case import KEY, Case
-from sql.test_templates import CASES, prepare, run, same_rows
+from sql.conformance import CASES, prepare, same_rows
+from sql.test_templates import run
 
 import sqlmicro
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
