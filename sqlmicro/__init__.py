@@ -9,17 +9,16 @@ Every command of `sqlmicro` is a function here, with the same name and parameter
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.errors import (
-    AuditFailed,
-    InputError,
-    JobError,
-    ParameterError,
-    QueryError,
-    SqlmicroError,
-    TemplateError,
-)
+from sqlmicro.errors import AuditFailed as AuditFailed
+from sqlmicro.errors import InputError as InputError
+from sqlmicro.errors import JobError as JobError
+from sqlmicro.errors import ParameterError as ParameterError
+from sqlmicro.errors import QueryError as QueryError
+from sqlmicro.errors import SqlmicroError as SqlmicroError
+from sqlmicro.errors import TemplateError as TemplateError
 
 if TYPE_CHECKING:
     from sqlmicro.session import Audit as Audit
@@ -28,74 +27,22 @@ if TYPE_CHECKING:
     from sqlmicro.session import Session as Session
     from sqlmicro.session import open as open
 
-__all__ = [
-    "AuditFailed",
-    "InputError",
-    "JobError",
-    "ParameterError",
-    "QueryError",
-    "SqlmicroError",
-    "TemplateError",
-    "attack",
-    "audit",
-    "bottom_code",
-    "compare",
-    "constant",
-    "explain",
-    "generalize",
-    "individual_ranking",
-    "init",
-    "k_ward",
-    "kanonymeans",
-    "kanonymeans_star",
-    "macros",
-    "max_distance",
-    "mdav",
-    "mdav_plus",
-    "mdav_star",
-    "methods",
-    "mhm",
-    "microaggregate",
-    "mondrian",
-    "noise",
-    "optimal_univariate",
-    "partial",
-    "pram",
-    "profile",
-    "pseudonymise",
-    "purge",
-    "recursive_k_ward",
-    "register",
-    "report",
-    "residue",
-    "run",
-    "safe",
-    "safe_distance",
-    "sample",
-    "schema",
-    "secure_k_ward",
-    "shuffle",
-    "single_axis",
-    "split_group",
-    "suppress",
-    "swap",
-    "top_code",
-    "v_mdav",
-    "warm_up",
-]
-_VERBS = frozenset(name for name in __all__ if name[0].islower())
 _SESSION = frozenset({"Audit", "Release", "Result", "Session", "open"})
 """Not in __all__: `from sqlmicro import *` must not take the place of the builtin `open`."""
 
 
 def __getattr__(name: str) -> Any:
-    """Make the verbs on first use, so that importing the package costs nothing."""
+    """Make the verbs on first use, so that importing the package costs nothing: methods of other packages too."""
     if name in _SESSION:
         from sqlmicro import session
 
         globals()[name] = getattr(session, name)
         return globals()[name]
-    if name not in _VERBS:
+    if name == "__all__":
+        errors = (key for key, kind in globals().items() if isinstance(kind, type) and issubclass(kind, SqlmicroError))
+        return sorted((*errors, *_verbs()))
+    # A module of ours that is not loaded yet is asked for when it is imported.
+    if name.startswith("_") or find_spec(f"{__name__}.{name}") or name not in _verbs():
         raise AttributeError(f"module 'sqlmicro' has no attribute {name!r}")
     from sqlmicro.api import python_function
 
@@ -103,5 +50,12 @@ def __getattr__(name: str) -> Any:
     return globals()[name]
 
 
+def _verbs() -> list[str]:
+    """Return the names of all verbs in Python."""
+    from sqlmicro.api import verbs
+
+    return [name.replace("-", "_") for name in verbs()]
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_VERBS, *_SESSION})
+    return sorted({*globals(), *_verbs(), *_SESSION})

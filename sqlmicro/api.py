@@ -25,6 +25,7 @@ from sqlmicro.jobs.draft import INIT_OPTIONS, init_values
 from sqlmicro.jobs.explain import EXPLAIN_OPTIONS, explain_values
 from sqlmicro.jobs.schema import schema_values
 from sqlmicro.options import common
+from sqlmicro.options.docstrings import numpydoc
 from sqlmicro.options.params import Param, Parameter, parameters, settle
 from sqlmicro.publish import recording
 from sqlmicro.registry import PROMISES, Method, find, late
@@ -352,6 +353,12 @@ def method_parameters(method: Method) -> tuple[Parameter, ...]:
     return tuple(sorted(method.settings, key=lambda parameter: parameter.name != "k"))
 
 
+def description(name: str) -> str:
+    """Return what a verb does: the docstring of a method, or that of the function of another verb."""
+    method = registered().get(name)
+    return inspect.getdoc(verbs()[name][1] if method is None else method.function) or ""
+
+
 def python_function(name: str) -> Callable[..., dict[str, Any]]:
     """Return a verb as a Python function with its real signature.
 
@@ -361,6 +368,7 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
     declared, action = verbs()[name]
     shown = [parameter for parameter in declared if not parameter.param.cli_only]
     positional = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
+    shown.sort(key=lambda parameter: parameter.name not in positional)
 
     def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
         bound = signature.bind(*args, **kwargs)
@@ -373,21 +381,14 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
             parameter.name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in positional else inspect.Parameter.KEYWORD_ONLY,
             default=parameter.default, annotation=parameter.type)
-        for parameter in sorted(shown, key=lambda parameter: parameter.name not in positional)
+        for parameter in shown
     ], return_annotation=dict[str, Any])  # fmt: skip
     call.__signature__ = signature  # type: ignore[attr-defined]
     call.__name__ = call.__qualname__ = name.replace("-", "_")
-    call.__doc__ = _docstring(action.__doc__ or "", shown)
+    call.__doc__ = numpydoc(description(name), shown, ("dict", "What the command prints with --json."))
     return call
 
 
 def _as_names(value: Any) -> Any:
     """Return one name or several as a tuple."""
     return (value,) if isinstance(value, str) else value
-
-
-def _docstring(summary: str, shown: Sequence[Parameter]) -> str:
-    lines = [summary.strip(), "", "Parameters", "----------"]
-    for parameter in shown:
-        lines += [parameter.name, f"    {parameter.param.help}"]
-    return "\n".join([*lines, "", "Returns", "-------", "dict", "    What the command prints with --json."])

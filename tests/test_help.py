@@ -1,5 +1,6 @@
 """The help: every command in it runs, every topic fits the terminal, the measured table is what is measured."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -14,6 +15,8 @@ from sqlmicro import help
 from sqlmicro.api import verbs
 from sqlmicro.cli import app
 from sqlmicro.errors import ParameterError
+from sqlmicro.help.tables import filled
+from sqlmicro.registry import methods
 
 TOPICS = list(help.topics())
 
@@ -57,6 +60,19 @@ def test_a_table_that_does_not_fit_becomes_paragraphs(monkeypatch: pytest.Monkey
     monkeypatch.setenv("COLUMNS", "40")
     table = "| method | what it does | promised |\n|---|---|---|\n| mdav | groups far records first | every record |\n"
     assert help.terminal(table) == "mdav\n  what it does: groups far records first\n  promised: every record"
+
+
+WRITTEN = [ROOT / "README.md", *sorted(Path(help.__file__).parent.glob("*.md"))]
+
+
+def test_the_tables_of_methods_are_those_of_the_catalogue() -> None:
+    assert all(f"`{name}`" in filled(help.source("methods")) for name in methods())
+    for path in WRITTEN:
+        text = path.read_text(encoding="utf-8")
+        if os.environ.get("SQLMICRO_GOLDEN") == "write":
+            path.write_text(filled(text), encoding="utf-8")
+        elif filled(text) != text:
+            pytest.fail(f"{path.name} has an old table of methods: SQLMICRO_GOLDEN=write pytest tests/test_help.py")
 
 
 def test_commands_that_are_named_exist() -> None:

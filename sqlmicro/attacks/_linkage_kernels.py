@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.group._tree_kernels import LEAF, plant
+from sqlmicro.group._halving_kernels import halved
 from sqlmicro.system.compiled import njit
 
+LEAF = 32
 WORK_PER_CALL = 3_000_000
 """Records looked at in one call of a kernel: some hundredths of a second, so that Ctrl-C is noticed soon."""
 NUMERIC, NOMINAL, LOW, HIGH = 0, 1, 2, 3
@@ -54,10 +55,12 @@ def grow(Y: np.ndarray, weight: np.ndarray, kind: np.ndarray) -> Forest:
     finite = np.where(np.isfinite(values), values, 0.0)
     widest = np.maximum(np.ptp(finite, axis=0), 1.0)
     scaled = (finite - finite.mean(axis=0)) * np.where(kind == NOMINAL, _SPREAD / widest, np.sqrt(weight))
-    tree = plant(np.ascontiguousarray(scaled), np.arange(len(values)))
-    leaves, p = len(tree.count), values.shape[1]
-    used = np.arange(LEAF) < tree.count[:, None]
-    row = np.where(used, tree.row, 0)
+    tree = halved(np.ascontiguousarray(scaled), np.arange(len(values)), LEAF)
+    leaves, p = len(tree.first) // 2 + 1, values.shape[1]
+    first, stop = tree.first[leaves - 1 :], tree.stop[leaves - 1 :]
+    at = first[:, None] + np.arange(LEAF)
+    used = at < stop[:, None]
+    row = tree.order[np.where(used, at, 0)]
     points = values[row]
     box, total = np.empty((2 * leaves - 1, 2, p)), np.empty(2 * leaves - 1, dtype=np.int64)
     box[leaves - 1 :, 0] = np.where(used[:, :, None], points, np.inf).min(axis=1)
@@ -72,7 +75,7 @@ def grow(Y: np.ndarray, weight: np.ndarray, kind: np.ndarray) -> Forest:
         box[nodes, 1] = np.maximum(box[left, 1], box[right, 1])
         total[nodes] = total[left] + total[right]
         size //= 2
-    return Forest(box, total, tree.count, np.ascontiguousarray(points.transpose(0, 2, 1)), times, weight, kind)
+    return Forest(box, total, stop - first, np.ascontiguousarray(points.transpose(0, 2, 1)), times, weight, kind)
 
 
 @njit(cache=True)

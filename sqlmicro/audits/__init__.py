@@ -1,19 +1,19 @@
 """What a release is worth, measured: one module per measure, in the order in which they are shown."""
 
 # isort: off
-from sqlmicro.audits import k_anonymity  # noqa: F401
-from sqlmicro.audits import l_diversity  # noqa: F401
-from sqlmicro.audits import closeness  # noqa: F401
-from sqlmicro.audits import risk  # noqa: F401
-from sqlmicro.audits import suda  # noqa: F401
-from sqlmicro.audits import contribution  # noqa: F401
-from sqlmicro.audits import interval  # noqa: F401
-from sqlmicro.audits import linkage  # noqa: F401
-from sqlmicro.audits import missing  # noqa: F401
-from sqlmicro.audits import information_loss  # noqa: F401
-from sqlmicro.audits import moments  # noqa: F401
-from sqlmicro.audits import distributions  # noqa: F401
-from sqlmicro.audits import regression  # noqa: F401
-from sqlmicro.audits import propensity  # noqa: F401
-from sqlmicro.audits import tables  # noqa: F401
+from sqlmicro.audits import k_anonymity as k_anonymity
+from sqlmicro.audits import l_diversity as l_diversity
+from sqlmicro.audits import closeness as closeness
+from sqlmicro.audits import risk as risk
+from sqlmicro.audits import suda as suda
+from sqlmicro.audits import contribution as contribution
+from sqlmicro.audits import interval as interval
+from sqlmicro.audits import linkage as linkage
+from sqlmicro.audits import missing as missing
+from sqlmicro.audits import information_loss as information_loss
+from sqlmicro.audits import moments as moments
+from sqlmicro.audits import distributions as distributions
+from sqlmicro.audits import regression as regression
+from sqlmicro.audits import propensity as propensity
+from sqlmicro.audits import tables as tables
 # isort: on

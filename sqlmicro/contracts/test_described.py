@@ -8,6 +8,8 @@ from typing import Any
 
 from sqlmicro.attacks.registry import Attack
 from sqlmicro.audits.registry import Audit
+from sqlmicro.database import templates
+from sqlmicro.errors import SqlmicroError
 from sqlmicro.registry import Method
 
 
@@ -23,6 +25,13 @@ def missing(item: Method | Audit | Attack, sections: tuple[str, ...]) -> list[st
     for parameter in item.parameters:
         if not parameter.param.help.endswith("."):
             found.append(f"a sentence that explains the parameter {parameter.name!r}, in its Param")
+    for template in item.templates:
+        try:
+            lacking = [word for word in templates.HEADER if not templates.header(template).get(word)]
+        except SqlmicroError:
+            found.append(f"the template {template}, in the folder sql")
+        else:
+            found += [f"a line '-- {word}:' at the head of {template}" for word in lacking]
     module: Any = importlib.import_module(item.function.__module__)
     if not module.__doc__:
         found.append(f"a docstring of the module {item.function.__module__}")

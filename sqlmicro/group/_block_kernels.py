@@ -1,4 +1,4 @@
-"""Blocks of near records and lists of near points, compiled by numba: halving, MDAV inside blocks, nearest points.
+"""MDAV inside blocks of near records, and lists of near points, compiled by numba.
 
 Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
 """
@@ -7,104 +7,16 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from sqlmicro.system.compiled import njit
-
-
-class Tree(NamedTuple):
-    """Points in halves of halves; the children of node v are 2v + 1 and 2v + 2, a node without a box is not used."""
-
-    order: np.ndarray  # (n,) int64: points, those of a node side by side
-    first: np.ndarray  # (V,) int64: where the points of a node begin in `order`
-    stop: np.ndarray  # (V,) int64: where they end
-    leaf: np.ndarray  # (V,) bool
-    low: np.ndarray  # (V, p): the box of a node
-    high: np.ndarray  # (V, p)
-    pending: np.ndarray  # (65,) int64: nodes to be halved, and how many
-
-
-def plant(n: int, p: int, leaf: int) -> Tree:
-    """Return a tree of n points that is not halved yet, with room for leaves of `leaf` points."""
-    nodes = 1
-    while nodes * leaf < n:
-        nodes *= 2
-    nodes = 2 * nodes - 1
-    tree = Tree(
-        np.arange(n),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.bool_),
-        np.full((nodes, p), np.inf),
-        np.full((nodes, p), -np.inf),
-        np.zeros(65, np.int64),
-    )
-    tree.stop[0] = n
-    tree.pending[-1] = 1
-    return tree
-
-
-@njit(cache=True)
-def _select(value, order, first, stop, middle):
-    """Bring the points with the smallest values before `middle`; of equal values the lowest point comes first."""
-    low, high = first, stop - 1
-    while low < high:
-        at = order[(low + high) >> 1]
-        pivot = value[at]
-        i, j = low, high
-        while i <= j:
-            while value[order[i]] < pivot or (value[order[i]] == pivot and order[i] < at):
-                i += 1
-            while value[order[j]] > pivot or (value[order[j]] == pivot and order[j] > at):
-                j -= 1
-            if i <= j:
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            return
-
-
-@njit(cache=True)
-def halve(X, tree, multiple, work):
-    """Halve nodes across their widest column, at multiples of `multiple` points, for `work` points; 0 when done."""
-    p = X.shape[1]
-    order, first, stop, pending = tree.order, tree.first, tree.stop, tree.pending
-    while pending[-1] > 0 and work > 0:
-        pending[-1] -= 1
-        v = pending[pending[-1]]
-        a, b = first[v], stop[v]
-        work -= b - a
-        for i in range(a, b):
-            for j in range(p):
-                x = X[order[i], j]
-                tree.low[v, j] = min(tree.low[v, j], x)
-                tree.high[v, j] = max(tree.high[v, j], x)
-        middle = a + ((b - a) // 2 + multiple - 1) // multiple * multiple
-        if 2 * v + 2 >= len(first) or middle - a < multiple or b - middle < multiple:
-            tree.leaf[v] = True
-            order[a:b].sort()
-            continue
-        _select(X[:, np.argmax(tree.high[v] - tree.low[v])], order, a, b, middle)
-        first[2 * v + 1], stop[2 * v + 1] = a, middle
-        first[2 * v + 2], stop[2 * v + 2] = middle, b
-        pending[pending[-1]] = 2 * v + 2
-        pending[pending[-1] + 1] = 2 * v + 1
-        pending[-1] += 2
-    return pending[-1]
 
 
 @njit(cache=True)
 def _box_distance(tree, v, x):
     total = 0.0
     for j in range(len(x)):
-        away = max(tree.low[v, j] - x[j], x[j] - tree.high[v, j], 0.0)
+        away = max(tree.box[v, 0, j] - x[j], x[j] - tree.box[v, 1, j], 0.0)
         total += away * away
     return total
 

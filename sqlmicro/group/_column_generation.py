@@ -197,7 +197,7 @@ class ColumnGeneration:
         """Search groups around every record and every group in use; return how many were new."""
         import numpy as np
 
-        kernels = late("sqlmicro.group._pricing_kernels")
+        grow_groups = late("sqlmicro.group._growing_kernels", "grow_groups")
 
         in_use = [self.X[list(self.columns.groups[j])].mean(axis=0) for j in np.flatnonzero(self.used > 1e-9)]
         centres = np.vstack([self.X, *in_use])
@@ -206,7 +206,7 @@ class ColumnGeneration:
         for start in range(0, len(centres), step):
             some = centres[start : start + step]
             self.columns.add_rows(
-                *kernels.grow_groups(self.X, prices[: self.n], some, self.k, self.largest, self.threshold, 20)
+                *grow_groups(self.X, prices[: self.n], some, self.k, self.largest, self.threshold, 20)
             )
             self._step()
         reduced = self.columns.reduced_costs(prices, self.programme.triples, before)

@@ -14,18 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sqlmicro.group._halving_kernels import Halves, halved
 from sqlmicro.system.compiled import njit
 
 _LEAF = 8
 _DEEP = 128
-
-
-class Tree(NamedTuple):
-    """Points halved again and again: node 1 is all of them, the halves of node i are 2i and 2i + 1."""
-
-    order: np.ndarray  # (m,) numbers of the points, those of a node side by side
-    low: np.ndarray  # (nodes, p) lower corner of the box of every node
-    high: np.ndarray  # (nodes, p)
 
 
 class Groups(NamedTuple):
@@ -36,43 +29,12 @@ class Groups(NamedTuple):
     sizes: np.ndarray  # (count,)
     into: np.ndarray  # (count,) the group it was joined into, or itself
     leaf: np.ndarray  # (count,) its node in the tree
-    tree: Tree
+    tree: Halves
 
 
-@njit(cache=True)
-def _ends(node, tree):
-    """Return where the points of a leaf begin and end."""
-    m, leaves = len(tree.order), len(tree.low) // 2
-    return m * (node - leaves) // leaves, m * (node - leaves + 1) // leaves
-
-
-def plant(points: np.ndarray, chosen: np.ndarray) -> Tree:
+def plant(points: np.ndarray, chosen: np.ndarray) -> Halves:
     """Return the tree over the points with the numbers `chosen`."""
-    leaves = 1
-    while len(chosen) > _LEAF * leaves:
-        leaves *= 2
-    shape = 2 * leaves, points.shape[1]
-    tree = Tree(chosen.copy(), np.full(shape, np.inf), np.full(shape, -np.inf))
-    _halve(points, tree)
-    return tree
-
-
-@njit(cache=True)
-def _halve(points, tree):
-    order, low, high = tree
-    m, p, leaves, width = len(order), points.shape[1], len(low) // 2, 1
-    while width <= leaves:
-        for node in range(width, 2 * width):
-            part = order[m * (node - width) // width : m * (node - width + 1) // width]
-            for i in part:
-                for j in range(p):
-                    low[node, j] = min(low[node, j], points[i, j])
-                    high[node, j] = max(high[node, j], points[i, j])
-            if width < leaves:
-                middle = m * (2 * (node - width) + 1) // (2 * width) - m * (node - width) // width
-                axis = np.argmax(high[node] - low[node])
-                part[:] = part[np.argpartition(points[part, axis], middle)]
-        width *= 2
+    return halved(points, chosen, _LEAF)
 
 
 @njit(cache=True)
@@ -88,7 +50,7 @@ def _to_box(q, tree, node):
     """Return the squared distance of q from the box of a node."""
     total = 0.0
     for j in range(len(q)):
-        gap = max(tree.low[node, j] - q[j], q[j] - tree.high[node, j])
+        gap = max(tree.box[node, 0, j] - q[j], q[j] - tree.box[node, 1, j])
         if gap > 0.0:
             total += gap * gap
     return total
@@ -106,24 +68,23 @@ def _best(q, points, tree, sizes, own, least, ward, best, value, nodes, bounds):
 
     Points of size 0, or with which the group would have fewer than `least` records, are left out.
     """
-    inner = len(tree.low) // 2
+    inner = len(tree.first) // 2
     # Joined with one record, the fewest a group can have, the SSE grows by this share of the squared distance.
     floor = own / (own + 1.0) if ward else 1.0
-    nodes[0], bounds[0], top = 1, 0.0, 1
+    nodes[0], bounds[0], top = 0, 0.0, 1
     while top:
         top -= 1
         node = nodes[top]
         if floor * bounds[top] > value:
             continue
         if node < inner:
-            left, right = _to_box(q, tree, 2 * node), _to_box(q, tree, 2 * node + 1)
-            nearer = 2 * node + (right < left)
-            nodes[top], bounds[top] = nearer ^ 1, max(left, right)
-            nodes[top + 1], bounds[top + 1] = nearer, min(left, right)
+            left, right = _to_box(q, tree, 2 * node + 1), _to_box(q, tree, 2 * node + 2)
+            swap = right < left
+            nodes[top], bounds[top] = 2 * node + 2 - swap, max(left, right)
+            nodes[top + 1], bounds[top + 1] = 2 * node + 1 + swap, min(left, right)
             top += 2
             continue
-        start, end = _ends(node, tree)
-        for other in tree.order[start:end]:
+        for other in tree.order[tree.first[node] : tree.stop[node]]:
             if sizes[other] == 0 or own + sizes[other] < least:
                 continue
             found = _value(q, points[other], own, sizes[other], ward)
@@ -173,9 +134,8 @@ def _add_up(X, labels, sums, sizes):
 def _approach(X, record, tree, leaf, totals, tops):
     """Lower the distances of the records in a leaf to those from `record`, and what is known of the boxes above."""
     half = len(totals) // 2
-    start, end = _ends(leaf, tree)
     tops[leaf] = 0.0
-    for i in range(start, end):
+    for i in range(tree.first[leaf], tree.stop[leaf]):
         other = tree.order[i]
         at = half + other
         found = _squared(X[record], X[other])
@@ -185,9 +145,9 @@ def _approach(X, record, tree, leaf, totals, tops):
                 at //= 2
                 totals[at] = totals[2 * at] + totals[2 * at + 1]
         tops[leaf] = max(tops[leaf], totals[half + other])
-    while leaf > 1:
-        leaf //= 2
-        tops[leaf] = max(tops[2 * leaf], tops[2 * leaf + 1])
+    while leaf > 0:
+        leaf = (leaf - 1) >> 1
+        tops[leaf] = max(tops[2 * leaf + 1], tops[2 * leaf + 2])
 
 
 @njit(cache=True)
@@ -197,7 +157,7 @@ def spread_out(X, tree, totals, tops, chosen, draws, start, end):
     `totals` is a binary tree of sums whose leaves are the squared distances to the nearest chosen record (at first inf,
     then 0 for the padding); `tops` holds the largest of them in every box: others need not be visited.
     """
-    half, inner = len(totals) // 2, len(tree.low) // 2
+    half, inner = len(totals) // 2, len(tree.first) // 2
     nodes = np.empty(_DEEP, dtype=np.int64)
     for number in range(start, end):
         record = int(draws[number] * len(X))
@@ -212,7 +172,7 @@ def spread_out(X, tree, totals, tops, chosen, draws, start, end):
                     at += 1
             record = at - half
         chosen[number] = record
-        nodes[0], top = 1, 1
+        nodes[0], top = 0, 1
         while top:
             top -= 1
             node = nodes[top]
@@ -221,7 +181,7 @@ def spread_out(X, tree, totals, tops, chosen, draws, start, end):
             if node >= inner:
                 _approach(X, record, tree, node, totals, tops)
                 continue
-            nodes[top], nodes[top + 1] = 2 * node, 2 * node + 1
+            nodes[top], nodes[top + 1] = 2 * node + 1, 2 * node + 2
             top += 2
     return end
 
@@ -231,9 +191,8 @@ def gather(X: np.ndarray, labels: np.ndarray, count: int) -> Groups:
     sums, sizes = sums_of(X, labels, count)
     means = sums / np.maximum(sizes, 1)[:, None]
     tree = plant(means, np.flatnonzero(sizes))
-    # The leaf whose part of the order, cut as in `_ends`, holds the point.
-    leaf, leaves, m = np.zeros(count, dtype=np.int64), len(tree.low) // 2, len(tree.order)
-    leaf[tree.order] = leaves + (leaves * (np.arange(m) + 1) - 1) // max(m, 1)
+    leaf, inner = np.zeros(count, dtype=np.int64), len(tree.first) // 2
+    leaf[tree.order] = inner + np.repeat(np.arange(inner + 1), (tree.stop - tree.first)[inner:])
     return Groups(sums, means, sizes, np.arange(count), leaf, tree)
 
 
@@ -255,12 +214,12 @@ def _join(groups, a, b):
     groups.sizes[gone] = 0
     groups.into[gone] = kept
     groups.means[kept] = groups.sums[kept] / groups.sizes[kept]
-    node = groups.leaf[kept]
-    while node:
+    node, box = groups.leaf[kept], groups.tree.box
+    while node >= 0:
         for j in range(groups.means.shape[1]):
-            groups.tree.low[node, j] = min(groups.tree.low[node, j], groups.means[kept, j])
-            groups.tree.high[node, j] = max(groups.tree.high[node, j], groups.means[kept, j])
-        node //= 2
+            box[node, 0, j] = min(box[node, 0, j], groups.means[kept, j])
+            box[node, 1, j] = max(box[node, 1, j], groups.means[kept, j])
+        node = ((node + 1) >> 1) - 1
     return kept
 
 

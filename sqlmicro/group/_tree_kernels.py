@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sqlmicro.group._halving_kernels import POINTS_PER_CALL, halved
 from sqlmicro.system.compiled import njit
 
 LEAF = 32
 WORK_PER_CALL = 3_000_000
 """Records looked at in one call of a kernel: some hundredths of a second, so that Ctrl-C is noticed soon."""
 COLUMNS_AT_A_TIME = 4
-RECORDS_PER_CALL = 1_000_000
-"""Records split in one call of a kernel while a tree is built, so that Ctrl-C is noticed soon."""
 
 
 class Tree(NamedTuple):
@@ -49,14 +48,12 @@ def as_records(X: np.ndarray) -> np.ndarray:
 def plant(X: np.ndarray, rows: np.ndarray) -> Tree:
     """Return a tree over some rows of X, given in ascending order. O(m p log m) time for m rows."""
     n, p = X.shape
-    m = len(rows)
-    leaves = 1
-    while leaves * LEAF < m:
-        leaves *= 2
-    nodes = 2 * leaves - 1
+    halves = halved(X, rows, LEAF)
+    nodes = len(halves.first)
+    leaves = nodes // 2 + 1
     tree = Tree(
         X,
-        np.empty((nodes, 2, p)),
+        halves.box,
         np.empty(nodes, dtype=np.int64),
         np.zeros(leaves, dtype=np.int64),
         np.empty((leaves, LEAF), dtype=np.int64),
@@ -67,93 +64,37 @@ def plant(X: np.ndarray, rows: np.ndarray) -> Tree:
         np.empty(64),
         np.empty(LEAF),
     )
-    order = rows.astype(np.int64)
-    start, size = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.int64)
-    size[0] = m
-    value = np.empty(m)
-    node = 0
-    while node < nodes:
-        node = _split(tree, order, start, size, value, node, RECORDS_PER_CALL)
-    _fit_boxes(tree)
+    step = max(1, POINTS_PER_CALL // LEAF)
+    for leaf in range(0, leaves, step):
+        _fill(tree, halves.order, halves.first, halves.stop, leaf, min(leaf + step, leaves))
+    _find_lowest(tree)
     return tree
 
 
 @njit(cache=True)
-def _split(tree, order, start, size, value, node, records):
-    """Halve nodes in heap order at the median of the widest column until `records` are treated; return the next node.
-
-    Equal values are told apart by row, so that records that are all alike are split by row.
-    """
-    X = tree.X
-    p = X.shape[1]
-    inner = len(size) // 2
-    while node < len(size) and records > 0:
-        a, m = start[node], size[node]
-        records -= m
-        if node >= inner:
-            leaf = node - inner
-            tree.count[leaf] = m
-            for i in range(m):
-                row = order[a + i]
-                tree.row[leaf, i] = row
-                tree.leaf[row] = leaf
-                tree.slot[row] = i
-                for j in range(p):
-                    tree.points[leaf, j, i] = X[row, j]
-        else:
-            column, widest = 0, -1.0
-            for j in range(p):
-                least = most = X[order[a], j]
-                for i in range(a + 1, a + m):
-                    x = X[order[i], j]
-                    least = min(least, x)
-                    most = max(most, x)
-                if most - least > widest:
-                    column, widest = j, most - least
-            for i in range(a, a + m):
-                value[i] = X[order[i], column]
-            half = m // 2
-            _select(value, order, a, a + m - 1, a + half)
-            left = 2 * node + 1
-            start[left], size[left] = a, half
-            start[left + 1], size[left + 1] = a + half, m - half
-        node += 1
-    return node
-
-
-@njit(cache=True)
-def _select(value, order, first, last, at):
-    """Permute value and order so that the places below `at` hold the smallest (value, row) pairs."""
-    while first < last:
-        middle = (first + last) >> 1
-        pivot, pivot_row = value[middle], order[middle]
-        i, j = first, last
-        while i <= j:
-            while value[i] < pivot or (value[i] == pivot and order[i] < pivot_row):
-                i += 1
-            while value[j] > pivot or (value[j] == pivot and order[j] > pivot_row):
-                j -= 1
-            if i <= j:
-                value[i], value[j] = value[j], value[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if at <= j:
-            last = j
-        elif at >= i:
-            first = i
-        else:
-            return
-
-
-@njit(cache=True)
-def _fit_boxes(tree):
+def _fill(tree, order, first, stop, start, end):
+    """Put the records of the leaves start..end into them."""
     inner = len(tree.lowest) // 2
+    for leaf in range(start, end):
+        a = first[inner + leaf]
+        tree.count[leaf] = stop[inner + leaf] - a
+        for i in range(tree.count[leaf]):
+            row = order[a + i]
+            tree.row[leaf, i] = row
+            tree.leaf[row] = leaf
+            tree.slot[row] = i
+            for j in range(tree.X.shape[1]):
+                tree.points[leaf, j, i] = tree.X[row, j]
+
+
+@njit(cache=True)
+def _find_lowest(tree):
+    inner, n = len(tree.lowest) // 2, tree.X.shape[0]
     for node in range(len(tree.lowest) - 1, -1, -1):
-        if node >= inner:
-            _fit_leaf(tree, node)
+        if node < inner:
+            tree.lowest[node] = min(tree.lowest[2 * node + 1], tree.lowest[2 * node + 2])
         else:
-            _fit_inner(tree, node)
+            tree.lowest[node] = tree.row[node - inner, 0] if tree.count[node - inner] else n
 
 
 @njit(cache=True, fastmath={"nnan", "nsz"})

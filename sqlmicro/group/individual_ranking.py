@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Remainder, Representative
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
@@ -35,28 +35,14 @@ NEIGHBOURS_UP_TO = 30
 def individual_ranking(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
-    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
-    remainder: Annotated[
-        Literal["spread-from-both-ends", "last"],
-        Param("Which group takes the records left over: the innermost, or the one with the largest values."),
-    ] = "spread-from-both-ends",
+    k: K = 3,
+    representative: Representative = "mean",
+    remainder: Remainder = "spread-from-both-ends",
 ) -> Outcome:
     """Sort each column on its own and replace the values of every k neighbours by their mean or median.
 
     Groups have k records but for one, which takes the remainder and has k to 2k-1. NULL stays NULL. Equal values may
     fall into different groups; ties go by a keyed order.
-
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    representative : {"mean", "median"}
-        What the values of a group are replaced by.
-    remainder : {"spread-from-both-ends", "last"}
-        The group that takes the records left over: the innermost one, which holds the median, or the last one.
 
     Returns
     -------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def k_ward(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Join the two nearest groups again and again, never two that both have k records, and split the large ones anew.
 
@@ -38,17 +38,6 @@ def k_ward(
     with its k-1 nearest, the one farther from the mean first; all other records are single. (ii) The two groups with
     the smallest distance n_i n_j / (n_i + n_j) ‖mean_i - mean_j‖² that do not both have k records are joined, until all
     have. (iii) Every group of 2k or more is treated anew by (i) and (ii).
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records in groups below 2k, n).
-    k : int
-        Smallest number of records in a group.
 
     Returns
     -------
@@ -62,6 +51,8 @@ def k_ward(
 
     Notes
     -----
+    No random numbers are drawn.
+
     (iii) One source says "more than 2k"; 2k or more was never worse. It always splits: the two groups it begins with
     are never joined to each other, so no other method has to cut what is left.
 

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
     import numpy as np
 
-Init = Literal["forgy", "kmeans++"]
-Merge = Literal["inner-loop", "outer-loop", "single-pass"]
-Measure = Literal["centroid", "sse"]
+Init = Annotated[Literal["forgy", "kmeans++"], Param("How the first centres are drawn from the records.")]
+Merge = Annotated[
+    Literal["inner-loop", "outer-loop", "single-pass"], Param("Order in which groups of fewer than k are joined.")
+]
+Measure = Annotated[Literal["centroid", "sse"], Param("What makes two groups near when one is joined to the other.")]
+Inside = Annotated[bool, Param("Join and cut groups in every iteration, not only after the last.")]
+Iterations = Annotated[int, Param("Largest number of iterations of k-means.", min=1)]
 
 # Distances computed between two turns of Python: at most a few tenths of a second.
 _SLICE = 10**7
@@ -45,13 +49,13 @@ def kanonymeans(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     centres: Annotated[int | None, Param("Number of centres of k-means; n/k if not given.", min=1)] = None,
-    init: Annotated[Init, Param("How the first centres are drawn from the records.")] = "kmeans++",
-    merge: Annotated[Merge, Param("Order in which groups of fewer than k are joined.")] = "inner-loop",
-    measure: Annotated[Measure, Param("What makes two groups near when one is joined to the other.")] = "centroid",
-    inside: Annotated[bool, Param("Join and cut groups in every iteration, not only after the last.")] = True,
-    iterations: Annotated[int, Param("Largest number of iterations of k-means.", min=1)] = 100,
+    init: Init = "kmeans++",
+    merge: Merge = "inner-loop",
+    measure: Measure = "centroid",
+    inside: Inside = True,
+    iterations: Iterations = 100,
 ) -> np.ndarray:
     """Group records by k-means around n/k centres, joining groups of fewer than k and cutting those of 2k and more.
 
@@ -60,35 +64,6 @@ def kanonymeans(
     **Split**: groups of at least 2k are cut by MDAV+ on their own records. Merge and Split follow in every iteration,
     the centroids of their groups being the next centres, or once, after the last (`inside=False`).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Draws the first centres; everything after is deterministic.
-    tick : callable
-        Told (records that kept their centre, n), or with `inside` (iteration, iterations) and the IL of the best.
-    k : int
-        Smallest number of records in a group.
-    centres : int, optional
-        Number of first centres, at most one per record; n // k by default.
-    init : {"forgy", "kmeans++"}
-        First centres are distinct rows drawn evenly, or one after another with probability in proportion to the squared
-        distance to the nearest drawn before (fewer where all records coincide with one).
-    merge : {"inner-loop", "outer-loop", "single-pass"}
-        inner-loop: the small groups in turn, each joined to the nearest group again and again until it has k records.
-        outer-loop: always the small group and partner that are nearest of all. single-pass: the small groups in turn,
-        each joined to the nearest group with which it has k records, so that one join is enough; where there is none,
-        as inner-loop.
-    measure : {"centroid", "sse"}
-        Nearest by squared distance of the centroids, or by the growth of the SSE, ab/(a+b) times that for a and b
-        records.
-    inside : bool
-        Whether Merge and Split are part of every iteration. They may then go in a circle for ever; the search ends when
-        a grouping comes back, or after 10 iterations without gain, and the grouping of least SSE is used.
-    iterations : int
-        Largest number of iterations of k-means.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -96,6 +71,21 @@ def kanonymeans(
 
     Notes
     -----
+    init: forgy draws distinct rows evenly. kmeans++ draws one after another, with probability in proportion to the
+    squared distance to the nearest drawn before, and fewer where all records coincide with one. There is at most one
+    centre per record.
+
+    merge: inner-loop takes the small groups in turn and joins each to the nearest group again and again until it has k
+    records. outer-loop always joins the small group and the partner that are nearest of all. single-pass takes the
+    small groups in turn and joins each to the nearest group with which it has k records, so that one join is enough;
+    where there is none, it does as inner-loop.
+
+    measure: centroid is the squared distance of the centroids, sse the growth of the SSE, which is ab/(a+b) times that
+    for a and b records.
+
+    inside: with Merge and Split in every iteration the search may go in a circle for ever. It ends when a grouping
+    comes back, or after 10 iterations without gain, and the grouping of least SSE is used.
+
     The thesis was not at hand: the orders of Merge, the measures and the guard are our reading of its outline. The
     defaults are those of least loss on the three reference sets. Groups have the numbers of their centres (a joined
     group the lower one, parts cut off new ones at the end), and ties go to the lowest number, then to the lowest row.
@@ -136,7 +126,7 @@ def first_centres(X: np.ndarray, k: int, count: int | None, init: Init, rng: np.
     half = 1 << (n - 1).bit_length()
     totals = np.zeros(2 * half)
     totals[half : half + n] = np.inf
-    tops = np.full(len(tree.low), np.inf)
+    tops = np.full(len(tree.first), np.inf)
     chosen = np.empty(count, dtype=np.int64)
     found, step = 0, max(1, _SLICE // n)
     for start in range(0, count, step):

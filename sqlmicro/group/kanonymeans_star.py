@@ -5,8 +5,19 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from sqlmicro.group.kanonymeans import Init, Measure, Merge, Rules, centroids, first_centres, group_around, loss
-from sqlmicro.options.params import Param
+from sqlmicro.group.kanonymeans import (
+    Init,
+    Inside,
+    Iterations,
+    Measure,
+    Merge,
+    Rules,
+    centroids,
+    first_centres,
+    group_around,
+    loss,
+)
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method, silent
 
 if TYPE_CHECKING:
@@ -45,13 +56,13 @@ def kanonymeans_star(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     centres: Annotated[int | None, Param("Number of first centres; n/k if not given.", min=1)] = None,
-    init: Annotated[Init, Param("How the first centres are drawn from the records.")] = "kmeans++",
-    merge: Annotated[Merge, Param("Order in which groups of fewer than k are joined.")] = "inner-loop",
-    measure: Annotated[Measure, Param("What makes two groups near when one is joined to the other.")] = "centroid",
-    inside: Annotated[bool, Param("Join and cut groups in every iteration, not only after the last.")] = True,
-    iterations: Annotated[int, Param("Largest number of iterations of k-means.", min=1)] = 100,
+    init: Init = "kmeans++",
+    merge: Merge = "inner-loop",
+    measure: Measure = "centroid",
+    inside: Inside = True,
+    iterations: Iterations = 100,
     population: Annotated[int, Param("Sets of centres in a generation.", min=2)] = 10,
     survivors: Annotated[int, Param("Best sets of centres that live on and have children.", min=1)] = 3,
     recombine: Annotated[bool, Param("Whether a child has two parents.")] = True,
@@ -66,31 +77,6 @@ def kanonymeans_star(
     SSE of the groups that kanonymeans makes from it. Of every generation the `survivors` of least SSE (of different
     SSE) live on and have the children that fill the next one.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Draws the first centres, the parents and the mutations.
-    tick : callable
-        Told (generations without gain, generations) and the IL of the best grouping so far.
-    k, centres, init, merge, measure, inside, iterations
-        As in kanonymeans.
-    population, survivors : int
-        Sets of centres in a generation, and how many of them live on; if there are as many, no child is born.
-    recombine : bool
-        Whether a child has two parents (drawn from the survivors, perhaps the same twice): it has the centres of one on
-        one side of a plane and those of the other on the other side. The plane goes through a centre of the first
-        parent, its direction is drawn evenly. Without, a child begins as a copy of one parent.
-    mutated : int, optional
-        Children of a generation that are mutated, m_c: the first so many; all by default.
-    exchanged : int
-        Centres of a mutated child that are exchanged for random records, m_s; all, if it has no more.
-    generations : int
-        The search ends after so many generations in a row without gain.
-    time_limit : float, optional
-        Or after so many seconds (for each stratum). The only stop that makes the groups depend on the machine.
-
     Returns
     -------
     Grouping
@@ -99,6 +85,13 @@ def kanonymeans_star(
 
     Notes
     -----
+    No child is born where there are as many survivors as sets of centres. With recombination a child has two parents,
+    drawn from the survivors, perhaps the same twice: it has the centres of one on one side of a plane and those of the
+    other on the other side. The plane goes through a centre of the first parent, its direction is drawn evenly.
+    Without, a child begins as a copy of one parent. The first `mutated` children of a generation (m_c) are mutated;
+    `exchanged` of their centres (m_s), or all if they have no more, become random records. The time limit holds for
+    each stratum, and is the only stop that makes the groups depend on the machine.
+
     m_c and m_s are those of the source; its values for them are not known here, and the defaults are those of least
     loss. The thesis was not at hand: how many survive and what recombination does is our reading of its outline. Ours
     too: a survivor hands down the centroids of the groups made from its centres, not the centres it began with, since

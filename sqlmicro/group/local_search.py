@@ -12,14 +12,14 @@ from sqlmicro.registry import Tick, late, silent
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.group._block_kernels import Tree
+    from sqlmicro.group._halving_kernels import Halves
     from sqlmicro.group._move_kernels import Groups
 
 _NEAR_GROUPS = 12
 _LEAVES = 24  # of the tree of means looked into for these
 _LEAF = 16  # points of a leaf of the tree that nearest points are looked up in
 _CHUNK = 4096  # records annealed together, so that they stay in the processor's cache
-_SLICE = 1_000_000  # proposals, or records halved, between two ticks: at most 0.3 s
+_SLICE = 1_000_000  # proposals between two ticks: at most 0.3 s
 _RECORDS_PER_CALL = 20_000  # records that are searched around between two ticks
 _COLD = 0.001  # temperature at the end of annealing, in SSE/n of its start
 _ACTIVE = (2.0, 60.0)  # temperatures; records whose spread lies between are the ones whose moves are decided now
@@ -135,7 +135,7 @@ class Search:
         if len(used) < 2:
             return
         means = groups.mean[used]
-        tree = self._halved(means, _LEAF // 2, 1)
+        tree = self._halved(means, _LEAF // 2)
         short = np.empty((len(used), min(_NEAR_GROUPS, len(used) - 1)), dtype=np.int32)
         for start in range(0, len(used), _RECORDS_PER_CALL):
             blocks.nearest(means, tree, short, start, min(len(used), start + _RECORDS_PER_CALL), _LEAVES)
@@ -221,12 +221,12 @@ class Search:
         labels[self._order] = (np.cumsum(used) - 1)[label]
         return labels
 
-    def _halved(self, X: np.ndarray, leaf: int, multiple: int) -> Tree:
-        blocks = late("sqlmicro.group._block_kernels")
+    def _halved(self, X: np.ndarray, leaf: int, multiple: int = 1) -> Halves:
+        import numpy as np
 
-        tree: Tree = blocks.plant(len(X), X.shape[1], leaf)
-        while blocks.halve(X, tree, multiple, _SLICE):
-            self.say()
+        halved = late("sqlmicro.group._halving_kernels", "halved")
+
+        tree: Halves = halved(X, np.arange(len(X)), leaf, multiple, self.say)
         return tree
 
     def _list_near(self, reach: int, leaves: int) -> tuple[np.ndarray, np.ndarray]:
@@ -236,7 +236,7 @@ class Search:
         blocks = late("sqlmicro.group._block_kernels")
 
         X, n = self._X, len(self._X)
-        tree = self._halved(X, _LEAF, 1)
+        tree = self._halved(X, _LEAF)
         near, spread = np.empty((n, reach), dtype=np.int32), np.empty(n)
         for start in range(0, n, _RECORDS_PER_CALL):
             stop = min(n, start + _RECORDS_PER_CALL)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -27,23 +27,12 @@ def max_distance(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Group records around the two that are farthest apart, again and again.
 
     While at least 2k records remain, the two farthest apart, each with its k-1 nearest. Then k or more that are left
     make a last group; fewer join, each, the group with the nearest centroid.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
 
     Returns
     -------
@@ -57,6 +46,8 @@ def max_distance(
 
     Notes
     -----
+    No random numbers are drawn.
+
     Distances are squared Euclidean; of equal ones the lowest row counts, of equally distant pairs the first in the
     order of (lower row, higher row). The source does not say which of the two chooses its nearest first: here it is the
     one that is farther from the centroid of all records. If its group takes the other one, which happens where all that

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -23,24 +23,13 @@ def mdav(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Group records around the one farthest from the average, and around the one farthest from that one.
 
     The generic algorithm: while at least 3k records remain, the record farthest from their centroid with its k-1
     nearest, then the record farthest from that one with its k-1 nearest; with 2k to 3k-1 left, the group around the
     record farthest from the centroid, and the rest; with fewer than 2k, the rest.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
 
     Returns
     -------
@@ -49,6 +38,8 @@ def mdav(
 
     Notes
     -----
+    No random numbers are drawn.
+
     Ties go to the lowest row, everywhere; the R package sdcMicro gives them to the highest, which changes the loss of
     rounded data by up to 1 %. Distances are equal if they are in double precision, the squares added column after
     column; the centroid is the exact sum of the records divided by their number, rounded, so that the groups do not

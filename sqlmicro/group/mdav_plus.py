@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -23,23 +23,12 @@ def mdav_plus(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Group records around the one farthest from the average of all, which is computed once.
 
     While at least k records remain, the one farthest from the centroid of all records with its k-1 nearest; then each
     of those left joins the group with the nearest centroid.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
 
     Returns
     -------
@@ -48,6 +37,8 @@ def mdav_plus(
 
     Notes
     -----
+    No random numbers are drawn.
+
     Distances are squared Euclidean; of equal ones the lowest row counts, of equally near groups the one formed first.
     The centroids of the groups are those before any of the records left has joined; a group has at most 2k-1 records.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def mdav_star(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own.
 
@@ -32,17 +32,6 @@ def mdav_star(
     m/(m+1) d²(y, centroid), is below the loss per record of a group begun at y with its k-1 nearest. With fewer than k
     left, each joins the group with the nearest centroid.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -50,6 +39,8 @@ def mdav_star(
 
     Notes
     -----
+    No random numbers are drawn.
+
     The source describes that a step either extends the present group or begins a new one; its exact rule was not
     available, and the one above is our reading of it. The next group begins at the farthest record, not at y.
 

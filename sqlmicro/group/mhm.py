@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from sqlmicro.group.optimal_univariate import consecutive_groups
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -27,20 +27,9 @@ def mhm(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
 ) -> np.ndarray:
     """Walk from every record to the nearest one not yet seen, and cut the path into groups with the least loss.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (steps done, 2n).
-    k : int
-        Smallest number of records in a group.
 
     Returns
     -------
@@ -54,6 +43,8 @@ def mhm(
 
     Notes
     -----
+    No random numbers are drawn.
+
     The groups have k to 2k-1 records and are the best for this order of the records, not of all groups; for one column
     the path may leave records behind, so `optimal-univariate` can lose less. O(n log n + k n p) time in few columns and
     up to O(n² p) in many, O(n p) memory.

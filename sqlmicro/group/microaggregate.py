@@ -10,7 +10,7 @@ from sqlmicro.group.certify import annealed, ready
 from sqlmicro.group.certify import certify as certified
 from sqlmicro.group.local_search import Search
 from sqlmicro.group.optimal_univariate import optimal_groups
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def microaggregate(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     quality: Annotated[
         Literal["fast", "balanced", "best"], Param("How long to search for groups with little loss.")
     ] = "balanced",
@@ -53,28 +53,6 @@ def microaggregate(
     ] = False,
 ) -> Grouping:
     """Group records with less loss than any single heuristic: start groups, local search, annealing.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Seeds the annealing; the same seed gives the same groups unless a time limit is given.
-    tick : callable
-        Told (thousandths of the search done, 1000, least IL so far).
-    k : int
-        Smallest number of records in a group.
-    quality : {"fast", "balanced", "best"}
-        fast: MDAV inside blocks of near records, local search across their borders, 20 random moves per record
-        (10p for p above 4).
-        balanced: starts from that without the moves, from exact MDAV (n up to 50 000) and from MHM (n up to 20 000),
-        whichever has the least loss after local search, then anneals 8 million moves (fewer below 800 records: 10 000
-        for each), or 200 per record from 40 000 records on. 0.1 µs or so per move, several times that in far memory.
-        best: four annealings that share 200 million moves, or 2000 per record from 100 000 records on.
-    time_limit : float, optional
-        Seconds that best may take instead, the starts included.
-    certify : bool
-        With best: prove a lower bound on the loss afterwards; see `sqlmicro.group.certify`.
 
     Returns
     -------
@@ -90,6 +68,14 @@ def microaggregate(
 
     Notes
     -----
+    quality: fast is MDAV inside blocks of near records, local search across their borders, and 20 random moves per
+    record (10p for p above 4). balanced starts from that without the moves, from exact MDAV (n up to 50 000) and from
+    MHM (n up to 20 000), whichever has the least loss after local search. Then it anneals 8 million moves (below 800
+    records 10 000 for each), or 200 per record from 40 000 records on, at 0.1 µs or so per move, several times that in
+    far memory. best makes four annealings that share 200 million moves, or 2000 per record from 100 000 records on, or
+    takes the seconds of the time limit, the starts included. certify then proves a lower bound on the loss; see
+    `sqlmicro.group.certify`. The same seed gives the same groups unless a time limit is given.
+
     One column is grouped by the exact shortest path of `optimal-univariate`, whatever the quality.
 
     Local search makes the best relocation or exchange of each record with the 12 groups whose means are nearest to that

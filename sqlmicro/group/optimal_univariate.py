@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Representative
 from sqlmicro.registry import Tick, late, method, silent
 
 if TYPE_CHECKING:
@@ -36,22 +36,13 @@ _STEPS_PER_SLICE = 10_000_000
 def optimal_univariate(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
-    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
+    k: K = 3,
+    representative: Representative = "mean",
 ) -> Outcome:
     """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median.
 
     Groups have k to 2k-1 consecutive values in ascending order. NULL stays NULL. Equal values may fall into different
     groups; ties go by row_id.
-
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    representative : {"mean", "median"}
-        What the values of a group are replaced by. The groups are optimal for the mean.
 
     Returns
     -------
@@ -65,6 +56,8 @@ def optimal_univariate(
 
     Notes
     -----
+    The groups are optimal for the mean, whatever the representative.
+
     The *record* is not k-anonymous: every column has groups of its own, so that combinations of values stay distinct.
     O(n log n + k n) per column. Source: Hansen & Mukherjee (2003); see `optimal_groups` for where we deviate.
     """

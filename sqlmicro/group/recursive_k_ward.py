@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.group.k_ward import number_by_lowest_row, ward_groups
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def recursive_k_ward(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     parts: Annotated[int, Param("Number of parts that records are divided into at a time.", min=2)] = 2,
     theta: Annotated[
         float, Param("Bound of the ratio of variances inside the parts to that of the whole.", min=0)
@@ -38,24 +38,6 @@ def recursive_k_ward(
     A set of records is sorted and cut into J parts of equal size; V = Σ Var(part) / Var(set). Where V is at least
     theta, the parts are divided again in the same way; where it is not, the set is grouped by k-Ward.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
-    parts : int
-        J, the number of parts.
-    theta : float
-        The bound of V. Halves of a uniform column have V = 0.5, of a normal one 0.73; two far clusters close to 0.
-    direction : {"at-least", "below"}
-        The source can be read both ways. `at-least` divides where V ≥ theta, `below` where V < theta: a small ratio is
-        what shows that the parts are groups of their own.
-
     Returns
     -------
     Grouping
@@ -68,6 +50,10 @@ def recursive_k_ward(
 
     Notes
     -----
+    parts is J, theta the bound of V: halves of a uniform column have V = 0.5, of a normal one 0.73, two far clusters
+    close to 0. The source can be read both ways: direction at-least divides where V ≥ theta, below where V < theta,
+    since a small ratio is what shows that the parts are groups of their own. No random numbers are drawn.
+
     The source leaves out when to stop: a set is not divided where a part would have fewer than 2k·J records, or where
     the set is constant. It treats one column; several are sorted by their first principal component, taken anew in
     every set, and Var is the sum of the variances of all columns. Ties go to the lowest row. k-Ward in m equal parts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, late, method, methods
 from sqlmicro.standardise import standardise
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def secure_k_ward(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     tolerance: Annotated[
         float, Param("How near to a value its representative tells too much, in standard deviations.", min=0)
     ] = 0.01,
@@ -47,19 +47,6 @@ def secure_k_ward(
     least the share `ratio` of the values is at least `tolerance` away from it, else the nearest place above or below
     the mean for which that holds; see `secure_values`.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    tolerance : float
-        In standard deviations of the column, so that one figure serves columns of any unit.
-    ratio : float
-        Share from 0 to 1. 0 leaves all means as they are.
-    grouping : str
-        A method that groups records by a kernel: k-ward, mdav and others, not one that works in SQL.
-
     Returns
     -------
     Outcome
@@ -74,6 +61,10 @@ def secure_k_ward(
 
     Notes
     -----
+    The tolerance is in standard deviations of the column, so that one figure serves columns of any unit. A ratio of 0
+    leaves all means as they are. The grouping is a method that groups records by a kernel: k-ward, mdav and others, not
+    one that works in SQL.
+
     Columns are standardised over all records, grouped inside every stratum, and secured on their own. Group after group
     is taken in the order of its number, through all strata. A constant column has no standard deviation, hence no
     tolerance: it stays as it is. Whole numbers become fractions as with the mean, dates are rounded to days, which may

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param, Remainder, Representative
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
@@ -37,32 +37,15 @@ if TYPE_CHECKING:
 def single_axis(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     axis: Annotated[
         str,
         Param("What orders the records: z-sum, pc1, or one of the columns.", metavar="COLUMN|z-sum|pc1"),
     ] = "z-sum",
-    representative: Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")] = "mean",
-    remainder: Annotated[
-        Literal["spread-from-both-ends", "last"],
-        Param("Which group takes the records left over: the innermost, or the one with the largest values."),
-    ] = "spread-from-both-ends",
+    representative: Representative = "mean",
+    remainder: Remainder = "spread-from-both-ends",
 ) -> Outcome:
     """Order the records along one axis and replace every k neighbours by their mean or median in all columns.
-
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Smallest number of records in a group.
-    axis : str
-        `z-sum`, the sum of the z-scores; `pc1`, the first principal component of the standardised columns; or one of
-        the columns.
-    representative : {"mean", "median"}
-        What the values of a group are replaced by.
-    remainder : {"spread-from-both-ends", "last"}
-        The group that takes the records left over.
 
     Returns
     -------
@@ -78,6 +61,8 @@ def single_axis(
 
     Notes
     -----
+    z-sum is the sum of the z-scores, pc1 the first principal component of the standardised columns.
+
     Means, deviations and the covariance are SQL aggregates over whole numbers (see `cross_moments.sql`), so that the
     ordering does not depend on the number of threads; the p x p eigenproblem is solved in NumPy. The sign of the
     component makes its largest loading positive. A constant column contributes 0, a missing value counts as the mean.

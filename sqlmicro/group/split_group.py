@@ -53,19 +53,6 @@ def split_group(
     Each column is sorted descending and cut into groups of k. In a group of size g the larger half, b = g/2 rounded
     half to even and at least 1, becomes mean + sd sqrt((g-b)/b), the rest mean - sd sqrt(b/(g-b)), sd with divisor g.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        Number of records in a group; m in the source.
-    variable : bool
-        Try every size in [k, 2k-1] and take the one with the smallest sum of within-group variances, per column.
-    shuffle : {"none", "group", "column"}
-        Permute the new values inside each group, or over the whole column (within strata).
-    remainder : {"merge", "as-documented"}
-        Whether a last group below k is merged into its neighbour or kept.
-
     Returns
     -------
     Outcome
@@ -78,6 +65,9 @@ def split_group(
 
     Notes
     -----
+    With `variable` the size is chosen for each column. New values are permuted inside each group, or over the whole
+    column within strata.
+
     The documentation of the method has a worked example (k = 3; 916 815 670 | 613 538 401 | 396 356 348 | 132 3) and
     prints the larger values as 800.33, 517.33, 366.66 and the last group as 158.71 / 67.5. Both are errors of its
     program (integer division; the nominal instead of the actual size of the last group). Its own formula gives 871.73,

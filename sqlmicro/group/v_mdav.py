@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def v_mdav(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     gamma: Annotated[
         float,
         Param("How close a further record must be: 0.2 for scattered records, up to 1.1 for clustered ones.", min=0),
@@ -36,19 +36,6 @@ def v_mdav(
     joins if d_in < gamma d_out, d_out being the distance of e to the nearest other record left. Then k or more that are
     left make a last group; fewer join, each, the group with the nearest centroid.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Standardised records. Not changed.
-    rng : Generator
-        Not used; the method is deterministic.
-    tick : callable
-        Told (records grouped, n).
-    k : int
-        Smallest number of records in a group.
-    gamma : float
-        How close a further record must be, compared with its distance to the others: 0 never adds one.
-
     Returns
     -------
     ndarray of shape (n,)
@@ -56,6 +43,8 @@ def v_mdav(
 
     Notes
     -----
+    gamma = 0 never adds a record. No random numbers are drawn.
+
     The source recommends gamma = 0.2 for scattered and 1.1 for clustered records. Where e is the only record left,
     d_out is infinite and it joins. Of equal distances the lowest row counts.
 

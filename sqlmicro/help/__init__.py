@@ -36,7 +36,7 @@ def topics() -> dict[str, str]:
     >>> topics()["nulls"]
     'Missing values'
     """
-    order = ("concepts", "choosing")
+    order = ("concepts", "choosing", "methods")
     found = {path.stem: _title(path) for path in sorted(_FOLDER.glob("*.md"))}
     return {name: found[name] for name in (*order, *(name for name in found if name not in order))}
 
@@ -77,7 +77,7 @@ def terminal(markdown: str) -> str:
     3  16.9
     """
     blocks, code = [], False
-    for block in re.split(r"\n\n+", markdown.strip("\n")):
+    for block in re.split(r"\n\n+", re.sub(r"<!--.*?-->\n", "", markdown).strip("\n")):
         # A block of commands may have blank lines of its own.
         fences = block.count("```")
         if code or fences or block.startswith("  "):

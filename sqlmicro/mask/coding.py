@@ -46,20 +46,6 @@ def top_code(
 ) -> Outcome:
     """Replace the largest values of every column by the threshold, the mean or median of the tail, or a label.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    value, quantile, count : float, float, int, optional
-        Where the tail begins; one of them is needed. A quantile is a value that occurs (the inverse of the distribution
-        function); `count` makes a tail of so many records, and of those equal to the last of them.
-    replacement : {"threshold", "mean", "median", "label"}
-        What the values of the tail become. A label makes the column text.
-    label : str, optional
-        The text for `replacement="label"`.
-    k : int
-        Smallest number of records of a tail: what fewer have in common would single them out.
-
     Returns
     -------
     Outcome
@@ -74,6 +60,10 @@ def top_code(
 
     Notes
     -----
+    One of value, quantile and count is needed. A quantile is a value that occurs (the inverse of the distribution
+    function). A label makes the column text. A tail of fewer than k records is refused: what they have in common would
+    single them out.
+
     The tail are the values *at or beyond* the threshold: equal values are treated alike, and 85+ means 85 and more.
     With --by every stratum has a tail of its own; one without values beyond the threshold has none. NULL stays NULL.
     The mean keeps the total of the column. One pass; a threshold by count sorts. Source: Hundepool et al. (2012).
@@ -94,7 +84,7 @@ def bottom_code(
 ) -> Outcome:
     """Replace the smallest values of every column by the threshold, the mean or median of the tail, or a label.
 
-    The mirror image of `top_code`, which see for parameters, errors and notes: the tail are the values at or below the
+    The mirror image of `top_code`, which see for errors and notes: the tail are the values at or below the
     threshold.
 
     Returns

@@ -27,13 +27,6 @@ def constant(
 ) -> Outcome:
     """Give every record the same value: the column stays where programs expect it, what was in it is gone.
 
-    Parameters
-    ----------
-    work : Work
-        The relation and its columns, of any type.
-    value : str, optional
-        Text that every value becomes, missing ones too; NULL by default, which keeps the type of the column.
-
     Returns
     -------
     Outcome
@@ -41,6 +34,8 @@ def constant(
 
     Notes
     -----
+    NULL keeps the type of the column. Missing values become the text too.
+
     One pass over the records. Leaving the column out altogether is the option --drop.
     """
     if value is None:

@@ -79,22 +79,6 @@ def generalize(
 ) -> Outcome:
     """Replace values by the class they are in: bins, months, prefixes, or the levels of a hierarchy.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    width, breaks, quantiles, truncate, prefix, hierarchy : tuple of str
-        COLUMN=ARGUMENT; repeated for one column they are its levels, finest first. A hierarchy file is CSV without a
-        header (value, level 1, level 2, …) or TOML with a table [[level]] per level (name = [values]).
-    level : tuple of str
-        COLUMN=LEVEL; without `until_k`. 0 leaves the column as it is.
-    bins_as : {"range", "midpoint"}
-        How bins are released. Quantile bins show values that occur.
-    until_k : int, optional
-        Raise levels until every record occurs so often; every column has one more level, on which all values are one.
-    suppress : float
-        Share of the records that may be left out for that, 0 to 1.
-
     Returns
     -------
     Outcome
@@ -109,6 +93,11 @@ def generalize(
 
     Notes
     -----
+    A rule reads COLUMN=ARGUMENT; repeated for one column, the rules are its levels, finest first. A hierarchy file is
+    CSV without a header (value, level 1, level 2, …) or TOML with a table [[level]] per level (name = [values]).
+    `level` does not go with `until_k`. Quantile bins show values that occur. With `until_k` every column has one more
+    level, on which all values are one.
+
     Rules work on the distinct values of a column. With `until_k` the table is aggregated once to the combinations that
     occur; every node of the lattice that is looked at is one GROUP BY over these. The node with the least loss is
     taken: the mean over records and columns of the share of the column's values a released value covers, 1 for a

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.database.columns import Column
-from sqlmicro.options.params import Param
+from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 from sqlmicro.work import Claim
 
@@ -38,19 +38,10 @@ _SLICE = 2_000_000
 def mondrian(
     work: Work,
     *,
-    k: Annotated[int, Param("Smallest number of records in a group.", min=2)] = 3,
+    k: K = 3,
     relaxed: Annotated[bool, Param("Records with one value may go to both sides of a cut.")] = False,
 ) -> Outcome:
     """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding).
-
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns of any type, and the strata.
-    k : int
-        Smallest number of records in a group.
-    relaxed : bool
-        Cut exactly in half, through equal values. By default a cut lies between two values.
 
     Returns
     -------
@@ -64,6 +55,8 @@ def mondrian(
 
     Notes
     -----
+    With `relaxed` a cut lies exactly in the middle, through equal values. By default it lies between two values.
+
     A group is cut along the column in which it is spread widest, relative to the column; if no cut there leaves k
     records on both sides, along the next. Deviations: where the source cuts at the median only, the cut nearest to the
     middle that leaves k on both sides is taken; nominal columns are cut in the order of their values, ENUMs in that of

@@ -61,19 +61,6 @@ def noise(
 ) -> Outcome:
     """Add random noise to numbers, dates and timestamps.
 
-    Parameters
-    ----------
-    work : Work
-        The relation and its columns.
-    kind : {"uncorrelated", "correlated", "linear", "nonlinear", "laplace", "geometric"}
-        See the notes.
-    amount : float, optional
-        a, the standard deviation of the noise in units of the column's own, above 0.
-    epsilon : float, optional
-        Privacy loss of one value, above 0.
-    lower, upper : float, optional
-        Bounds of the values, known without looking at the data; values beyond are moved to them.
-
     Returns
     -------
     Outcome
@@ -88,6 +75,9 @@ def noise(
 
     Notes
     -----
+    Amount a and epsilon are above 0. The bounds should be known without looking at the data; values beyond are moved to
+    them.
+
     With x a value, S the sample covariance of the columns, e normal noise of mean 0, a the amount:
 
     uncorrelated: y = x + e, variance of e = a² s², columns independent of each other. Means are kept, variances grow by

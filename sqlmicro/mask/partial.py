@@ -30,15 +30,6 @@ def partial(
 ) -> Outcome:
     """Show the first and last characters of every value and hide those between: the last 4 digits of a card.
 
-    Parameters
-    ----------
-    work : Work
-        The relation and its columns: text, or whole numbers and others whose text is meant.
-    keep_first, keep_last : int
-        Characters to show; a value that has no more than these together is hidden altogether.
-    character : str
-        The one character that stands for a hidden one; the length of a value stays visible.
-
     Returns
     -------
     Outcome
@@ -53,6 +44,9 @@ def partial(
 
     Notes
     -----
+    A value that has no more than the characters to show together is hidden altogether. The length of a value stays
+    visible.
+
     NULL stays NULL. What is shown may still single a record out: the k that is reached is measured. One pass.
     """
     if len(character) != 1:

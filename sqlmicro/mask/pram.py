@@ -51,20 +51,6 @@ def pram(
 ) -> Outcome:
     """Change the values of nominal columns at random by a transition matrix (post-randomisation).
 
-    Parameters
-    ----------
-    work : Work
-        The relation and its nominal columns: text, ENUM, truth values, codes.
-    keep_probability : float, optional
-        Probability p that a value stays; it becomes each of the L - 1 others with (1 - p) / (L - 1).
-    matrix : str, optional
-        CSV: a header with the categories behind an empty cell, then a row per category: its name and the probabilities
-        of what it becomes. TOML: a table [transitions.CATEGORY] per category, CATEGORY = probability; what is left out
-        is 0.
-    invariant : bool
-        Two-stage PRAM: the matrix P is followed by the one that leads back, so that expected frequencies stay. A value
-        then stays with another probability than P says; the range is reported.
-
     Returns
     -------
     Outcome
@@ -79,6 +65,12 @@ def pram(
 
     Notes
     -----
+    With keep_probability p a value becomes each of the L - 1 others with (1 - p) / (L - 1). A matrix in CSV has a
+    header with the categories behind an empty cell, then a row per category: its name and the probabilities of what it
+    becomes. In TOML it is a table [transitions.CATEGORY] per category, CATEGORY = probability; what is left out is 0.
+    With `invariant` the matrix P is followed by the one that leads back (two-stage PRAM). A value then stays with
+    another probability than P says; the range is reported.
+
     Without `invariant` the expected frequencies are t P, from which t can be estimated if P is published: P is no
     secret. NULL stays NULL. One hash and one join per record; L² cells, L³ with `invariant`.
 

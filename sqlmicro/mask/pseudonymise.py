@@ -39,15 +39,6 @@ def pseudonymise(
 ) -> Outcome:
     """Replace identifiers by their HMAC-SHA-256: with one key the same value has the same pseudonym in every table.
 
-    Parameters
-    ----------
-    work : Work
-        The relation and its columns: text, whole numbers, decimals, dates, UUIDs, truth values.
-    key_file : str, optional
-        File with the secret key, at least 16 bytes; line ends at its end are not part of it. With `-` the key is asked
-        for at the terminal, or read from standard input. By default it is the value of the environment variable
-        SQLMICRO_PSEUDONYM_KEY.
-
     Returns
     -------
     Outcome
@@ -62,6 +53,8 @@ def pseudonymise(
 
     Notes
     -----
+    The key has at least 16 bytes; line ends at the end of its file are not part of it.
+
     The text that is hashed is that of the value in UTF-8; a date's is YYYY-MM-DD. NULL stays NULL. The key is neither
     part of a statement nor recorded. Whoever has it can find the person behind a pseudonym by trying all identifiers:
     the release is pseudonymous, not anonymous. A pseudonym tells nobody without the key who it is, so that the column

@@ -35,17 +35,6 @@ def sample(
 ) -> Outcome:
     """Release a random sample of the records, of exactly the size asked for; with --by every stratum in proportion.
 
-    Parameters
-    ----------
-    work : Work
-        The relation and the strata.
-    fraction : float, optional
-        Share of the records to draw; the size is the nearest whole number, halves upward.
-    size : int, optional
-        Number of records to draw. One of `fraction` and `size` is needed.
-    weight_column : str, optional
-        Name of a new column with the sampling weight N_h/n_h of the record's stratum.
-
     Returns
     -------
     Outcome
@@ -60,6 +49,8 @@ def sample(
 
     Notes
     -----
+    The size of a fraction is the nearest whole number, halves upward. One of `fraction` and `size` is needed.
+
     Without replacement: the records with the smallest keyed hashes. Strata get n N_h/N records, rounded by largest
     remainder so that the total is exact. The weight is the inverse of the inclusion probability n_h/N_h, so that
     weighted totals of the sample estimate those of the table. O(n log n).

@@ -28,13 +28,6 @@ def shuffle(
 ) -> Outcome:
     """Permute the values of every column among the records, each column on its own or all together.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns of any type, and the strata, which no value leaves.
-    together : bool
-        Keep the combinations of values; groups of columns that stay together are a step each.
-
     Returns
     -------
     Outcome
@@ -42,6 +35,8 @@ def shuffle(
 
     Notes
     -----
+    Groups of columns that stay together are a step each. No value leaves its stratum.
+
     Every permutation is equally likely; values stay exactly as often as they were. What is missing stays missing:
     records with the same columns missing are permuted among themselves. A value that only one person has still tells
     that this person is in the table. O(n log n), two sorts and a join.

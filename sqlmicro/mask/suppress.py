@@ -50,21 +50,6 @@ def suppress(
 ) -> Outcome:
     """Set as few values as possible to NULL until every combination of the columns occurs k times.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns of any type, and the strata, which are never suppressed.
-    k : int
-        How often every combination has to occur.
-    importance : tuple of str
-        COLUMN=COST of suppressing one of its values, 1 by default.
-    subsets : int, optional
-        Every so many of the columns have to be k-anonymous, instead of all together.
-    nulls_match : {"own-value", "wildcard"}
-        What a missing value is. With `wildcard` a record counts the records that may be the same, as the R package
-        sdcMicro does; an attacker who knows that a value was rare may still tell records apart, so that such a release
-        is not called k-anonymous.
-
     Returns
     -------
     Outcome
@@ -78,6 +63,10 @@ def suppress(
 
     Notes
     -----
+    With nulls_match `wildcard` a record counts the records that may be the same, as the R package sdcMicro does. An
+    attacker who knows that a value was rare may still tell records apart, so that such a release is not called
+    k-anonymous.
+
     Greedy, on the combinations that occur: for every set of one column, then two, and so on, the rare records are
     grouped by the other columns; what costs least per rescued record is done first. Rare records join each other, a
     combination that lacks these values already, or records borrowed from frequent combinations, or else a whole one.

@@ -41,18 +41,6 @@ def swap(
 ) -> Outcome:
     """Swap values between records: of near rank, or of records that agree in the columns of --by.
 
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    kind : {"rank", "data"}
-        `rank`: every column on its own, numbers, dates and timestamps. `data`: the columns together, of any type.
-    percent : float, optional
-        Greatest distance between the rank of a value and that of the value it is replaced by, in percent of the records
-        of the stratum that have a value; above 0, up to 100.
-    rate : float, optional
-        Share of the records whose values are swapped; above 0, up to 1.
-
     Returns
     -------
     Outcome
@@ -67,6 +55,9 @@ def swap(
 
     Notes
     -----
+    Kind rank takes numbers, dates and timestamps, data takes columns of any type. The percentage is above 0 and up to
+    100, of the records of the stratum that have a value; the rate is above 0 and up to 1.
+
     rank: the sorted values are cut into blocks whose places depend on the key, and in each of them pairs are drawn that
     swap their values. Every value is used exactly once; one or two values of a block may stay where they are. Equal
     values have ranks of their own, in a keyed order. The distance is a percentage, as in Moore's paper, where

@@ -38,6 +38,15 @@ class Param:
     private: bool = False
 
 
+K = Annotated[int, Param("Smallest number of records in a group.", min=2)]
+Representative = Annotated[Literal["mean", "median"], Param("What the values of a group are replaced by.")]
+Remainder = Annotated[
+    Literal["spread-from-both-ends", "last"],
+    Param("Which group takes the records left over: the innermost, or the one with the largest values."),
+]
+"""What several methods are told in the same words."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One declared parameter: its name, type, default and `Param`."""

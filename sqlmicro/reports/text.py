@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from sqlmicro.options.docstrings import sections
 from sqlmicro.reports.disclosure import class_steps
 
 _LABEL = 16
@@ -386,6 +387,6 @@ def _parameter(parameter: dict[str, Any]) -> str:
 
 def _prose(description: str) -> list[str]:
     """Return the paragraphs of a docstring a user cares for: what it does, and the notes."""
-    sections = re.split(r"^(\w[\w ]*)\n-{3,}\n", description, flags=re.MULTILINE)
-    notes = dict(zip(sections[1::2], sections[2::2], strict=True)).get("Notes", "")
-    return [" ".join(part.split()) for part in f"{sections[0]}\n\n{notes}".split("\n\n") if part.strip()]
+    found = sections(description)
+    text = f"{found['']}\n\n{found.get('Notes', '')}"
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]

@@ -1,5 +1,3 @@
 """SAFE: every record at least k times, every table nearly as it was."""
 
-from sqlmicro.safe_method import method
-
-__all__ = ["method"]
+from sqlmicro.safe_method import method as method

@@ -1,4 +1,7 @@
-"""The loop that decides which records of a combination move where their weights differ, compiled by numba."""
+"""The loop that decides which records of a combination move where their weights differ, compiled by numba.
+
+Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+"""
 
 # mypy: ignore-errors
 
@@ -6,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.safe_method._search_kernels import cost_of_pair, count_more
+from sqlmicro.safe_method._cost_kernels import cost_of_pair, count_more
 from sqlmicro.system.compiled import njit
 
 

@@ -25,6 +25,7 @@ _SETTINGS_OF_SAFE = ("k",)
 MOST_ROWS, MOST_ROWS_DBSCAN = 20_000, 12_000
 """The linkages and dbscan take so many distinct rows: 4 GB at 10 bytes for each pair, at worst 27 for dbscan."""
 PASSES: tuple[Pass, ...] = ("numeric", "nominal", "both")
+Clusters = Annotated[int, Param("Number of clusters.", min=1)]
 _COLUMNS = Parameter("columns", str, "+".join(PASSES), Param("Passes it runs on: numeric, nominal, both, joined by +."))
 
 
@@ -75,7 +76,7 @@ def _kmeans(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    clusters: Annotated[int, Param("Number of clusters.", min=1)] = 50,
+    clusters: Clusters = 50,
 ) -> Parts:
     import numpy as np
 
@@ -165,7 +166,7 @@ def _linkage(how: Linkage) -> Callable[..., Parts]:
         rng: np.random.Generator,
         tick: Tick,
         *,
-        clusters: Annotated[int, Param("Number of clusters.", min=1)] = 50,
+        clusters: Clusters = 50,
         sample: Annotated[int, Param("Run on so many rows, drawn at random; 0: on all.", min=0, max=MOST_ROWS)] = 0,
     ) -> Parts:
         most = min(clusters, max(1, int(n.sum()) // k))

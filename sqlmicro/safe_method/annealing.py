@@ -14,7 +14,8 @@ from sqlmicro.safe_method.problem import Limits, Objective
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import Problem, Proposal, State
+    from sqlmicro.safe_method._cost_kernels import Problem, State
+    from sqlmicro.safe_method._search_kernels import Proposal
 
 Effort = Literal["fast", "full"]
 
@@ -49,7 +50,7 @@ def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndar
     """Round systematically: along the combinations below k, open one whenever k more records were passed."""
     import numpy as np
 
-    refresh = late("sqlmicro.safe_method._search_kernels", "refresh")
+    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
 
     order = np.argsort(numbered(columns.all), kind="stable")
     order = order[problem.n[order] < problem.k]
@@ -65,7 +66,7 @@ def no_deviation(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray
     """Return a placement whose deviations are still to be computed."""
     import numpy as np
 
-    state: State = late("sqlmicro.safe_method._search_kernels", "State")(
+    state: State = late("sqlmicro.safe_method._cost_kernels", "State")(
         n=placed,
         deviation=np.zeros(len(table_of_cell), dtype=np.float32),
         sums=_zeros(problem.sum_cell, problem.x),
@@ -119,7 +120,8 @@ def anneal(
     """
     import numpy as np
 
-    anneal, refresh = late("sqlmicro.safe_method._search_kernels", "anneal", "refresh")
+    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
+    anneal = late("sqlmicro.safe_method._search_kernels", "anneal")
 
     def run(proposals: int, hot: float, cold: float) -> None:
         for weight, price in zip(whole, prices, strict=True):

@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.settings import (
+    Algorithms,
+    Approach,
+    CandidateNumber,
+    CountWeight,
+    Effort,
+    KeepCandidates,
+    MaxShift,
+    Nominal,
+    Numeric,
+    NumericValues,
+    Occurrences,
+    Order,
+    Rounding,
+    SmallGroups,
+    SumWeight,
+    TimeLimit,
+    UnifyNominal,
+    UnifyNumeric,
+    WeightColumn,
+)
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
 from sqlmicro.work import Outcome
 
@@ -58,80 +78,25 @@ COORDINATES_UP_TO = 200_000_000
 def safe(
     work: Work,
     *,
-    k: Annotated[int, Param("How often every record occurs at least.", min=2)] = 3,
-    method: Annotated[
-        Literal["best", "cluster", "search"],
-        Param("Group records, search for a file directly, or do both and release the nearest."),
-    ] = "best",
-    numeric: Annotated[
-        tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="COLUMNS")
-    ] = (),
-    nominal: Annotated[
-        tuple[str, ...], Param("Columns to take as nominal, whatever they look like.", metavar="COLUMNS")
-    ] = (),
-    algorithm: Annotated[
-        tuple[str, ...],
-        Param(
-            "How to group, any number: kmeans++(clusters=50), dbscan(eps=1), ward(clusters=50), single, complete, "
-            "average, and the methods that group whole records: mdav, kanonymeans, microaggregate and others of "
-            "`sqlmicro methods`, with their parameters. Default: kmeans++ with 50 and 500, and mdav.",
-            metavar="SPEC",
-            whole=True,
-        ),
-    ] = (),
-    unify_numeric: Annotated[
-        tuple[str, ...],
-        Param(
-            "What numeric columns become in a group, one or several to try: mean, median, or rounded-mean, which keeps "
-            "integers and DECIMALs what they are.",
-            metavar="HOW",
-        ),
-    ] = ("rounded-mean",),
-    unify_nominal: Annotated[
-        tuple[str, ...],
-        Param("What nominal columns become in a group, one or several to try: mode or medoid.", metavar="HOW"),
-    ] = ("mode",),
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 2,
-    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
-    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
-    weights: Annotated[
-        str | None,
-        Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
-    ] = None,
-    small_groups: Annotated[
-        Literal["merge", "drop"],
-        Param("Groups below k: merge them into the nearest group, or drop their records (the original method)."),
-    ] = "merge",
-    numeric_values: Annotated[
-        Literal["auto", "own", "means"],
-        Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
-    ] = "auto",
-    round: Annotated[
-        tuple[str, ...],
-        Param(
-            "Search: numeric columns that take part as multiples of a step, as in income=100; released is the mean of "
-            "the records in a group.",
-            metavar="COLUMN=STEP",
-        ),
-    ] = (),
-    effort: Annotated[
-        Literal["full", "fast"],
-        Param("Search: fast makes a quarter of the attempts; the largest deviations may be one or two higher."),
-    ] = "full",
-    max_shift: Annotated[
-        int | None,
-        Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
-    ] = None,
-    time_limit: Annotated[
-        float | None,
-        Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
-    ] = None,
-    candidate: Annotated[
-        int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
-    ] = None,
-    keep_candidates: Annotated[
-        bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
-    ] = False,
+    k: Occurrences = 3,
+    method: Approach = "best",
+    numeric: Numeric = (),
+    nominal: Nominal = (),
+    algorithm: Algorithms = (),
+    unify_numeric: UnifyNumeric = ("rounded-mean",),
+    unify_nominal: UnifyNominal = ("mode",),
+    order: Order = 2,
+    count_weight: CountWeight = 1.0,
+    sum_weight: SumWeight = 1.0,
+    weights: WeightColumn = None,
+    small_groups: SmallGroups = "merge",
+    numeric_values: NumericValues = "auto",
+    round: Rounding = (),
+    effort: Effort = "full",
+    max_shift: MaxShift = None,
+    time_limit: TimeLimit = None,
+    candidate: CandidateNumber = None,
+    keep_candidates: KeepCandidates = False,
 ) -> Outcome:
     """Make every record occur at least k times while the cross tables stay as close to the original as can be.
 
@@ -140,50 +105,6 @@ def safe(
     what the unification says. The direct search places the records on combinations that occur, so that each has none or
     at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
     the original by the SAFE distance, and the nearest is released.
-
-    Parameters
-    ----------
-    work : Work
-        The relation, its columns and the strata.
-    k : int
-        How often every record occurs at least; 3 in the source.
-    method : {"best", "cluster", "search"}
-        Which candidates are made.
-    numeric, nominal : tuple of str
-        Columns whose scale is to be other than `profile` proposes.
-    algorithm : tuple of str
-        `kmeans++(clusters=50)`, `mdav` and others; any number of them. By default kmeans++ with 50 and with 500
-        clusters, and mdav up to 30 000 records.
-    unify_numeric : tuple of {"mean", "median", "rounded-mean"}
-        What numeric columns become in a group; each way that is named makes candidates of its own.
-    unify_nominal : tuple of {"mode", "medoid"}
-        What nominal columns become in a group.
-    order : int
-        Tables of up to so many nominal columns are evaluated.
-    count_weight, sum_weight : float
-        How much the count part and the sum part count in the SAFE distance, which ranks the candidates.
-    weights : str, optional
-        Column with the weight of every record, above 0; it is released as it is. Tables, sums, means and modes are
-        weighted, to six digits after the point; groups have k records whatever they weigh. Memory and time follow the
-        combinations that occur together with their weight.
-    small_groups : {"merge", "drop"}
-        What becomes of groups below k.
-    numeric_values : {"auto", "own", "means"}
-        Whether the search releases numeric values that occur, or group means.
-    round : tuple of str
-        Columns with many values and the step they are rounded to while the search compares files. The records of every
-        combination found are then grouped on their own values, k to 2k-1, and released is the mean of each group as
-        `unify_numeric` says: a rounded value would shift the totals.
-    effort : {"full", "fast"}
-        About 25 or 5 CPU seconds at most for the search.
-    max_shift : int, optional
-        How many records a combination that occurs k times may gain or lose in the search; half of k by default.
-    time_limit : float, optional
-        Seconds for the search; a run that is stopped by it cannot be repeated exactly.
-    candidate : int, optional
-        Number of the candidate to release.
-    keep_candidates : bool
-        Whether the files of all candidates are published too.
 
     Returns
     -------
@@ -199,6 +120,17 @@ def safe(
 
     Notes
     -----
+    By default the algorithms are kmeans++ with 50 and with 500 clusters, and mdav up to 30 000 records. The source has
+    k = 3. Each way to unify that is named makes candidates of its own.
+
+    Weights are above 0. Tables, sums, means and modes are weighted, to six digits after the point; groups have k
+    records whatever they weigh. Memory and time follow the combinations that occur together with their weight.
+
+    The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
+    repeated exactly. With `round` the records of every combination found are grouped on their own values, k to 2k-1,
+    and released is the mean of each group as `unify_numeric` says: a rounded value would shift the totals. A
+    combination that occurs k times gains or loses at most `max_shift` records.
+
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
 
@@ -246,6 +178,13 @@ def safe(
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
+    return _release(work, cells, found, candidate, keep_candidates)
+
+
+def _release(
+    work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool
+) -> Outcome:
+    """Take the nearest candidate, or the one that was asked for; keep the others where they are wanted."""
     work.outcome.candidates = [one.summary() for one in found]
     if candidate is not None and candidate > len(found):
         raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))

@@ -14,7 +14,7 @@ from sqlmicro.standardise import standardise
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method._search_kernels import Problem
+    from sqlmicro.safe_method._cost_kernels import Problem
 
 MAX_TABLES = 256
 _ORDER = 3
@@ -88,7 +88,7 @@ def make_problem(
     """Return the search problem, the table of every cell, and the limits of the tables."""
     import numpy as np
 
-    Problem = late("sqlmicro.safe_method._search_kernels", "Problem")
+    Problem = late("sqlmicro.safe_method._cost_kernels", "Problem")
 
     sets = table_sets(columns)
     cell, table_of_cell = _tables(columns, sets)

@@ -127,7 +127,8 @@ def search(
     """
     import numpy as np
 
-    kernels = late("sqlmicro.safe_method._search_kernels")
+    refresh, objective_of = late("sqlmicro.safe_method._cost_kernels", "refresh", "objective")
+    settle = late("sqlmicro.safe_method._search_kernels", "settle")
 
     started = time.monotonic()
     n = np.asarray(n, dtype=np.int64)
@@ -146,10 +147,10 @@ def search(
         schedule = Schedule(proposals, k, prices, restart, restarts, started, time_limit)
         tried, stopped = anneal(problem, state, limits, schedule, rng, tick)
         done += tried
-        kernels.refresh(problem, state)
-        kernels.settle(problem, state)
-        kernels.refresh(problem, state)
-        reached = float(kernels.objective(problem, state, table_of_cell))
+        refresh(problem, state)
+        settle(problem, state)
+        refresh(problem, state)
+        reached = float(objective_of(problem, state, table_of_cell))
         if reached < least:
             best, least = state.n, reached
         if stopped:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlmicro import api
 from sqlmicro.options import common
+from sqlmicro.options.docstrings import numpydoc
 from sqlmicro.options.params import REQUIRED, Parameter
 from sqlmicro.registry import methods as registered
 
@@ -17,6 +18,9 @@ _NOT_HERE = {"db", "attach", "jobs", *common.names((*common.TARGET, *common.MACH
 _LEFT_OUT = _NOT_HERE - {"seed", "seed_file"}
 RECORDS = ("table", "original", "population", "release", "first", "second")
 """Parameters that take records: a name, or a relation or frame."""
+_RELEASE = ("Release", "The records in memory, audited; `publish` writes them.")
+_AUDIT = ("Audit", "What was measured, and whether the gates hold.")
+_RESULT = ("Result", "What the command prints with --json.")
 _KEPT = {"report": ("to", "overwrite"), "register": ("overwrite",), "compare": ("to", "overwrite")}
 
 
@@ -74,16 +78,9 @@ def _method(name: str) -> Callable[..., Any]:
     method.__signature__ = signature  # type: ignore[attr-defined]
     method.__name__ = name.replace("-", "_")
     method.__qualname__ = f"Session.{method.__name__}"
-    method.__doc__ = _docstring(name, own, "Release" if anonymizes else "Audit" if name == "audit" else "Result")
+    returns = _RELEASE if anonymizes else _AUDIT if name == "audit" else _RESULT
+    method.__doc__ = numpydoc(api.description(name), own, returns, dict.fromkeys(RECORDS, "str or frame"))
     return method
-
-
-def _docstring(name: str, own: tuple[Parameter, ...], returns: str) -> str:
-    summary = inspect.cleandoc(api.verbs()[name][1].__doc__ or "")
-    lines = [summary, "", "Parameters", "----------"]
-    for parameter in own:
-        lines += [parameter.name, f"    {parameter.param.help}"]
-    return "\n".join([*lines, "", "Returns", "-------", returns])
 
 
 for _name in (*registered(), *OTHERS):

@@ -1,7 +1,7 @@
 """The command `warm-up`: all that is compiled on first use is compiled now, for images and before the first user comes.
 
-What there is to compile is found by doing it: every method with a kernel runs on a small table, in each of the ways
-that lead to other kernels.
+What there is to compile is found by doing it: every method with a kernel runs on a small table, and those named here in
+each of the ways that lead to other kernels.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from sqlmicro.errors import InputError
+from sqlmicro.registry import methods
 from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 
@@ -39,8 +40,7 @@ class Part:
 
 
 PARTS = (
-    *(Part(verb) for verb in ("mdav", "mdav-plus", "mdav-star", "v-mdav", "max-distance", "mhm", "k-ward")),
-    *(Part(verb) for verb in ("recursive-k-ward", "secure-k-ward", "split-group", "optimal-univariate")),
+    *(Part(verb) for verb in ("secure-k-ward", "split-group", "optimal-univariate", "k-ward")),
     Part("k-ward", ("x",)),
     Part("microaggregate", settings={"quality": "fast"}),
     Part("microaggregate"),
@@ -72,6 +72,13 @@ class Compiled:
     seconds: float
 
 
+def _all_parts() -> tuple[Part, ...]:
+    """Return the parts, those of the methods that group records with their defaults first."""
+    named = {part.verb for part in PARTS}
+    ours = (m for m in methods().values() if m.engine == "numpy" and m.module.startswith("sqlmicro."))
+    return (*(Part(method.name) for method in ours if method.name not in named), *PARTS)
+
+
 def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Compiled:
     """Run every part on a small table in a private folder; `verb` returns a verb as a Python function.
 
@@ -81,8 +88,9 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
         When there is no folder in which what was compiled can be kept.
     """
     started = time.monotonic()
-    left_out = tuple(sorted({part.needs for part in PARTS if part.needs and not _installed(part.needs)}))
-    parts = [part for part in PARTS if part.needs not in left_out]
+    known = _all_parts()
+    left_out = tuple(sorted({part.needs for part in known if part.needs and not _installed(part.needs)}))
+    parts = [part for part in known if part.needs not in left_out]
     total = len(parts) + 1
     with scratch.spill() as folder, progress.stage("compile", total, unit="parts"):
         many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))

@@ -15,6 +15,7 @@ from brute_force import all_groups, best_grouping, sse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.group import _pricing_kernels as kernels
 from sqlmicro.group._column_generation import ColumnGeneration
+from sqlmicro.group._growing_kernels import grow_groups
 from sqlmicro.group._partitioning import Triples
 from sqlmicro.group.certify import MOST_RECORDS, Certificate, annealed, certify
 from sqlmicro.group.mdav import mdav
@@ -185,10 +186,10 @@ def test_sums_of_the_smallest_distances() -> None:
 def test_grown_groups_are_worth_adding_and_found_where_they_are_plain() -> None:
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0], [9.3], [9.4]])
     prices = np.full(8, 0.1)
-    members, sizes = kernels.grow_groups(X, prices, X, 2, 3, 1e-9, 20)
+    members, sizes = grow_groups(X, prices, X, 2, 3, 1e-9, 20)
     groups = {tuple(sorted(row[:size])) for row, size in zip(members.tolist(), sizes.tolist(), strict=True)}
     assert groups >= {(0, 1, 2), (3, 4), (5, 6, 7)}, "(6, 7), from the centre 9.4, cannot grow"
-    cheap = kernels.grow_groups(X, np.full(8, 1e-4), X, 2, 3, 1e-9, 20)
+    cheap = grow_groups(X, np.full(8, 1e-4), X, 2, 3, 1e-9, 20)
     assert len(cheap[1]) == 0
 
 

@@ -212,8 +212,8 @@ def test_every_group_lies_in_the_box_of_its_leaf() -> None:
 
     X = draw("normal", 6, 600, 2)
     groups = kernels.gather(X, np.arange(600) // 3, 200)
-    leaves = len(groups.tree.low) // 2
+    leaves = len(groups.tree.first) // 2 + 1
     assert leaves > 8
-    assert sorted(set(groups.leaf.tolist())) == list(range(leaves, 2 * leaves))
-    assert (groups.tree.low[groups.leaf] <= groups.means).all()
-    assert (groups.tree.high[groups.leaf] >= groups.means).all()
+    assert sorted(set(groups.leaf.tolist())) == list(range(leaves - 1, 2 * leaves - 1))
+    assert (groups.tree.box[groups.leaf, 0] <= groups.means).all()
+    assert (groups.tree.box[groups.leaf, 1] >= groups.means).all()

@@ -8,6 +8,7 @@ import naive
 import numpy as np
 import pytest
 
+from sqlmicro.group import _halving_kernels as halving
 from sqlmicro.group import _mdav_kernels as kernels
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group import _tree_kernels as trees
@@ -132,7 +133,8 @@ def test_labels_do_not_depend_on_where_the_work_is_interrupted(monkeypatch: pyte
     expected = mdav_labels(X, 3)
     monkeypatch.setattr(kernels, "WORK_PER_CALL", 1)
     monkeypatch.setattr(shells, "SORT_AGAIN_AFTER", 0)
-    monkeypatch.setattr(trees, "RECORDS_PER_CALL", 1)
+    monkeypatch.setattr(trees, "POINTS_PER_CALL", 1)
+    monkeypatch.setattr(halving, "POINTS_PER_CALL", 1)
     np.testing.assert_array_equal(mdav_labels(X, 3), expected)
 
 

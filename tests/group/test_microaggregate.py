@@ -208,13 +208,12 @@ def test_local_search_ends_where_no_relocation_or_exchange_is_a_gain() -> None:
             assert sse(X, swapped) >= search.sse - 1e-9
 
 
-def test_near_records_are_the_nearest() -> None:
-    from sqlmicro.group import _block_kernels
+def test_near_records_are_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlmicro.group import _block_kernels, _halving_kernels
 
+    monkeypatch.setattr(_halving_kernels, "POINTS_PER_CALL", 50)
     X = np.random.default_rng(12).normal(size=(300, 3))
-    tree = _block_kernels.plant(300, 3, 8)
-    while _block_kernels.halve(X, tree, 1, 50):
-        pass
+    tree = _halving_kernels.halved(X, np.arange(300), 8)
     near = np.empty((300, 7), dtype=np.int32)
     _block_kernels.nearest(X, tree, near, 0, 300, 1000)
     assert (near == np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:8]).all()

@@ -28,7 +28,7 @@ def plain() -> Iterator[dict[str, ModuleType]]:
     modules = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba.config, "DISABLE_JIT", True)
-        for name in ("_search_kernels", "_weight_kernels"):
+        for name in ("_cost_kernels", "_search_kernels", "_weight_kernels"):
             spec = importlib.util.find_spec(f"sqlmicro.safe_method.{name}")
             assert spec is not None
             assert spec.loader is not None
@@ -53,7 +53,7 @@ class Small:
         problem.steep[:] = rng.uniform(1, 3, len(problem.steep))
         problem.weight[:] = rng.uniform(0.5, 2, len(problem.weight))
         self.problem = problem._replace(near=problem.near[:, :near].copy())
-        self.kernels = kernels
+        self.kernels, self.costs = kernels, sys.modules["sqlmicro.safe_method._cost_kernels"]
         self.low, self.high = np.where(n < K, K, np.maximum(K, n - 1)), np.maximum(n, K) + 1
 
     def placed(self) -> np.ndarray:
@@ -62,7 +62,7 @@ class Small:
 
     def state(self, placed: np.ndarray) -> Any:
         state = no_deviation(self.problem, placed.copy(), self.table_of_cell)
-        self.kernels.refresh(self.problem, state)
+        self.costs.refresh(self.problem, state)
         return state
 
     def proposal(self, *entries: tuple[int, int]) -> Any:
@@ -105,7 +105,7 @@ def test_the_objective_is_the_sum_of_its_prices(plain: dict[str, ModuleType], we
         placed = small.placed()
         state = small.state(placed)
         assert state.total[0] == placed.sum() - small.problem.n.sum()
-        found = small.kernels.objective(small.problem, state, small.table_of_cell)
+        found = small.costs.objective(small.problem, state, small.table_of_cell)
         assert found == pytest.approx(small.objective(placed), rel=1e-5)
 
 

@@ -1,0 +1,117 @@
+"""Points in halves of halves, compiled by numba: every tree in which nearest points are looked up is made from them.
+
+Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from sqlmicro.system.compiled import njit
+
+POINTS_PER_CALL = 1_000_000
+"""Points halved in one call of a kernel: at most 0.3 s, so that Ctrl-C is noticed soon."""
+
+
+class Halves(NamedTuple):
+    """Points in halves of halves: the children of node v are 2v + 1 and 2v + 2; a node without points is not used."""
+
+    order: np.ndarray  # (m,) int64: points, those of a node side by side, those of a leaf ascending
+    first: np.ndarray  # (V,) int64: where the points of a node begin in `order`
+    stop: np.ndarray  # (V,) int64: where they end
+    leaf: np.ndarray  # (V,) bool
+    box: np.ndarray  # (V, 2, p): least and greatest coordinates in a node
+
+
+def halved(
+    X: np.ndarray, points: np.ndarray, leaf: int, multiple: int = 1, say: Callable[[], None] = lambda: None
+) -> Halves:
+    """Return some points of X, given in ascending order, in halves down to leaves of at most `leaf` points.
+
+    They are halved at multiples of `multiple` points, as long as both sides have so many. Without it all leaves are on
+    the last level. O(m p log m) time for m points.
+    """
+    m, nodes = len(points), 1
+    while nodes * leaf < m:
+        nodes *= 2
+    nodes = 2 * nodes - 1
+    tree = Halves(
+        points.astype(np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.int64),
+        np.zeros(nodes, np.bool_),
+        np.empty((nodes, 2, X.shape[1])),
+    )
+    tree.box[:, 0], tree.box[:, 1] = np.inf, -np.inf
+    tree.stop[0] = m
+    pending, value = np.zeros(65, np.int64), np.empty(m)
+    pending[-1] = 1
+    while _halve(X, tree, multiple, pending, value, POINTS_PER_CALL):
+        say()
+    return tree
+
+
+@njit(cache=True)
+def _halve(X, tree, multiple, pending, value, work):
+    """Halve pending nodes across their widest column, for `work` points; return how many are pending.
+
+    Equal values are told apart by the number of the point, so that points that are all alike are halved too.
+    """
+    p = X.shape[1]
+    order, first, stop, box = tree.order, tree.first, tree.stop, tree.box
+    while pending[-1] > 0 and work > 0:
+        pending[-1] -= 1
+        v = pending[pending[-1]]
+        a, b = first[v], stop[v]
+        work -= b - a
+        for i in range(a, b):
+            row = order[i]
+            for j in range(p):
+                x = X[row, j]
+                box[v, 0, j] = min(box[v, 0, j], x)
+                box[v, 1, j] = max(box[v, 1, j], x)
+        middle = a + ((b - a) // 2 + multiple - 1) // multiple * multiple
+        if 2 * v + 2 >= len(first) or middle - a < multiple or b - middle < multiple:
+            tree.leaf[v] = True
+            order[a:b].sort()
+            continue
+        column = np.argmax(box[v, 1] - box[v, 0])
+        for i in range(a, b):
+            value[i] = X[order[i], column]
+        _select(value, order, a, b - 1, middle)
+        first[2 * v + 1], stop[2 * v + 1] = a, middle
+        first[2 * v + 2], stop[2 * v + 2] = middle, b
+        pending[pending[-1]] = 2 * v + 2
+        pending[pending[-1] + 1] = 2 * v + 1
+        pending[-1] += 2
+    return pending[-1]
+
+
+@njit(cache=True)
+def _select(value, order, first, last, at):
+    """Permute value and order so that the places below `at` hold the smallest (value, point) pairs."""
+    while first < last:
+        middle = (first + last) >> 1
+        pivot, pivot_point = value[middle], order[middle]
+        i, j = first, last
+        while i <= j:
+            while value[i] < pivot or (value[i] == pivot and order[i] < pivot_point):
+                i += 1
+            while value[j] > pivot or (value[j] == pivot and order[j] > pivot_point):
+                j -= 1
+            if i <= j:
+                value[i], value[j] = value[j], value[i]
+                order[i], order[j] = order[j], order[i]
+                i += 1
+                j -= 1
+        if at <= j:
+            last = j
+        elif at >= i:
+            first = i
+        else:
+            return

@@ -1,0 +1,78 @@
+"""The settings of `safe`: types, bounds and what is said of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from sqlmicro.options.params import Param
+
+Occurrences = Annotated[int, Param("How often every record occurs at least.", min=2)]
+Approach = Annotated[
+    Literal["best", "cluster", "search"],
+    Param("Group records, search for a file directly, or do both and release the nearest."),
+]
+Numeric = Annotated[tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="COLUMNS")]
+Nominal = Annotated[tuple[str, ...], Param("Columns to take as nominal, whatever they look like.", metavar="COLUMNS")]
+Algorithms = Annotated[
+    tuple[str, ...],
+    Param(
+        "How to group, any number: kmeans++(clusters=50), dbscan(eps=1), ward(clusters=50), single, complete, "
+        "average, and the methods that group whole records: mdav, kanonymeans, microaggregate and others of "
+        "`sqlmicro methods`, with their parameters. Default: kmeans++ with 50 and 500, and mdav.",
+        metavar="SPEC",
+        whole=True,
+    ),
+]
+UnifyNumeric = Annotated[
+    tuple[str, ...],
+    Param(
+        "What numeric columns become in a group, one or several to try: mean, median, or rounded-mean, which keeps "
+        "integers and DECIMALs what they are.",
+        metavar="HOW",
+    ),
+]
+UnifyNominal = Annotated[
+    tuple[str, ...],
+    Param("What nominal columns become in a group, one or several to try: mode or medoid.", metavar="HOW"),
+]
+Order = Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)]
+CountWeight = Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)]
+SumWeight = Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)]
+WeightColumn = Annotated[
+    str | None,
+    Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
+]
+SmallGroups = Annotated[
+    Literal["merge", "drop"],
+    Param("Groups below k: merge them into the nearest group, or drop their records (the original method)."),
+]
+NumericValues = Annotated[
+    Literal["auto", "own", "means"],
+    Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
+]
+Rounding = Annotated[
+    tuple[str, ...],
+    Param(
+        "Search: numeric columns that take part as multiples of a step, as in income=100; released is the mean of "
+        "the records in a group.",
+        metavar="COLUMN=STEP",
+    ),
+]
+Effort = Annotated[
+    Literal["full", "fast"],
+    Param("Search: fast makes a quarter of the attempts; the largest deviations may be one or two higher."),
+]
+MaxShift = Annotated[
+    int | None,
+    Param("Search: combinations that occur k times keep their records, give or take so many. Default: k/2.", min=0),
+]
+TimeLimit = Annotated[
+    float | None,
+    Param("Search: stop after so many seconds, take the best file so far.", min=0, metavar="SECONDS"),
+]
+CandidateNumber = Annotated[
+    int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
+]
+KeepCandidates = Annotated[
+    bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
+]
