@@ -1,1 +1,1 @@
-"""The warehouse, the only place that executes SQL, and what it reads: templates, sources, columns. Imports registry."""
+"""The warehouse that every engine keeps, DuckDB behind it, and what it reads: templates, sources. Imports registry."""

@@ -69,6 +69,12 @@ def _taken_back(
         raise
 
 
+def planned(new: Path, place: Path) -> Move:
+    """Return the move of a new file, or a folder of files, to its place; it is written to the disk first."""
+    to_disk(new)
+    return moves.planned(new, place)
+
+
 def to_disk(path: Path) -> None:
     """Write a file, or a folder with all in it, to the disk."""
     for part in (path, *path.rglob("*")):

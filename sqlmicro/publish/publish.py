@@ -25,7 +25,7 @@ from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.recording import record
 from sqlmicro.publish.release import Output, Release, select_of
 from sqlmicro.publish.targets import Statement, TableTarget, Target
-from sqlmicro.system import moves, scratch
+from sqlmicro.system import scratch
 from sqlmicro.system.moves import Move
 
 
@@ -168,18 +168,18 @@ def to_files(releases: Sequence[Release], *, dry: bool = False) -> None:
         for number, release in enumerate(releases):
             run = release.run
             run.resume()
-            planned[number] = []
+            written: list[tuple[Path, Path]] = []
             targets = [_file(output.target) for output in release.outputs]
             folder = folders.enter_context(scratch.folder(targets[0].path.parent))
             for output, target in zip(release.outputs, targets, strict=True):
-                beside = folder / f"{number}_{len(planned[number])}{file_ending(target.label)}"
+                beside = folder / f"{number}_{len(written)}{file_ending(target.label)}"
                 select = target.written(run, select_of(run, output))
                 relation = run.warehouse.write(select, beside, target.partition_by, rows=run.rows_in)
                 columns = make_columns(run.warehouse.describe(relation))
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
-                if not dry:
-                    placing.to_disk(beside)
-                planned[number].append(moves.planned(beside, target.path))
+                written.append((beside, target.path))
             release.report |= _read_back(release, relation, columns, beside)
+            if not dry:
+                planned[number] = [placing.planned(beside, place) for beside, place in written]
         if not dry:
             placing.place(releases, planned, _file(releases[0].target).records)

@@ -340,3 +340,20 @@ def test_an_attached_file_knows_itself_that_it_is_not_purged(db: Path, tmp_path:
     assert "not purged yet" in command(db, "profile", "--table", "persons").stderr
     sqlmicro.purge(db=str(db))
     assert left(db) == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_folder_takes_the_place_of_a_folder_or_gives_it_back(tmp_path: Path, fails: bool) -> None:
+    place, new = tmp_path / "release", tmp_path / "new"
+    for folder, name in ((place, "old.parquet"), (new, "part.parquet")):
+        folder.mkdir()
+        (folder / name).write_text(name)
+    move = moves.planned(new, place)
+    moves.put([move])
+    assert [path.name for path in place.iterdir()] == ["part.parquet"]
+    if fails:
+        moves.take_back([move])
+    else:
+        moves.forget([move])
+    assert [path.name for path in place.iterdir()] == ["old.parquet" if fails else "part.parquet"]
+    assert hidden(tmp_path) == []
