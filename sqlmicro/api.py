@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Annotated, Any
 
 from sqlmicro.audits import inputs, k_anonymity, runner, sql_macros
-from sqlmicro.audits.inputs import audit_options
+from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import find_relation, schema_exists, target_name
@@ -16,99 +17,121 @@ from sqlmicro.database.files import may_read, reading
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name, Sql
-from sqlmicro.erasure.purge import purge
-from sqlmicro.erasure.residue import residue
+from sqlmicro.erasure.purge import PurgeOptions, purge
+from sqlmicro.erasure.residue import ResidueOptions, residue
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs import file, run, steps
-from sqlmicro.jobs.draft import INIT_OPTIONS, init_values
-from sqlmicro.jobs.explain import EXPLAIN_OPTIONS, explain_values
+from sqlmicro.jobs.draft import InitOptions, init_values
+from sqlmicro.jobs.explain import ExplainOptions, explain_values
 from sqlmicro.jobs.schema import schema_values
 from sqlmicro.options import common
-from sqlmicro.options.docstrings import numpydoc
-from sqlmicro.options.params import Param, Parameter, parameters, settle
+from sqlmicro.options.params import Param, Parameter, Registered, parameters
 from sqlmicro.publish import recording
 from sqlmicro.registry import PROMISES, Method, find, late
 from sqlmicro.registry import methods as registered
+from sqlmicro.reports.facts import ReportOptions
+from sqlmicro.safe_method.compare import TwoTables
 from sqlmicro.safe_method.compare import compare as compare_tables
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import compare, warm_up
 from sqlmicro.verbs import report as reporting
-from sqlmicro.verbs.attack import attack_options, attack_values
+from sqlmicro.verbs.attack import AttackOptions, attack_values
+from sqlmicro.verbs.verb import MethodVerb, Verb
 
-METHOD_OPTIONS = (
-    *common.SOURCE, *common.COLUMNS, *common.IDENTIFIERS, *common.TARGET, *common.RUN, *common.MACHINE,
-    *common.READER,
-)  # fmt: skip
-
-
-def _show_values(
-    *,
-    show_values: Annotated[bool, Param("Print the values of the smallest violating classes.")] = False,
-) -> None: ...
-
-
-AUDIT_OPTIONS = (*common.SOURCE, *audit_options(), *parameters(_show_values), *common.MACHINE, *common.READER)
-PROFILE_OPTIONS = (*common.SOURCE, *common.REGION, *common.MACHINE, *common.READER)
 _MOST_CLASSES_SHOWN = 20
 
 
-def _run(
-    *,
-    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
-    table: Annotated[str | None, Param("Table to use instead of the one in the file.", metavar="TABLE")] = None,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class RegisterOptions(common.RegisterSettings, common.DbOption, common.MachineOptions, common.ReaderOptions):
+    """What `sqlmicro register` takes."""
 
 
-def _methods(
-    *,
-    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class ProfileOptions(common.SourceOptions, common.RegionOption, common.MachineOptions, common.ReaderOptions):
+    """What `sqlmicro profile` takes."""
 
 
-REGISTER_OPTIONS = (*common.REGISTER, common.SOURCE[0], *common.MACHINE, *common.READER)
-_DB = common.SOURCE[0]
-# A job file says what is done: only --db puts another database in its place, no variable of the environment.
-_JOB_DB = replace(_DB, param=replace(_DB.param, help="Database file to use instead of the one in the file.", env=""))
-RUN_OPTIONS = (
-    *parameters(_run), _JOB_DB,
-    *(option if option.many else option.overriding() for option in (*common.ATTACH, *common.RUN, *common.MACHINE)),
-)  # fmt: skip
-METHODS_OPTIONS = parameters(_methods)
+@dataclass(frozen=True, kw_only=True)
+class _ShowValues:
+    show_values: Annotated[bool, Param("Print the values of the smallest violating classes.")] = False
 
 
-def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(common.SourceOptions, AuditStep, _ShowValues, common.MachineOptions, common.ReaderOptions):
+    """What `sqlmicro audit` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SafeDistanceOptions(TwoTables, common.DbOption, common.AttachOption, common.MachineOptions, common.ReaderOptions):
+    """What `sqlmicro safe-distance` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MacrosOptions:
+    """Where the macros go."""
+
+    db: Annotated[str | None, Param("Database file to install the macros into.", metavar="FILE", env="SQLMICRO_DB")] = (
+        None
+    )
+    print: Annotated[bool, Param("Print the statements instead, for the DuckDB shell.")] = False
+
+
+def _instead() -> tuple[Parameter, ...]:
+    """Return the options of a job file that the command line may give too."""
+    (db,) = parameters(common.DbOption)
+    # A job file says what is done: only --db puts another database in its place, no variable of the environment.
+    db = replace(db, param=replace(db.param, help="Database file to use instead of the one in the file.", env=""))
+    others = (parameters(group) for group in (common.AttachOption, common.RunOptions, common.MachineOptions))
+    return (db, *(option if option.many else option.overriding() for group in others for option in group))
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobFileOptions:
+    """What `sqlmicro run` takes: a job file, and what takes the place of what it says."""
+
+    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)]
+    table: Annotated[str | None, Param("Table to use instead of the one in the file.", metavar="TABLE")] = None
+    instead: Annotated[Mapping[str, object], Registered(_instead)] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodsOptions:
+    """What `sqlmicro methods` takes."""
+
+    name: Annotated[str | None, Param("Method to describe.", metavar="[NAME]", positional=True)] = None
+
+
+def register_values(options: RegisterOptions, progress: Progress) -> dict[str, Any]:
     """Register files as a table or view of a database."""
 
-    if not values["db"]:
+    if not options.database:
         raise ParameterError(
             "register, --db",
             "a database file is needed, a table in memory would be gone at once",
             "none",
             "Give --db FILE or set SQLMICRO_DB",
         )
-    if not values["files"]:
+    if not options.files:
         raise ParameterError("register", "at least one file is needed", "none")
-    template, params = reading(values["files"], common.reader_options(values))
-    with open_warehouse(
-        values["db"], may_create=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
-    ) as warehouse:
-        warehouse.reading = ", ".join(values["files"])
+    template, params = reading(options.files, options.given())
+    with open_warehouse(options.database, may_create=True, machine=options, progress=progress) as warehouse:
+        warehouse.reading = ", ".join(options.files)
         may_read(warehouse, params["paths"])
         warehouse.seal()
-        target = warehouse.full(target_name(values["table"], "--table"))
+        target = warehouse.full(target_name(options.table, "--table"))
         if not schema_exists(warehouse, target):
             schema = warehouse.label(target).rpartition(".")[0]
             raise InputError("--table", f"schema {schema!r} must exist", "none", "Make it with CREATE SCHEMA")
-        if values["view"]:
+        if options.view:
             must = "a view reads its files with DuckDB's own functions, each time"
             warehouse.refuse_shadowing("--view", must, "Give the macros other names, or leave out --view")
         found = find_relation(warehouse, target)
-        if found is not None and not values["overwrite"]:
+        if found is not None and not options.overwrite:
             raise InputError(
                 "--table",
-                f"{values['table']!r} must not exist yet",
+                f"{options.table!r} must not exist yet",
                 "a table" if found[1] else "a view",
                 "Choose another name, or add --overwrite",
             )
@@ -116,25 +139,23 @@ def register_values(values: dict[str, Any], progress: Progress) -> dict[str, Any
             if found is not None:
                 kind = "DROP TABLE {{ name | ident }}" if found[1] else "DROP VIEW {{ name | ident }}"
                 warehouse.execute("register", kind, name=found[0])
-            warehouse.create("VIEW" if values["view"] else "TABLE", target, template, **params)
+            warehouse.create("VIEW" if options.view else "TABLE", target, template, **params)
         return {
-            "table": values["table"], "kind": "view" if values["view"] else "table", "db": values["db"],
+            "table": options.table, "kind": "view" if options.view else "table", "db": options.db,
             "rows": warehouse.count(target), "columns": [name for name, _ in warehouse.describe(target)],
         }  # fmt: skip
 
 
-def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def profile_values(options: ProfileOptions, progress: Progress) -> dict[str, Any]:
     """Describe a table's columns and propose a scale and a role for each."""
 
-    with open_warehouse(
-        values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
-    ) as warehouse:
-        attach.attach(warehouse, values["attach"])
-        source = find_source(warehouse, values["table"], common.reader_options(values))
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        source = find_source(warehouse, options.table, options)
         warehouse.seal()
-        found = scan.profiles(warehouse, source, values["region"])
+        found = scan.profiles(warehouse, source, options.region)
     return {
-        "table": values["table"],
+        "table": options.table,
         "rows": found[0].rows if found else 0,
         "columns": [
             {"name": p.column.name, "type": p.column.type, "nulls": p.nulls, "distinct": p.distinct,
@@ -145,19 +166,18 @@ def profile_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
     }  # fmt: skip
 
 
-def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def audit_values(options: AuditOptions, progress: Progress) -> dict[str, Any]:
     """Measure what a release discloses and what it is still good for; gates hold it to thresholds.
 
     The table is read, never changed. Is it a release that this database recorded, the results are added to
     sqlmicro.audits afterwards, where the file can be written to.
     """
 
-    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
-    with open_warehouse(values["db"], read_only=True, **machine) as warehouse:
-        attach.attach(warehouse, values["attach"])
-        subject = inputs.subject(warehouse, values)
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        subject = inputs.subject(warehouse, options.table, options, options)
         warehouse.seal()
-        rows = runner.run(subject, values["measure"], inputs.thresholds(values), values)
+        rows = runner.run(subject, options.measure, options.thresholds, options.settings)
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
@@ -166,94 +186,82 @@ def audit_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
                 "The table has: " + ", ".join(column.name for column in subject.release.columns),
             )
         report = {
-            "table": values["table"],
-            "nulls": values["nulls"],
+            "table": options.table,
+            "nulls": options.nulls,
             **{role: [column.name for column in getattr(subject, role)] for role in ("quasi", "sensitive")},
             **{role: getattr(getattr(subject, role), "name", None) for role in ("weight", "entity")},
             "audits": rows,
             "passed": together(row["passed"] for row in rows if row["asked"]),
         }
-        if values["show_values"] and subject.quasi:
-            report["classes_shown"] = k_anonymity.smallest(subject, values["min_k"] or 2, _MOST_CLASSES_SHOWN)
-        release = recording.release_of(warehouse, values["table"], subject.release.relation)
+        below = options.gates.get(k_anonymity.GATE)
+        if options.show_values and subject.quasi:
+            report["classes_shown"] = k_anonymity.smallest(subject, int(below or 2), _MOST_CLASSES_SHOWN)
+        release = recording.release_of(warehouse, options.table, subject.release.relation)
     report["release"] = release
-    report["recorded"] = release is not None and recording.add(values["db"], release, rows, machine)
+    report["recorded"] = release is not None and recording.add(options.database, release, rows, options, progress)
     return report
 
 
-def macros_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def macros_values(options: MacrosOptions, progress: Progress) -> dict[str, Any]:
     """Install the audits as macros of a database, or print them: audits in plain SQL, without this program."""
 
-    if not values["print"]:
-        if not values["db"]:
+    if not options.print:
+        if not options.db:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
-        with open_warehouse(values["db"], progress=progress) as warehouse, warehouse.transaction():
+        with open_warehouse(options.db, progress=progress) as warehouse, warehouse.transaction():
             must = "the macros call DuckDB's own functions, which in a shell yours would stand for"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
                 for _, _, statement in sql_macros.definitions():
                     warehouse.execute("macros", "{{ statement }}", statement=Sql(statement.removesuffix(";")))
     return {
-        "db": None if values["print"] else values["db"],
+        "db": None if options.print else options.db,
         "macros": [{"call": call, "title": title} for call, title, _ in sql_macros.definitions()],
-        "script": sql_macros.script() if values["print"] else None,
+        "script": sql_macros.script() if options.print else None,
     }
 
 
-def purge_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def purge_values(options: PurgeOptions, progress: Progress) -> dict[str, Any]:
     """Rewrite a database file, so that values which were replaced are no longer readable in it."""
 
-    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
-    return purge(values["db"], machine=machine, narrow_enums=values["narrow_enums"])
+    return purge(options, progress)
 
 
-def warm_up_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def warm_up_values(options: common.NoOptions, progress: Progress) -> dict[str, Any]:
     """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
     return asdict(warm_up.warm_up(python_function, progress))
 
 
-def residue_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def residue_values(options: ResidueOptions, progress: Progress) -> dict[str, Any]:
     """Look for values that a release replaced: in the file, the catalog and other tables; values are not shown."""
 
-    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
-    return residue(values, machine)
+    return residue(options, progress)
 
 
-def safe_distance_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> dict[str, Any]:
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
 
-    reader = common.reader_options(values)
-    with open_warehouse(
-        values["db"],
-        read_only=True,
-        memory_limit=values["memory_limit"],
-        threads=values["threads"],
-        progress=progress,
-    ) as warehouse:
-        attach.attach(warehouse, values["attach"])
-        first = find_source(warehouse, values["first"], reader)
-        second = find_source(warehouse, values["second"], reader, name="second_source")
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        first = find_source(warehouse, options.first, options)
+        second = find_source(warehouse, options.second, options, name="second_source")
         warehouse.seal()
-        names = ("columns", "numeric", "nominal", "order", "count_weight", "sum_weight")
-        chosen = {name: values[name] for name in names}
-        return compare_tables(warehouse, first, second, **chosen)
+        return compare_tables(warehouse, first, second, options)
 
 
-def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def run_values(options: JobFileOptions, progress: Progress) -> dict[str, Any]:
     """Run the steps of a job file: one table, or several whose releases are published together."""
-    overrides = {name: value for name, value in values.items() if name != "job"}
-    jobs = file.read(values["job"], overrides, progress)
-    if jobs[0].dry and any(step.do == "register" for found in jobs for step in found.steps):
+    jobs = file.read(options.job, {"table": options.table, **options.instead}, progress)
+    if jobs[0].dry and any(command.do == "register" for found in jobs for command in found.commands):
         raise JobError(
-            values["job"],
+            options.job,
             "a dry run writes nothing, so it cannot register",
             "a step that registers",
             "Register the table beforehand",
         )
-    alone = ("register", "profile", "audit")  # a job that anonymizes has gates instead of audits
-    done = [_table_step(found, step, progress) for found in jobs for step in found.steps if step.do in alone]
+    done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
-        return {"job": values["job"], "results": done, "passed": together(result.get("passed") for result in done)}
+        return {"job": options.job, "results": done, "passed": together(result.get("passed") for result in done)}
     reports = _execute(jobs)
     if len(reports) == 1:
         return {**reports[0], "before": done}
@@ -262,25 +270,25 @@ def run_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
     warnings = dict.fromkeys(report["warning"] for report in reports if "warning" in report)
     told |= {"warning": " ".join(warnings)} if warnings else {}
     passed = together(report["passed"] for report in reports)
-    return {"job": values["job"], "before": done, "tables": reports, "passed": passed, **told}
+    return {"job": options.job, "before": done, "tables": reports, "passed": passed, **told}
 
 
-def _table_step(found: steps.Job, step: steps.Step, progress: Progress) -> dict[str, Any]:
+def _done(found: steps.Job, command: steps.Command, progress: Progress) -> dict[str, Any]:
     """Run a step of a job file that is a command of its own."""
-    declared, action = verbs()[step.do]
-    known = common.names(declared)
-    shared = {name: value for name, value in found.options.items() if name in known and value is not None}
-    return {"do": step.do, **action(settle(declared, {**shared, **step.settings}, step.where), progress)}
+    verb = verbs()[command.do]
+    known = {parameter.name for parameter in verb.parameters}
+    shared = {name: value for name, value in vars(found.options).items() if name in known and value is not None}
+    return {"do": command.do, **verb.run({**shared, **command.given}, progress, command.where)}
 
 
-def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def methods_values(options: MethodsOptions, progress: Progress) -> dict[str, Any]:
     """List the methods there are, or describe one: parameters, source, templates and module."""
-    if values["name"] is None:
+    if options.name is None:
         return {"methods": [
             {"name": m.name, "summary": m.summary, "promise": PROMISES[m.promise], "source": m.source}
             for m in registered().values()
         ]}  # fmt: skip
-    method = find(values["name"])
+    method = find(options.name)
     return {
         "name": method.name,
         "summary": method.summary,
@@ -299,64 +307,42 @@ def methods_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 
 def _execute(jobs: Sequence[steps.Job]) -> list[dict[str, Any]]:
     """Run jobs on the engine that they name."""
-    if jobs[0].options.get("engine") == "spark":
+    if jobs[0].options.engine == "spark":
         with watched():
             reports: list[dict[str, Any]] = late("sqlmicro.spark.engine").release(jobs)
         return reports
     return run.execute(jobs)
 
 
-def method_values(method: Method) -> Callable[[dict[str, Any], Progress], dict[str, Any]]:
-    """Return the function that runs one method as a job of one step."""
-
-    def run_method(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
-        return _execute([steps.one_step(method, values, progress)])[0]
-
-    run_method.__doc__ = method.summary
-    return run_method
+def _run_method(method: Method, options: common.MethodOptions, progress: Progress) -> dict[str, Any]:
+    """Run one method as a job of one step."""
+    return _execute([steps.one_step(method, options, progress)])[0]
 
 
-Verb = tuple[tuple[Parameter, ...], Callable[[dict[str, Any], Progress], dict[str, Any]]]
-
-
-def verbs() -> dict[str, Verb]:
-    """Return every verb by its name on the command line: its parameters and the function that does it."""
-    found: dict[str, Verb] = {
-        "register": (REGISTER_OPTIONS, register_values),
-        "profile": (PROFILE_OPTIONS, profile_values),
-        "audit": (AUDIT_OPTIONS, audit_values),
-        "safe-distance": (
-            (*common.TWO_TABLES, common.SOURCE[0], common.SOURCE[2], *common.MACHINE, *common.READER),
-            safe_distance_values,
-        ),
-        "attack": (attack_options(), attack_values),
-        "compare": (compare.COMPARE_OPTIONS, compare.compare_values),
-        "macros": (common.MACROS, macros_values),
-        "purge": ((*common.PURGE, *common.MACHINE), purge_values),
-        "residue": ((*common.RESIDUE, *common.MACHINE, *common.READER), residue_values),
-        "report": (reporting.OPTIONS, reporting.report_values),
-        "run": (RUN_OPTIONS, run_values),
-        "init": (INIT_OPTIONS, init_values),
-        "explain": (EXPLAIN_OPTIONS, explain_values),
-        "schema": ((), schema_values),
-        "methods": (METHODS_OPTIONS, methods_values),
-        "warm-up": ((), warm_up_values),
-    }
-    for method in registered().values():
-        shared = [option for option in METHOD_OPTIONS if method.takes(option.name)]
-        found[method.name] = ((*method_parameters(method), *shared), method_values(method))
-    return found
-
-
-def method_parameters(method: Method) -> tuple[Parameter, ...]:
-    """Return the parameters of a method, k first."""
-    return tuple(sorted(method.settings, key=lambda parameter: parameter.name != "k"))
-
-
-def description(name: str) -> str:
-    """Return what a verb does: the docstring of a method, or that of the function of another verb."""
-    method = registered().get(name)
-    return inspect.getdoc(verbs()[name][1] if method is None else method.function) or ""
+def verbs() -> dict[str, Verb[Any]]:
+    """Return every verb by its name on the command line."""
+    found: list[Verb[Any]] = [
+        Verb("register", RegisterOptions, register_values),
+        Verb("profile", ProfileOptions, profile_values),
+        Verb("audit", AuditOptions, audit_values),
+        Verb("safe-distance", SafeDistanceOptions, safe_distance_values),
+        Verb("attack", AttackOptions, attack_values),
+        Verb("compare", compare.CompareOptions, compare.compare_values),
+        Verb("macros", MacrosOptions, macros_values),
+        Verb("purge", PurgeOptions, purge_values),
+        Verb("residue", ResidueOptions, residue_values),
+        Verb("report", ReportOptions, reporting.report_values),
+        Verb("run", JobFileOptions, run_values),
+        Verb("init", InitOptions, init_values),
+        Verb("explain", ExplainOptions, explain_values),
+        Verb("schema", common.NoOptions, schema_values),
+        Verb("methods", MethodsOptions, methods_values),
+        Verb("warm-up", common.NoOptions, warm_up_values),
+    ]
+    found += [
+        MethodVerb(one.name, common.MethodOptions, partial(_run_method, one), one) for one in registered().values()
+    ]
+    return {verb.name: verb for verb in found}
 
 
 def python_function(name: str) -> Callable[..., dict[str, Any]]:
@@ -365,30 +351,4 @@ def python_function(name: str) -> Callable[..., dict[str, Any]]:
     >>> python_function("methods")("mdav")["module"]
     'sqlmicro.group.mdav'
     """
-    declared, action = verbs()[name]
-    shown = [parameter for parameter in declared if not parameter.param.cli_only]
-    positional = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
-    shown.sort(key=lambda parameter: parameter.name not in positional)
-
-    def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
-        bound = signature.bind(*args, **kwargs)
-        many = {parameter.name for parameter in shown if parameter.many}
-        given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
-        return action(settle(declared, given, name), Progress(enabled=False))
-
-    signature = inspect.Signature([
-        inspect.Parameter(
-            parameter.name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in positional else inspect.Parameter.KEYWORD_ONLY,
-            default=parameter.default, annotation=parameter.type)
-        for parameter in shown
-    ], return_annotation=dict[str, Any])  # fmt: skip
-    call.__signature__ = signature  # type: ignore[attr-defined]
-    call.__name__ = call.__qualname__ = name.replace("-", "_")
-    call.__doc__ = numpydoc(description(name), shown, ("dict", "What the command prints with --json."))
-    return call
-
-
-def _as_names(value: Any) -> Any:
-    """Return one name or several as a tuple."""
-    return (value,) if isinstance(value, str) else value
+    return verbs()[name].function()

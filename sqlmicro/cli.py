@@ -18,23 +18,25 @@ from sqlmicro import api, help
 from sqlmicro.database.columns import split_names
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.options import common
-from sqlmicro.options.params import REQUIRED, Parameter, settle
+from sqlmicro.options.params import REQUIRED, Parameter, filled, parameters
 from sqlmicro.registry import methods
 from sqlmicro.reports.rendering import RENDER, rendered
 from sqlmicro.system import interrupts
 from sqlmicro.system.printable import in_json, shown
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.completion import completer
+from sqlmicro.verbs.verb import Verb
 
 INTERRUPTED = 130
 FAULT = 3
 
 _HELP = "Anonymize tables about people where they are: in DuckDB, with SQL you can read."
-_PANELS = (
-    (common.SOURCE, "Source"), (common.READER, "CSV files"), (common.COLUMNS, "Columns"), (common.TARGET, "Target"),
-    (common.RUN, "Run"), (common.MACHINE, "Run"), (common.DISPLAY, "Run"),
-)  # fmt: skip
-_PANEL = {parameter.name: panel for group, panel in _PANELS for parameter in group}
+_PANELS = {
+    common.SourceOptions: "Source", common.ReaderOptions: "CSV files", common.ColumnOptions: "Columns",
+    common.PublishSettings: "Target", common.RunOptions: "Run", common.MachineOptions: "Run",
+    common.DisplayOptions: "Run",
+}  # fmt: skip
+_PANEL = {parameter.name: panel for group, panel in _PANELS.items() for parameter in parameters(group)}
 
 
 class _Commands(TyperGroup):
@@ -73,23 +75,23 @@ def _default(parameter: Parameter) -> Any:
     return list(parameter.default) or None if parameter.many else parameter.default
 
 
-def _command(name: str, declared: tuple[Parameter, ...], action: Callable[..., dict[str, Any]]) -> Callable[..., None]:
+def _command(verb: Verb[Any]) -> Callable[..., None]:
     """Return a fresh function with the signature Typer reads the options from."""
-    known = {parameter.name: parameter for parameter in declared}
+    listed = (*verb.parameters, *parameters(common.DisplayOptions))
+    known = {parameter.name: parameter for parameter in listed}
 
     def command(**given: Any) -> None:
-        display = {option: given.pop(option) for option in common.names(common.DISPLAY)}
-        values = {key: _names(known[key], value) for key, value in given.items()}
-        _exit(lambda: _print(name, action(settle(declared, values, name), Progress(not display["quiet"])), display))
+        display = filled(common.DisplayOptions, given)
+        values = {key: _names(known[key], value) for key, value in given.items() if not known[key].param.cli_only}
+        _exit(lambda: _print(verb.name, verb.run(values, Progress(not display.quiet)), display))
 
-    listed = (*declared, *common.DISPLAY)
     signature = inspect.Signature([
         inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
         for p in sorted(listed, key=lambda p: _default(p) is not inspect.Parameter.empty)
     ])  # fmt: skip
     command.__signature__ = signature  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
-    command.__doc__ = action.__doc__
+    command.__doc__ = verb.text
     return command
 
 
@@ -102,21 +104,21 @@ def _names(parameter: Parameter, value: Any) -> Any:
     return tuple(value) if parameter.param.whole else split_names(value)
 
 
-def _print(name: str, report: dict[str, Any], display: dict[str, bool]) -> int:
+def _print(name: str, report: dict[str, Any], display: common.DisplayOptions) -> int:
     """Print a report and return the exit code it stands for."""
     failed = report.get("passed") is False
     code = 1 if failed or report.get("purge_failed") else 0
     if "warning" in report:
         typer.echo(f"warning: {shown(report['warning'])}", err=True)
-    if display["json"]:
+    if display.json:
         typer.echo(in_json(json.dumps(report, default=str, ensure_ascii=False)))
     elif "sql" in report:
         _print_sql(report["sql"])
-        if not display["quiet"]:
+        if not display.quiet:
             typer.echo("\n\n".join(_rendered(name, report)), err=True)
-    elif not display["quiet"]:
+    elif not display.quiet:
         typer.echo("\n\n".join(_rendered(name, report)))
-    if failed and display["quiet"]:
+    if failed and display.quiet:
         typer.echo(f"{name}: {'values were found' if name == 'residue' else 'the audit failed'}", err=True)
     return code
 
@@ -223,13 +225,13 @@ def _explain(topic: str | None) -> int:
 
 
 _STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
-for _verb, (_, _action) in api.verbs().items():
-    _panel = _STAGES[methods()[_verb].stage] if _verb in methods() else "Data and audits"
-    app.command(_verb, help=inspect.cleandoc(_action.__doc__ or ""), rich_help_panel=_panel)(lambda: None)
+for _name, _verb in api.verbs().items():
+    _panel = _STAGES[methods()[_name].stage] if _name in methods() else "Data and audits"
+    app.command(_name, help=_verb.text, rich_help_panel=_panel)(lambda: None)
 
 
 def _made(verb: str) -> Any:
     """Return the command of a verb with its options."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    alone.command(verb)(_command(verb, *api.verbs()[verb]))
+    alone.command(verb)(_command(api.verbs()[verb]))
     return typer.main.get_command(alone)

@@ -1,7 +1,7 @@
 """The main flow, read this first: load → type → group → replace → audit → publish.
 
 Every step reads earlier relations and creates new ones keyed by `row_id`, which is given once, at load. The functions
-here are the verbs of that flow in the order in which `job.py` calls them.
+here are the verbs of that flow in the order in which an engine calls them, as its plan says: `jobs/plan.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from sqlmicro import records
 from sqlmicro.audits import information_loss, k_anonymity
@@ -21,14 +21,88 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.missing import coarsen, counted
-from sqlmicro.options.params import settle
+from sqlmicro.errors import InputError
+from sqlmicro.missing import counted, policy
 from sqlmicro.registry import Method, find
-from sqlmicro.system.secrets import Key, Plan, Task
+from sqlmicro.system.secrets import Key, Recipe, Task
 from sqlmicro.work import Claim, Outcome, Work
 
-NULLS = ("error", "keep", "suppress", "pattern")
+
+class Relation(NamedTuple):
+    """A relation in staging, and the template it is made by; one that is not `certain` depends on the records."""
+
+    name: str
+    template: str
+    certain: bool = True
+
+
+LOADED = (
+    Relation("typed", "load/typed.sql"),
+    Relation("shuffled", "load/shuffled.sql"),
+    Relation("numbered", "load/numbered.sql"),
+    Relation("copies", "load/copies.sql", certain=False),
+)
+"""What `load` makes of every source."""
+
+
+@dataclass(frozen=True)
+class PlannedStep:
+    """A step as it is planned: a method with all its settings, the columns it works on, and its strata."""
+
+    number: int
+    method: Method
+    settings: Mapping[str, Any]
+    columns: tuple[Column, ...]
+    by: tuple[Column, ...]
+    nulls: str
+    where: str
+    weights: tuple[str, ...] = ()
+    repeated: int = 0
+
+    @property
+    def k(self) -> int:
+        """The smallest size of a group, 0 for a method that has none."""
+        return int(self.settings.get("k") or 0)
+
+    @property
+    def claim(self) -> Claim:
+        """What the step promises, unless its method promises other columns once it knows the records."""
+        return Claim((*self.columns, *self.by), self.method.promise, self.k)
+
+    @property
+    def task(self) -> Task:
+        """What its random numbers depend on."""
+        own = names_of(self.columns), names_of(self.by)
+        return Task(self.method.name, *own, self.nulls, self.settings, self.repeated)
+
+    @property
+    def prefix(self) -> str:
+        """How the relations of its method are called."""
+        return f"{self.method.name}_{self.number}".replace("-", "_")
+
+    @property
+    def released(self) -> Relation:
+        """The records with the values that the step gives them."""
+        return Relation(f"released_{self.number}", "replace/released.sql")
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """What the step makes, in order: the relations of the method are called by its prefix and what they hold."""
+        number, templates = self.number, self.method.templates
+        missing = {
+            "suppress": (Relation(f"complete_{number}", "load/complete_rows.sql", certain=False),),
+            "pattern": tuple(
+                Relation(f"missing_{number}_*", f"load/{name}.sql", certain=False)
+                for name in ("null_patterns", "coarsened_patterns")
+            ),
+        }
+        grouped = Relation(f"grouped_{number}", "replace/grouped_only.sql", certain=False)
+        return (
+            *missing.get(self.nulls, ()),
+            *(Relation(f"{self.prefix}_*", name, certain=False) for name in templates),
+            self.released,
+            *([grouped] if grouped.template in templates else ()),
+        )
 
 
 @dataclass
@@ -42,13 +116,12 @@ class Run:
     source: Source
     roles: Roles
     key: Key
-    plan: Plan
+    recipe: Recipe
     content: bytes
     original: Name
     current: Name
     rows_in: int
     steps: list[dict[str, Any]] = field(default_factory=list)
-    tasks: list[Task] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     gates: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -95,7 +168,7 @@ class Run:
         return replace(column, type="VARCHAR") if column in self.text else column
 
 
-def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Plan, *, watched: bool = False) -> Run:
+def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: Recipe, *, watched: bool = False) -> Run:
     """Bring every released column into the form the methods work on, and number the records.
 
     Of a source that is `watched`, since it may be changed in place, it is kept what it held when it was read.
@@ -119,11 +192,11 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, plan: Pla
     rows = warehouse.count(numbered)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
-    if not roles.row_key and any(find(task.method).draws for task in plan.tasks) and _repeats(warehouse, numbered):
+    if not roles.row_key and any(find(task.method).draws for task in recipe.tasks) and _repeats(warehouse, numbered):
         copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=columns)
         warehouse.forget(numbered)
         numbered = copies
-    run = Run(warehouse, source, roles, key, plan, was_read, numbered, numbered, rows, seen=seen)
+    run = Run(warehouse, source, roles, key, recipe, was_read, numbered, numbered, rows, seen=seen)
     run.seconds["load"] = time.perf_counter() - start
     return run
 
@@ -163,15 +236,7 @@ def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
         )
 
 
-def step(
-    run: Run,
-    method: Method,
-    settings: Mapping[str, Any],
-    columns: Sequence[Column],
-    by: Sequence[Column],
-    nulls: str,
-    where: str,
-) -> None:
+def step(run: Run, planned: PlannedStep) -> None:
     """Group the records by one method and replace the values of its columns.
 
     Raises
@@ -179,64 +244,52 @@ def step(
     InputError
         When columns cannot be used by the method: wrong type, missing or infinite values, too few records.
     """
-    values = settle(method.settings, settings, where)
+    method, columns, where = planned.method, planned.columns, planned.where
     if not columns and method.takes_columns:
         _refuse_nothing(run.roles, where)
     unions = [column.name for column in columns if column.type.startswith("UNION")]
     if unions:
         raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")
     with run.timed(f"{method.stage}: {method.name}"):
-        relation, patterns = _settle_nulls(run, method, columns, by, nulls, int(values.get("k") or 0), where)
-        strata: list[Column | str] = [*(run.as_it_is(column) for column in by), *patterns]
+        relation, patterns = policy.settle(run, planned)
         work = Work(
             run.warehouse,
             run.source,
             relation,
             [run.as_it_is(column) for column in columns],
-            strata,
+            [*(run.as_it_is(column) for column in planned.by), *patterns],
             where=where,
-            prefix=f"{method.name}_{len(run.steps) + 1}".replace("-", "_"),
+            prefix=planned.prefix,
             key=run.key,
-            task=_task(run, method, values, columns, by, nulls),
+            task=planned.task,
             rows=run.rows_in,
             before=run.current,
         )
         if method.engine == "numpy":
-            records.group(work, method, values)
+            records.group(work, method, planned.settings)
         else:
             if method.stage == "group":
                 _refuse_nominal(work.columns, where)
-            method.function(work, **values)
-    run.tasks.append(Task(method.name, names_of(columns), names_of(by), nulls, values))
-    _as_declared(run, work.outcome)
-    run.apart |= _unknown_elsewhere(run, method, values, columns, work.outcome)
+            method.function(work, **planned.settings)
+    outcome = work.outcome
+    _as_declared(run, outcome)
+    run.apart |= _unknown_elsewhere(run, planned, outcome)
     before = run.current
     with run.timed("replace"):
-        _apply(run, work.outcome, len(run.steps) + 1)
-    if nulls == "keep" and method.takes_nulls:
+        _apply(run, outcome, planned.number)
+    if planned.nulls == "keep" and method.takes_nulls:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
-    k = int(values.get("k") or 0)
-    run.claims += work.outcome.claims or [Claim((*columns, *by), method.promise, k)]
-    run.notes += work.outcome.notes
-    run.steps.append(_summary(method, values, columns, by, nulls, work.outcome))
+    run.claims += outcome.claims or [planned.claim]
+    run.notes += outcome.notes
+    run.steps.append(_summary(planned, outcome))
 
 
-def _task(
-    run: Run, method: Method, values: Mapping[str, Any], columns: Sequence[Column], by: Sequence[Column], nulls: str
-) -> Task:
-    """Return what the draws of a step depend on; one that was taken before in the same way draws anew."""
-    task = Task(method.name, names_of(columns), names_of(by), nulls, values)
-    return replace(task, repeated=run.tasks.count(task))
-
-
-def _unknown_elsewhere(
-    run: Run, method: Method, values: Mapping[str, Any], columns: Sequence[Column], outcome: Outcome
-) -> dict[str, str]:
+def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:
     """Return the columns that a step leaves unknown to everybody outside, and why."""
-    weights = [*outcome.added, *pick(run.source.columns, filter(None, [values.get("weights")]), "weights")]
-    found = dict.fromkeys((column.name for column in weights), "weight")
-    return found | dict.fromkeys((column.name for column in columns if method.makes_pseudonyms), "pseudonym")
+    weights = [*outcome.added, *pick(run.source.columns, planned.weights, "weights")]
+    found = dict.fromkeys(names_of(weights), "weight")
+    return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
 
 
 def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
@@ -248,79 +301,6 @@ def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
             ", ".join(wrong),
             "Leave these out of --columns, or use: sqlmicro safe, which takes any type",
         )
-
-
-def _settle_nulls(
-    run: Run, method: Method, columns: Sequence[Column], by: Sequence[Column], nulls: str, k: int, where: str
-) -> tuple[Name, list[str]]:
-    """Check the columns for missing and infinite values; return the relation to work on, and its further strata."""
-    if nulls not in NULLS:
-        raise ParameterError(f"{where}, nulls", f"must be one of {', '.join(NULLS)}", repr(nulls))
-    missing = _missing(run, columns, where)
-    if not missing:
-        return run.current, []
-    if nulls == "error":
-        raise InputError(
-            where,
-            "the columns must have no missing values",
-            "NULL in " + ", ".join(f"{column.name} ({count:,})" for column, count in missing.items()),
-            "Choose --nulls pattern (group only records with the same columns missing: none is filled in), keep (NULL "
-            "is a value of its own), or suppress (leave these records out of the release)",
-        )
-    if nulls == "suppress":
-        before = run.warehouse.count(run.current)
-        run.current = run.warehouse.run(
-            "load/complete_rows.sql", f"complete_{len(run.steps) + 1}", typed=run.current, columns=columns
-        )
-        after = run.warehouse.count(run.current)
-        run.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
-        if after == 0:
-            raise InputError(where, "some records must have no missing values", "none", "Use --nulls pattern or keep")
-    if nulls == "pattern" and method.promise == "record":
-        return _by_pattern(run, [columns], by, k), ["pattern"]
-    if nulls == "pattern" and method.promise == "column":
-        return _by_pattern(run, [[column] for column in missing], by, k), []
-    return run.current, []
-
-
-def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, int]:
-    """Return how many values are missing of the columns that lack some; refuse numbers without arithmetic."""
-    floats = [
-        column
-        for column in columns
-        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in run.widened
-    ]
-    others = [column for column in columns if column not in floats]
-    rows = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
-    found = {name: (nulls, unusable) for name, nulls, unusable in rows}
-    infinite = [f"{column.name} ({found[column.name][1]:,})" for column in columns if found[column.name][1]]
-    if infinite:
-        raise InputError(
-            where,
-            "numbers must be finite and below 1e150",
-            "NaN, infinite or larger values in " + ", ".join(infinite),
-            "Replace them by NULL, or leave these columns out of --columns",
-        )
-    return {column: found[column.name][0] for column in columns if found[column.name][0]}
-
-
-def _by_pattern(run: Run, blocks: Sequence[Sequence[Column]], by: Sequence[Column], k: int) -> Name:
-    """Return the records with patterns of missing values that k share, in each block of columns; say what it cost."""
-    relation, records, values = run.current, 0, 0
-    for number, block in enumerate(blocks, 1):
-        others = [column for column in run.roles.released if column not in block]
-        prefix = f"missing_{len(run.steps) + 1}_{number}"
-        task = Task("missing values", names_of(block), names_of(by), "pattern", {"k": k})
-        stream = f"sqlmicro_{prefix}"
-        run.warehouse.set_key(stream, run.key.draws(run.source.identity, task, names_of(block)))
-        found = coarsen.by_pattern(run.warehouse, relation, block, others, by, k, prefix, stream)
-        relation, records, values = found.relation, records + found.records, values + found.values
-    cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
-    run.notes.append(
-        f"--nulls pattern: no missing value was filled in and {cost} taken out, so that at least k = {k} records lack "
-        "the same"
-    )
-    return relation
 
 
 def _as_declared(run: Run, outcome: Outcome) -> None:
@@ -372,21 +352,14 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     )
 
 
-def _summary(
-    method: Method,
-    values: Mapping[str, Any],
-    columns: Sequence[Column],
-    by: Sequence[Column],
-    nulls: str,
-    outcome: Outcome,
-) -> dict[str, Any]:
+def _summary(planned: PlannedStep, outcome: Outcome) -> dict[str, Any]:
     return {
-        "method": method.name,
-        "parameters": dict(values),
-        "columns": [column.name for column in columns],
-        "by": [column.name for column in by],
-        "nulls": nulls,
-        "promise": outcome.promise or method.promise,
+        "method": planned.method.name,
+        "parameters": dict(planned.settings),
+        "columns": [column.name for column in planned.columns],
+        "by": [column.name for column in planned.by],
+        "nulls": planned.nulls,
+        "promise": outcome.promise or planned.method.promise,
         "groups": outcome.groups,
         "smallest_group": outcome.smallest,
         "largest_group": outcome.largest,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro.database.columns import Column, numbers_by_column, pick, split_names
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.common import RecordOptions
+from sqlmicro.options.params import filled
 from sqlmicro.registry import Method, Tick
 from sqlmicro.standardise import standardise
 from sqlmicro.work import Claim, Work
@@ -41,9 +43,10 @@ class Scales:
 def group(work: Work, method: Method, settings: Mapping[str, Any]) -> None:
     """Group every stratum by a kernel, block of columns by block, and replace the columns by their representatives."""
     own = {parameter.name: settings[parameter.name] for parameter in method.parameters}
-    scales = _scales(work, settings["ordinal"], settings["nominal"])
-    blocks = _blocks(work, settings["block_attributes"])
-    row_id, features = _features(work, scales, _importance(work, settings["importance"]))
+    how = filled(RecordOptions, settings)
+    scales = _scales(work, how.ordinal, how.nominal)
+    blocks = _blocks(work, how.block_attributes)
+    row_id, features = _features(work, scales, _importance(work, how.importance))
     stratum_numbers = work.stratum_numbers(len(row_id))
     for number, block in enumerate(blocks, 1):
         X = _stack([features[column] for column in block])

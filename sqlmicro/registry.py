@@ -6,14 +6,14 @@ A method is one decorated function whose keyword parameters are its settings.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro.errors import ParameterError, did_you_mean
 from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, parameters, summary
+from sqlmicro.options.params import Parameter, Part, parameters, summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,7 +151,7 @@ class Method:
     @property
     def settings(self) -> tuple[Parameter, ...]:
         """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
-        return (*self.parameters, *common.RECORDS) if self.engine == "numpy" else self.parameters
+        return (*self.parameters, *parameters(common.RecordOptions)) if self.engine == "numpy" else self.parameters
 
     @property
     def takes_nulls(self) -> bool:
@@ -167,6 +167,10 @@ class Method:
         """Tell whether an option that methods share means something here."""
         unlike = {"columns": self.takes_columns, "by": self.takes_strata, "nulls": self.takes_nulls}
         return unlike.get(option, True)
+
+    def told(self, part: Part, settings: Mapping[str, Any]) -> Any:
+        """Return the value of the setting that plays a part in the program, None if there is none."""
+        return next((settings.get(setting.name) for setting in self.settings if setting.param.part == part), None)
 
     def group(self, X: np.ndarray, rng: np.random.Generator, tick: Tick, **settings: Any) -> Grouping:
         """Return the groups of the records X (n, p); only for a method that groups with `engine="numpy"`."""

@@ -259,7 +259,7 @@ def test_names_of_options_are_those_of_python_and_job_files():
     import sqlmicro as package
     from sqlmicro.api import verbs
 
-    for name, (declared, _) in verbs().items():
+    for name, verb in verbs().items():
         function = getattr(package, name.replace("-", "_"))
-        known = {parameter.name for parameter in declared if not parameter.param.cli_only}
+        known = {parameter.name for parameter in verb.parameters if not parameter.param.cli_only}
         assert set(inspect.signature(function).parameters) == known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.knowledge import Knowledge
@@ -15,7 +15,7 @@ from sqlmicro.database.content import content_of, content_of_input
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.database.warehouse import ORDER
-from sqlmicro.system.secrets import Key, Plan, Task, from_text
+from sqlmicro.system.secrets import Key, Recipe, Task, from_text, repeated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,9 +25,9 @@ _MOST_MATCHED = 10_000
 
 @dataclass(frozen=True)
 class _Run:
-    """What decided the order of a run, but for its key: plan, content of input and release, and the typed records."""
+    """What decided the order of a run, but for its key: recipe, content of input and release, and the typed records."""
 
-    plan: Plan
+    recipe: Recipe
     content: bytes
     released: bytes
     typed: Name
@@ -86,12 +86,12 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
 def _run(pair: Pair, parameters: Mapping[str, Any]) -> _Run:
     """Return what decided the order of a run, but for its key."""
     warehouse, own = pair.warehouse, pair.original.columns
-    tasks: list[Task] = []
-    for step in parameters.get("steps", ()):
-        task = Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
-        tasks.append(replace(task, repeated=tasks.count(task)))
+    tasks = repeated(
+        Task(step["method"], tuple(step["columns"]), tuple(step["by"]), step["nulls"], step["settings"])
+        for step in parameters.get("steps", ())
+    )
     dropped, key = parameters.get("dropped", ()), parameters.get("row_key", ())
-    plan = Plan(pair.original.identity, tuple(dropped), tuple(key), tuple(tasks))
+    recipe = Recipe(pair.original.identity, tuple(dropped), tuple(key), tasks)
     columns = [column for column in own if column.name not in dropped]
     used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in tasks)}
     row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
@@ -100,7 +100,7 @@ def _run(pair: Pair, parameters: Mapping[str, Any]) -> _Run:
     named = warehouse.run("attack/staged.sql", "replayed_release", relation=pair.release.relation,
                           columns=pair.release.columns)  # fmt: skip
     content = content_of_input(warehouse, typed, columns, row_key)
-    return _Run(plan, content, content_of(warehouse, named, released), typed)
+    return _Run(recipe, content, content_of(warehouse, named, released), typed)
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -134,7 +134,7 @@ def _replay(pair: Pair, rows: np.ndarray, relation: Name, key: Key, run: _Run) -
     """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    pair.warehouse.set_key(ORDER, key.order(run.plan, run.content, run.released))
+    pair.warehouse.set_key(ORDER, key.order(run.recipe, run.content, run.released))
     order = pair.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
     order = order[np.isin(order, rows)]
     if pair.truth is not None:

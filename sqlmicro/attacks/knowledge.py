@@ -35,15 +35,15 @@ class Knowledge:
         Every value of the published record of the release, as text.
     parameters : mapping
         What a published record of the release says of the plan: steps, dropped columns, row key, versions.
-    options : dict
-        Settings that say what an attacker knows: swap_percent, k.
+    settings : mapping
+        Settings of the attacks that say what an attacker knows, by name.
     """
 
     pairs: Sequence[Pair]
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def pair(self) -> Pair:
@@ -63,7 +63,7 @@ class Knowledge:
             "match": bool(self.pair.match),
             "sensitive": bool(self.sensitive),
             "second": self.second is not None,
-            "swap_percent": self.options.get("swap_percent") is not None,
             "published": bool(self.published),
         }
-        return [_LACKING[need] for need in attack.needs if not there[need]]
+        there |= {name: value is not None for name, value in self.settings.items()}
+        return [_LACKING[need] for need in attack.needs if not there.get(need)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.audits import inputs, runner
-from sqlmicro.audits.regression import renamed
+from sqlmicro.audits import inputs, regression, runner
+from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.subject import Subject, Table
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
 
-def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[dict[str, Any]]:
     """Audit a staging relation of a run, as a gate of a job says; the original is what the run has loaded.
 
     Raises
@@ -25,44 +24,41 @@ def rows(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> lis
     JobError
         When the gate names nothing to audit.
     """
-    asked = [row for row in measured(run, relation, values, where) if row["asked"]]
+    asked = [row for row in measured(run, relation, options, where) if row["asked"]]
     if not asked:
         raise JobError(where, "must name a gate, such as min_k, or a measure", "none")
     return asked
 
 
-def measured(run: Run, relation: Name, values: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[dict[str, Any]]:
     """Return all that the audits find of a staging relation of a run, asked for or not."""
-    roles = inputs.roles(run.roles.released, values, f"{where}, ")
+    chosen = inputs.choose(run.roles.released, options, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
-
-    def staged(column: Column) -> Column:
-        return Column(column.staged, types[column.staged], column.staged)
-
-    own = {column.name: staged(column) for column in run.roles.released}
+    own = {column.name: Column(column.staged, types[column.staged], column.staged) for column in run.roles.released}
     columns = tuple(own.values())
-    roles |= {name: tuple(own[c.name] for c in roles[name]) for name in ("quasi", "sensitive")}
-    roles |= {name: roles[name] and own[roles[name].name] for name in ("weight", "entity")}
     still_numeric = {column.name for column in run.numeric - run.text}
-    roles["numeric"] = tuple(own[name].name for name in {*roles["numeric"], *still_numeric} if name in own)
-    roles["nominal"] = tuple(own[name].name for name in roles["nominal"])
     before = dict(run.warehouse.describe(run.original))
     original = Table(run.original, tuple(replace(c, type=before[c.name]) for c in columns if c.name in before))
     population = None
-    if values["population"]:
-        population = inputs.table(run.warehouse.source(values["population"], name="population_source"))
+    if options.population:
+        population = inputs.table(run.warehouse.source(options.population, name="population_source"))
     number = (Column("row_id", "BIGINT", "row_id"),)
     subject = Subject(
         run.warehouse,
         Table(relation, (*columns, *number)),
+        quasi=tuple(own[column.name] for column in chosen.quasi),
+        sensitive=tuple(own[column.name] for column in chosen.sensitive),
+        weight=chosen.weight and own[chosen.weight.name],
+        entity=chosen.entity and own[chosen.entity.name],
         original=replace(original, columns=(*original.columns, *number)),
         match=number,
         population=population,
-        **{name: found for name, found in roles.items() if name != "match"},
+        nulls=options.nulls,
+        numeric=tuple(own[name].name for name in {*chosen.numeric, *still_numeric} if name in own),
+        nominal=tuple(own[name].name for name in chosen.nominal),
     )
-    if values["regress"]:
-        staged_names = {name.lower(): column.name for name, column in own.items()}
-        values = {**values, "regress": renamed(values["regress"], staged_names)}
-    found = runner.run(subject, values["measure"], inputs.thresholds(values), values)
+    staged_names = {name.lower(): column.name for name, column in own.items()}
+    settings = regression.staged(options.settings, staged_names)
+    found = runner.run(subject, options.measure, options.thresholds, settings)
     shown = {column.name: name for name, column in own.items()}
     return [row | {"columns": [shown.get(name, name) for name in row["columns"]]} for row in found]

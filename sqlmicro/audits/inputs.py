@@ -1,29 +1,120 @@
-"""From the options of `sqlmicro audit` to the subject of its audits."""
+"""What an audit is told: its options, and the subject that they name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
 
-from sqlmicro.audits.registry import gates, settings
+from sqlmicro.audits import registry
 from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.files import file_format
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
-from sqlmicro.options import common
-from sqlmicro.options.params import Parameter
+from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
+from sqlmicro.options.params import Param, Registered
 
 
-def audit_options() -> tuple[Parameter, ...]:
-    """Return the options of `sqlmicro audit` and of an audit step: inputs, gates, and settings of the audits."""
-    return (*common.AUDIT, *gates(), *settings())
+@dataclass(frozen=True, kw_only=True)
+class ReleaseRoles:
+    """The roles of the columns of a release under audit."""
+
+    quasi: Annotated[
+        tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
+    ] = ()
+    sensitive: Annotated[
+        tuple[str, ...], Param("Sensitive columns: what nobody may learn of a person.", metavar="A,B")
+    ] = ()
+    weight: Annotated[str | None, Param("Column of sampling weights.", metavar="A")] = None
+    entity: Annotated[
+        str | None, Param("Column that says whose record it is: distinct entities are counted.", metavar="A")
+    ] = None
 
 
-def thresholds(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the gates that were given."""
-    return {gate.name: values[gate.name] for gate in gates() if values.get(gate.name) is not None}
+@dataclass(frozen=True, kw_only=True)
+class OriginalOptions:
+    """What a release is compared with."""
+
+    original: Annotated[str | None, Param("Table, view or file the release was made from.", metavar="TABLE")] = None
+    match: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns unchanged in the release that identify a record, to compare it with the original.", metavar="A,B"
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PopulationOptions:
+    """Who may be taken for whom, and how values are read."""
+
+    population: Annotated[
+        str | None,
+        Param("Table, view or file of everybody, its quasi-identifiers coded as in the release.", metavar="TABLE"),
+    ] = None
+    nulls: Annotated[
+        Literal["own_value", "wildcard", "exclude"],
+        Param("A missing quasi-identifier: a value of its own; matches every value; or its record is left out."),
+    ] = "own_value"
+    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
+    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureOption:
+    """Which audits run."""
+
+    measure: Annotated[
+        tuple[str, ...], Param("Run this audit only; repeatable. Default: all the inputs allow.", metavar="NAME")
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubjectOptions(ReleaseRoles, OriginalOptions, PopulationOptions):
+    """What is audited."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditInputs(SubjectOptions, MeasureOption):
+    """What is audited, and how."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditSettings:
+    """The gates and settings of the audits there are."""
+
+    gates: Annotated[Mapping[str, float | None], Registered(registry.gates)] = field(default_factory=dict)
+    settings: Annotated[Mapping[str, object], Registered(registry.settings)] = field(default_factory=dict)
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """The gates that were given."""
+        return {name: threshold for name, threshold in self.gates.items() if threshold is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditStep(AuditInputs, AuditSettings):
+    """What an audit step takes, and what the command takes besides tables and files."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateOptions(ReleaseRoles, PopulationOptions, MeasureOption, AuditSettings):
+    """What a gate takes: the release and its original are those of the job."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The columns of a release in every role, and the names of those whose scale was given."""
+
+    quasi: tuple[Column, ...]
+    sensitive: tuple[Column, ...]
+    match: tuple[Column, ...]
+    weight: Column | None
+    entity: Column | None
+    numeric: tuple[str, ...]
+    nominal: tuple[str, ...]
 
 
 def table(source: Source) -> Table:
@@ -32,8 +123,8 @@ def table(source: Source) -> Table:
     return Table(source.relation, source.columns, is_text)
 
 
-def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
-    """Return the subject that the options name.
+def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: ReaderOptions = NO_OPTIONS) -> Subject:
+    """Return the table called `name` as the subject that the options make of it.
 
     Raises
     ------
@@ -42,42 +133,53 @@ def subject(warehouse: Warehouse, values: Mapping[str, Any]) -> Subject:
     InputError
         For a table that cannot be found or read.
     """
-    reader = common.reader_options(dict(values))
-    release = table(warehouse.source(values["table"], reader))
-    others: dict[str, Any] = {}
-    for name in ("original", "population"):
-        if values[name]:
-            theirs = reader if file_format(values[name]) == "csv" else {}
-            others[name] = table(warehouse.source(values[name], theirs, name=f"{name}_source"))
-    return Subject(warehouse, release, **roles(release.columns, values, "audit, --"), **others)
+    release = table(warehouse.source(name, reader))
+
+    def other(name: str | None, into: str) -> Table | None:
+        if not name:
+            return None
+        return table(warehouse.source(name, reader if file_format(name) == "csv" else NO_OPTIONS, into))
+
+    original, population = other(options.original, "original_source"), other(options.population, "population_source")
+    chosen = choose(release.columns, options, "audit, --")
+    return Subject(
+        warehouse, release, original=original, population=population, nulls=options.nulls, quasi=chosen.quasi,
+        sensitive=chosen.sensitive, match=chosen.match, weight=chosen.weight, entity=chosen.entity,
+        numeric=chosen.numeric, nominal=chosen.nominal,
+    )  # fmt: skip
 
 
-def roles(columns: Sequence[Column], values: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the columns of every role and how they are read, as a subject takes them."""
-    found = {name: tuple(pick(columns, values[name] or (), where + name)) for name in ("quasi", "sensitive", "match")}
-    both = [column.name for column in found["quasi"] if column in found["sensitive"]]
+def choose(columns: Sequence[Column], options: SubjectOptions, where: str) -> Chosen:
+    """Return the columns that the options name.
+
+    Raises
+    ------
+    ParameterError
+        For a column that is not there, that has two roles, or that cannot have the one it is given.
+    """
+
+    def named(names: Sequence[str], option: str) -> tuple[Column, ...]:
+        return tuple(pick(columns, names, where + option))
+
+    quasi, sensitive = named(options.quasi, "quasi"), named(options.sensitive, "sensitive")
+    match = named(options.match, "match")
+    both = [column.name for column in quasi if column in sensitive]
     if both:
         raise ParameterError(
             f"{where}sensitive", "a column is either a quasi-identifier or sensitive", f"both for {', '.join(both)}"
         )
-    unclear = [f"{column.name} ({column.type})" for column in found["quasi"] if is_ambiguous(column)]
+    unclear = [f"{column.name} ({column.type})" for column in quasi if is_ambiguous(column)]
     if unclear:
         raise ParameterError(
             f"{where}quasi", "values of different types that are written alike cannot be told apart", ", ".join(unclear)
         )
-    single = {
-        name: pick(columns, [values[name]] if values[name] else [], where + name) for name in ("weight", "entity")
-    }
-    scales = {
-        name: tuple(column.name for column in pick(columns, values[name], where + name))
-        for name in ("numeric", "nominal")
-    }
-    wrong = [column.name for column in single["weight"] if column.family not in ARITHMETIC]
+    weight = named([options.weight] if options.weight else [], "weight")
+    entity = named([options.entity] if options.entity else [], "entity")
+    numeric, nominal = (
+        tuple(column.name for column in named(names, option))
+        for names, option in ((options.numeric, "numeric"), (options.nominal, "nominal"))
+    )
+    wrong = [column.name for column in weight if column.family not in ARITHMETIC]
     if wrong:
         raise ParameterError(f"{where}weight", "must be a column of numbers", wrong[0])
-    return {
-        **found,
-        **{name: one[0] if one else None for name, one in single.items()},
-        **scales,
-        "nulls": values["nulls"],
-    }
+    return Chosen(quasi, sensitive, match, next(iter(weight), None), next(iter(entity), None), numeric, nominal)

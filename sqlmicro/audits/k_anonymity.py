@@ -12,6 +12,8 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name, Sql, render
 from sqlmicro.database.warehouse import Warehouse
 
+GATE = "min_k"
+
 
 @dataclass(frozen=True)
 class ClassSizes:
@@ -129,7 +131,7 @@ def _canonical(column: Column) -> str:
 @audit(
     "k-anonymity",
     needs=("quasi",),
-    gate="min_k",
+    gate=GATE,
     at_least=True,
     whole=True,
     source="Samarati & Sweeney (1998)",

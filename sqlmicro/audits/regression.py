@@ -98,6 +98,12 @@ def formula(text: str) -> tuple[str, list[str]]:
     return y, terms
 
 
+def staged(settings: Mapping[str, object], names: Mapping[str, str]) -> dict[str, object]:
+    """Return the settings of audits for a relation whose columns have other names: those in the formula too."""
+    asked = settings.get("regress")
+    return {**settings, "regress": renamed(str(asked), names)} if asked else dict(settings)
+
+
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """Return a formula with other names for its variables, case aside.
 

@@ -14,7 +14,7 @@ _OPTION = {"frame": "--population or --weight"}
 
 
 def run(
-    subject: Subject, wanted: Sequence[str], gates: Mapping[str, float], settings: Mapping[str, Any]
+    subject: Subject, wanted: Sequence[str], gates: Mapping[str, float], settings: Mapping[str, object]
 ) -> list[dict[str, Any]]:
     """Run audits and return one row each, or one for every column they measure alone.
 
@@ -52,7 +52,9 @@ def run(
     return rows
 
 
-def _rows(found: Audit, subject: Subject, threshold: float | None, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _rows(
+    found: Audit, subject: Subject, threshold: float | None, settings: Mapping[str, object]
+) -> list[dict[str, Any]]:
     missing = [_OPTION.get(need, f"--{need}") for need in found.needs if not subject.has(need)]
     if missing:
         return [_row(found, subject, threshold, Found(None, detail={"reason": f"needs {' and '.join(missing)}"}))]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.audits import gate, inputs
+from sqlmicro.audits import gate
+from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.subject import is_ambiguous
 from sqlmicro.database import column_names
 from sqlmicro.database.columns import Column
-from sqlmicro.options.params import settle
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
@@ -69,11 +69,10 @@ def measured(run: Run, worked_on: Sequence[Column]) -> list[dict[str, Any]]:
 def _of(run: Run, column: Column, others: Sequence[Column]) -> Sensitive:
     if not others:
         return Sensitive(column.name, None, None)
-    asked = {
-        "quasi": tuple(other.name for other in others), "sensitive": (column.name,),
-        "measure": ("l-diversity", "t-closeness"),
-    }  # fmt: skip
-    rows = gate.measured(run, run.current, settle(inputs.audit_options(), asked, _WHERE), _WHERE)
+    asked = AuditStep(
+        quasi=tuple(other.name for other in others), sensitive=(column.name,), measure=("l-diversity", "t-closeness")
+    )
+    rows = gate.measured(run, run.current, asked, _WHERE)
     values = {row["check"]: row["value"] for row in rows}
     l, t = values["l-diversity"], values["t-closeness"]  # noqa: E741
     return Sensitive(column.name, None if l is None else int(l), t)

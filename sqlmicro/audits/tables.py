@@ -9,7 +9,7 @@ from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.source import Source
 from sqlmicro.options.params import Param
-from sqlmicro.safe_method.compare import compare
+from sqlmicro.safe_method.compare import DistanceOptions, compare
 
 
 @audit(
@@ -40,10 +40,12 @@ def safe_distance(
         subject.warehouse,
         Source(original.relation, "original", original.columns, is_table=False),
         Source(release.relation, "release", release.columns, is_table=False),
-        columns=tuple(column.name for column in (*found.numeric, *found.nominal)),
-        numeric=tuple(column.name for column in found.numeric),
-        nominal=tuple(column.name for column in found.nominal),
-        order=order,
+        DistanceOptions(
+            columns=tuple(column.name for column in (*found.numeric, *found.nominal)),
+            numeric=tuple(column.name for column in found.numeric),
+            nominal=tuple(column.name for column in found.nominal),
+            order=order,
+        ),
     )
     names = tuple(column.name for column in subject.shared)
     return Found(result["distance"], names, {"orders": result["orders"], "order": order})

@@ -7,7 +7,7 @@ connection closes.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +19,9 @@ from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.redact import wrapped
 from sqlmicro.database.source import Source, find_source
 from sqlmicro.database.templates import Name, Sql, ident, render, statement
-from sqlmicro.database.warehouse import NO_OPTIONS, Logged
+from sqlmicro.database.warehouse import Logged
 from sqlmicro.errors import InputError
+from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
 from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.system.progress import Progress
 
@@ -81,9 +82,9 @@ class DuckDBWarehouse:
 
     # Running templates
 
-    def source(self, table: str, reader: Mapping[str, object] = NO_OPTIONS, name: str = "source") -> Source:
+    def source(self, table: str, options: ReaderOptions = NO_OPTIONS, name: str = "source") -> Source:
         """Return the records that `--table` names: a relation of the catalog first, else files."""
-        return find_source(self, table, reader, name)
+        return find_source(self, table, options, name)
 
     def staged(self, table: str) -> Name:
         """Return the name of a staging relation."""

@@ -13,6 +13,7 @@ from sqlmicro.database.connection import Held, close
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
 from sqlmicro.errors import InputError, SqlmicroError
+from sqlmicro.options.common import ANY_MACHINE, MachineOptions
 from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 
@@ -27,8 +28,7 @@ def open_warehouse(
     read_only: bool = False,
     may_create: bool = False,
     stands_for: str | None = None,
-    memory_limit: str | None = None,
-    threads: int | None = None,
+    machine: MachineOptions = ANY_MACHINE,
     progress: Progress | None = None,
     purging: bool = False,
 ) -> Iterator[DuckDBWarehouse]:
@@ -60,7 +60,7 @@ def open_warehouse(
     warehouse: DuckDBWarehouse | None = None
     with scratch.spill() as temp:
         try:
-            connection = connect(db, read_only and bool(db), temp, memory_limit, threads)
+            connection = connect(db, read_only and bool(db), temp, machine)
             try:
                 if stands_for and not db:
                     _stand_for(connection, stands_for)
@@ -72,7 +72,7 @@ def open_warehouse(
                         open_warehouse(db, progress=progress, purging=True),
                     ):
                         pass  # opened to write, it is settled
-                    connection = connect(db, True, temp, memory_limit, threads)
+                    connection = connect(db, True, temp, machine)
                     warehouse = DuckDBWarehouse(connection, db, progress or Progress(enabled=False))
                 unfinished.tell(warehouse, settles=not read_only, purging=purging)
                 yield warehouse
@@ -108,9 +108,7 @@ def _borrow(held: Held, progress: Progress) -> Iterator[DuckDBWarehouse]:
                 cursor.execute(statement("DETACH {{ name | ident }}", name=name))
 
 
-def connect(
-    db: str | None, read_only: bool, temp: Path, memory_limit: str | None, threads: int | None
-) -> duckdb.DuckDBPyConnection:
+def connect(db: str | None, read_only: bool, temp: Path, machine: MachineOptions) -> duckdb.DuckDBPyConnection:
     """Open a database file, or one in memory, that spills into the folder `temp`.
 
     Raises
@@ -125,10 +123,10 @@ def connect(
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
     }
-    if memory_limit:
-        config["memory_limit"] = memory_limit
-    if threads:
-        config["threads"] = threads
+    if machine.memory_limit:
+        config["memory_limit"] = machine.memory_limit
+    if machine.threads:
+        config["threads"] = machine.threads
     try:
         # As a path: DuckDB takes names such as md:x for other systems than files.
         connection = duckdb.connect(str(Path(db).absolute()) if db else ":memory:", read_only=read_only, config=config)
@@ -143,8 +141,8 @@ def connect(
             else "A CSV or Parquet file is given as --table, not as --db",
         ) from None
     except duckdb.Error as error:
-        if memory_limit and isinstance(error, duckdb.ParserException | duckdb.InvalidInputException):
-            raise InputError("--memory-limit", "must read like 4GB", repr(memory_limit)) from None
+        if machine.memory_limit and isinstance(error, duckdb.ParserException | duckdb.InvalidInputException):
+            raise InputError("--memory-limit", "must read like 4GB", repr(machine.memory_limit)) from None
         raise InputError(
             "--db",
             f"{db!r} must be a DuckDB database",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from sqlmicro.database.files import file_format, open_files
 from sqlmicro.database.lakes import LAKES, open_lake
 from sqlmicro.database.templates import Name, ident
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
+from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
 
 if TYPE_CHECKING:
     from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
@@ -50,14 +51,17 @@ class Source:
         return found | {Path(self.label).absolute()}
 
 
-def find_source(warehouse: DuckDBWarehouse, table: str, reader: Mapping[str, object], name: str = "source") -> Source:
-    """Return the source that `--table` names: a relation of the catalog first, else files.
+def find_source(
+    warehouse: DuckDBWarehouse, table: str, options: ReaderOptions = NO_OPTIONS, name: str = "source"
+) -> Source:
+    """Return the source that `--table` names: a relation of the catalog first, else files, read as the options say.
 
     Raises
     ------
     InputError
         When there is neither, or the files cannot be read.
     """
+    reader = options.given()
     found = find_table(warehouse, table)
     if found is not None:
         if reader:

@@ -6,14 +6,13 @@ protocol, which mypy proves, and both run its conformance suite, the row cases o
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlmicro.database.templates import Name, Sql
+from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from sqlmicro.system.progress import Progress
     from sqlmicro.system.secrets import Secret
 
-NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 ORDER = "sqlmicro_order"
 """The session variable with the key of the order of a release."""
 
@@ -55,8 +53,8 @@ class Warehouse(Protocol):
     def reads_json(self) -> bool:
         """Whether the engine looks into JSON, lists and structs."""
 
-    def source(self, table: str, reader: Mapping[str, object] = NO_OPTIONS, name: str = "source") -> Source:
-        """Return the records that `--table` names: a relation, or files that are read with the options of a reader.
+    def source(self, table: str, options: ReaderOptions = NO_OPTIONS, name: str = "source") -> Source:
+        """Return the records that `--table` names: a relation, or files that are read as the options say.
 
         `name` is that of the staging relation over files.
         """

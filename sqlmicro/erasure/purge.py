@@ -24,16 +24,20 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
+from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.params import Param
 from sqlmicro.system import locks, scratch
 from sqlmicro.system.interrupts import committing
+from sqlmicro.system.progress import Progress
 
 WHERE = "purge"
 _SPARE = 16 * 2**20
@@ -44,7 +48,15 @@ ALWAYS = (
 )
 
 
-def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class PurgeOptions(MachineOptions):
+    """Which file is rewritten."""
+
+    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")]
+    narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False
+
+
+def purge(options: PurgeOptions, progress: Progress) -> dict[str, Any]:
     """Rewrite a database file without what its tables no longer hold.
 
     Returns
@@ -58,15 +70,15 @@ def purge(db: str, *, machine: dict[str, Any], narrow_enums: bool = False) -> di
     SqlmicroError
         The old file is as it was: it is not writable, in use, larger than the room beside it, or the copy differs.
     """
-    started = time.time()
+    started, db = time.time(), options.db
     check(db)
     file = Path(db).resolve()
     before = file.stat().st_size
-    with _locked(db, file, machine) as lock, _made_beside(file) as folder:
+    with _locked(options, file, progress) as lock, _made_beside(file) as folder:
         fresh = folder / file.name
-        with open_warehouse(db, read_only=True, purging=True, **machine) as warehouse:
+        with open_warehouse(db, read_only=True, purging=True, machine=options, progress=progress) as warehouse:
             releases = unfinished.not_purged(warehouse)
-            copied = copy_database(warehouse, fresh, narrow_enums)
+            copied = copy_database(warehouse, fresh, options.narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
         _like(fresh, file)
         _replace(fresh, file, lock)
@@ -135,13 +147,13 @@ def left_behind(warehouse: DuckDBWarehouse, file: Path) -> list[str]:
     return notes
 
 
-def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *, wanted: bool) -> None:
+def after_publishing(options: PurgeOptions, report: dict[str, Any], progress: Progress, *, wanted: bool) -> None:
     """Purge after a release in place, and write into its report whether that was done, and why not.
 
     The release is published already: what goes wrong here is told, not raised, and no signal stops it.
     """
     report |= {"purged": False, "not_purged_because": None, "purge_failed": False}
-    stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {db}"
+    stays = f"the replaced values stay readable in the file until: sqlmicro purge --db {options.db}"
     if report["dry_run"]:
         report["not_purged_because"] = "a dry run"
         return
@@ -149,7 +161,7 @@ def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *
         report |= {"not_purged_because": "--no-purge", "warning": stays}
         return
     try:
-        done = purge(db, machine=machine)
+        done = purge(options, progress)
     except (SqlmicroError, OSError) as error:
         reason = str(error) if isinstance(error, SqlmicroError) else f"the system refused it ({type(error).__name__})"
         report |= {"not_purged_because": reason, "purge_failed": True}
@@ -164,12 +176,12 @@ def after_publishing(db: str, report: dict[str, Any], machine: dict[str, Any], *
 
 
 @contextmanager
-def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
+def _locked(options: PurgeOptions, file: Path, progress: Progress) -> Iterator[int]:
     """Checkpoint the database and hold a read lock on its file: nobody can write in the block."""
-    log = Path(f"{db}.wal")
+    log = Path(f"{options.db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
-        with open_warehouse(db, purging=True, **machine) as warehouse:
+        with open_warehouse(options.db, purging=True, machine=options, progress=progress) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT {{ own | ident }}", own=warehouse.catalog)
         descriptor = os.open(file, os.O_RDWR)
         try:
@@ -180,7 +192,7 @@ def _locked(db: str, file: Path, machine: dict[str, Any]) -> Iterator[int]:
         finally:
             os.close(descriptor)
         if time.monotonic() > ends:
-            raise _in_use(db)
+            raise _in_use(options.db)
         time.sleep(0.05)
 
 

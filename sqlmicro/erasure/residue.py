@@ -16,10 +16,10 @@ from __future__ import annotations
 import re
 import struct
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
@@ -29,12 +29,33 @@ from sqlmicro.database.templates import Name
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
-from sqlmicro.options.common import reader_options
+from sqlmicro.options.common import NO_OPTIONS, MachineOptions, ReaderOptions
+from sqlmicro.options.params import Param
+from sqlmicro.system.progress import Progress
 
 WHERE = "residue"
 _LEAST = {"text": 6, "enum": 6, "integer": 8, "decimal": 8, "float": 8, "timestamp": 0, "timestamptz": 0}
 _NEVER = 2**31
 _NUMBERS = ("integer", "decimal", "float")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResidueOptions(MachineOptions, ReaderOptions):
+    """What is looked for, and where."""
+
+    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")]
+    table: Annotated[str, Param("Anonymized table, or file of the release.", metavar="TABLE")]
+    original: Annotated[
+        str | None,
+        Param(
+            "Table, view or file the release was made from; its values that the release no longer has are looked for. "
+            "Without it only the places are listed that may hold some.",
+            metavar="TABLE",
+        ),
+    ] = None
+    files: Annotated[
+        tuple[str, ...], Param("Other file to search for the values, such as a log; repeatable.", metavar="FILE")
+    ] = ()
 
 
 @dataclass(frozen=True)
@@ -47,7 +68,7 @@ class Replaced:
     distinctive: frozenset[str]
 
 
-def residue(values: Mapping[str, Any], machine: dict[str, Any]) -> dict[str, Any]:
+def residue(options: ResidueOptions, progress: Progress) -> dict[str, Any]:
     """Look for replaced values, or without an original for places that may hold some.
 
     Returns
@@ -56,24 +77,28 @@ def residue(values: Mapping[str, Any], machine: dict[str, Any]) -> dict[str, Any
         `columns` (what was looked for, as counts), `places` (`place`, `where`, `values`, `times`), `notes`, and
         `passed`: whether nothing was found, None without an original.
     """
-    for path in values["files"]:
-        if not Path(path).is_file():
-            raise InputError("--files", f"{path!r} must be a file", "none")
-    reader = reader_options(dict(values))
-    with open_warehouse(values["db"], read_only=True, **machine) as warehouse:
-        release = find_source(warehouse, values["table"], reader if values["original"] is None else {})
+    for name in options.files:
+        if not Path(name).is_file():
+            raise InputError("--files", f"{name!r} must be a file", "none")
+    with open_warehouse(options.db, read_only=True, machine=options, progress=progress) as warehouse:
+        release = find_source(warehouse, options.table, options if options.original is None else NO_OPTIONS)
         catalog = warehouse.catalog
-        report = {"db": values["db"], "table": values["table"], "original": values["original"], "columns": []}
-        if values["original"] is None:
+        report: dict[str, object] = {
+            "db": options.db,
+            "table": options.table,
+            "original": options.original,
+            "columns": [],
+        }
+        if options.original is None:
             places = list(_possible(warehouse, release, catalog))
             return {**report, "places": places, "notes": [_NOT_LOOKED], "passed": None}
-        original = find_source(warehouse, values["original"], reader, name="original_source")
+        original = find_source(warehouse, options.original, options, name="original_source")
         replaced = [_replaced(warehouse, n, column, original, release) for n, column in enumerate(original.columns)]
         places, skipped = _in_tables(warehouse, release, replaced, catalog)
         places += _in_labels(warehouse, replaced, catalog)
         finder = Finder(pattern for one in replaced for pattern in _patterns(one))
         places += _in_texts(warehouse, replaced, finder, catalog)
-    for path in _files(values["db"], values["files"]):
+    for path in _files(options.db, options.files):
         found = finder.find_in_file(path)
         if found.times:
             places.append(_place("bytes of a file", str(path), len(found.patterns), found.times))

@@ -1,1 +1,1 @@
-"""Jobs: steps, running them, job files, drafts, explanations, the schema. Imports reports and all below."""
+"""Jobs: steps, plans, running them, job files, drafts, explanations, the schema. Imports reports and all below."""

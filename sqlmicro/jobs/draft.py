@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,34 +13,37 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
-from sqlmicro.options import common
+from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
+from sqlmicro.options.params import parameters
 from sqlmicro.system.printable import in_toml
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import ColumnProfile
 
-INIT_OPTIONS = (*common.SOURCE, *common.REGION, *common.MACHINE, *common.READER)
 K = 3
 _WIDTH = 100
 
 
-def init_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class InitOptions(SourceOptions, RegionOption, MachineOptions, ReaderOptions):
+    """What `sqlmicro init` takes."""
+
+
+def init_values(options: InitOptions, progress: Progress) -> dict[str, Any]:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
 
-    with open_warehouse(
-        values["db"], read_only=True, memory_limit=values["memory_limit"], threads=values["threads"], progress=progress
-    ) as warehouse:
-        attach.attach(warehouse, values["attach"])
-        source = find_source(warehouse, values["table"], common.reader_options(values))
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        source = find_source(warehouse, options.table, options)
         warehouse.seal()
-        profiles = scan.profiles(warehouse, source, values["region"])
+        profiles = scan.profiles(warehouse, source, options.region)
     if all(p in left_out(profiles) for p in profiles):
         raise InputError("init", "there must be a column to anonymize", "none but direct identifiers")
-    return {"table": values["table"], "toml": draft(values, profiles)}
+    return {"table": options.table, "toml": draft(options, profiles)}
 
 
-def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
+def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
     """Return a job file that runs as it is.
 
     Direct identifiers are dropped, and so are columns no method takes; all others go through SAFE together, so that
@@ -50,12 +54,11 @@ def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
     quasi = [p for p in used if p.role[0] == "quasi"] or used
     missing = any(p.nulls for p in used)
     rows = f"{profiles[0].rows:,} records" if profiles else "no records"
-    given = {
-        name: values[name] for name in ("db", "attach", "table", "region", *common.names(common.READER)) if values[name]
-    }
+    shared = ("db", "attach", "table", "region", *(parameter.name for parameter in parameters(ReaderOptions)))
+    given = {name: value for name in shared if (value := getattr(options, name))}
     lines = [
         *_comment(
-            f"Drafted from the profile of {in_toml(values['table'])}, {rows}. It runs as it is; read the lines marked "
+            f"Drafted from the profile of {in_toml(options.table)}, {rows}. It runs as it is; read the lines marked "
             "DECIDE. Paths are taken from the folder of this file. See what it does: sqlmicro explain, and "
             "sqlmicro run --dry-run --diff."
         ),
@@ -83,7 +86,7 @@ def draft(values: dict[str, Any], profiles: Sequence[ColumnProfile]) -> str:
         "",
         "[[step]]",
         'do = "publish"',
-        *_target(values),
+        *_target(options),
     ]
     return "\n".join(lines) + "\n"
 
@@ -134,16 +137,16 @@ def _sensitive(sensitive: Sequence[ColumnProfile]) -> list[str]:
     ]
 
 
-def _target(values: dict[str, Any]) -> list[str]:
+def _target(options: InitOptions) -> list[str]:
     """Return where the release goes: a table of the database, or without one a file beside the job file."""
-    if values["db"]:
+    if options.db:
         text = (
             "By default the table is called as the source with _anonymized behind, and must not exist yet: "
             'into = "…" names it, overwrite = true replaces it.'
         )
         return _comment(text)
-    name = Path(values["table"]).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
-    ending = ".csv" if ".csv" in values["table"].lower() else ".parquet"
+    name = Path(options.table).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
+    ending = ".csv" if ".csv" in options.table.lower() else ".parquet"
     return [f"to = {in_toml(f'{name}_anonymized{ending}')}"]
 
 

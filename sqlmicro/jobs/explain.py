@@ -10,24 +10,28 @@ from typing import Annotated, Any
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.catalog import find_table
+from sqlmicro.database.columns import Column, make_columns, names_of
 from sqlmicro.database.files import file_format
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.jobs import file
-from sqlmicro.jobs.steps import TABLE_STEPS, Job, Step, steps_apart
-from sqlmicro.options.params import Param, parameters
-from sqlmicro.registry import PROMISES, find
+from sqlmicro.jobs.plan import Plan, drafted
+from sqlmicro.jobs.steps import TABLE_STEPS, Command, Job, Step
+from sqlmicro.options.common import RegisterSettings
+from sqlmicro.options.params import Param, take
+from sqlmicro.pipeline import PlannedStep
+from sqlmicro.registry import PROMISES
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 
-def _explain(
-    *,
-    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)],
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class ExplainOptions:
+    """What `sqlmicro explain` takes."""
+
+    job: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)]
 
 
-EXPLAIN_OPTIONS = parameters(_explain)
 _NULLS = {
     "error": "a missing value stops the job",
     "keep": "a missing value is a value like others, and the majority of a group decides whether it lacks one",
@@ -43,22 +47,22 @@ _NULLS = {
 class Known:
     """What the catalog says of a table: its columns and, nearly, its records; or why it says nothing."""
 
-    columns: tuple[str, ...] = ()
+    columns: tuple[Column, ...] | None = None
     records: int | None = None
     unknown: str = ""
 
 
-def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def explain_values(options: ExplainOptions, progress: Progress) -> dict[str, Any]:
     """Say in a paragraph what a job file will do; no record is read."""
-    jobs = file.read(values["job"], {}, progress)
+    jobs = file.read(options.job, {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
         paragraphs.append(_together(jobs))
     return {
-        "job": values["job"],
+        "job": options.job,
         "paragraphs": paragraphs,
-        "not_looked_up": [f"{job.options['table']}: {found.unknown}" for job, found in zip(jobs, known, strict=True)
+        "not_looked_up": [f"{job.options.table}: {found.unknown}" for job, found in zip(jobs, known, strict=True)
                           if found.unknown],
     }  # fmt: skip
 
@@ -66,7 +70,7 @@ def explain_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
 def look_up(job: Job) -> Known:
     """Return what the catalog says of the table of a job; files are not opened."""
 
-    db, table = job.options["db"], job.options["table"]
+    db, table = job.options.db, job.options.table
     if not db or not Path(db).is_file():
         return Known(unknown=_elsewhere(job) or "there is no database file yet")
     try:
@@ -78,10 +82,10 @@ def look_up(job: Job) -> Known:
             # Not DESCRIBE: for a view over files it would open them.
             here = "WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"
             names = list(relation)
-            columns = "SELECT column_name FROM duckdb_columns() " + here + " ORDER BY column_index"
+            columns = "SELECT column_name, data_type FROM duckdb_columns() " + here + " ORDER BY column_index"
             size = "SELECT max(estimated_size) FROM duckdb_tables() " + here
             return Known(
-                tuple(str(name) for (name,) in warehouse.query("catalog", columns, names)),
+                tuple(make_columns(warehouse.query("catalog", columns, names))),
                 warehouse.query("catalog", size, names)[0][0] if is_table else None,
             )
     except SqlmicroError as error:
@@ -90,9 +94,9 @@ def look_up(job: Job) -> Known:
 
 def _elsewhere(job: Job) -> str:
     """Say where a table is, if not in the database itself."""
-    if _is_file(job.options["table"]):
+    if _is_file(job.options.table):
         return "it is a file, which is not opened"
-    return "it may be in an attached database, which is not opened" if job.options["attach"] else ""
+    return "it may be in an attached database, which is not opened" if job.options.attach else ""
 
 
 def _is_file(table: str) -> bool:
@@ -103,24 +107,41 @@ def _is_file(table: str) -> bool:
 def explained(job: Job, known: Known) -> str:
     """Return the paragraph of one job."""
     if not job.anonymizes:
-        does = _join([step.do for step in job.steps])
+        does = _join([command.do for command in job.commands])
         return f"This job releases nothing. It reads {_table(job, known)}. Its steps, in order: {does}."
+    plan, stops = _planned(job, known)
     sentences = [
-        *(_before(step) for step in job.steps if step.do in TABLE_STEPS),
+        *(_before(command) for command in job.commands if command.do in TABLE_STEPS),
         f"This job reads {_table(job, known)}.",
-        *_roles(job, known),
-        *(_step(job, number, step, known) for number, step in enumerate(job.method_steps, 1)),
-        *_holds(job, known),
-        *_gates(job),
-        _published(job),
-        _seed(job),
+        *stops,
+        *_roles(plan),
+        *(_step(plan, asked, step) for asked, step in zip(job.steps, plan.steps, strict=True)),
+        *_holds(plan),
+        *_gates(plan),
+        _published(plan),
+        _staged(plan),
+        _seed(plan),
         *_unknown(known),
     ]
     return " ".join(sentences)
 
 
+def _planned(job: Job, known: Known) -> tuple[Plan, list[str]]:
+    """Return the plan of a job; and where it cannot be over the table as it is, that of any table, and why."""
+    try:
+        return drafted(job, known.columns), []
+    except SqlmicroError as error:
+        plan = drafted(job)
+        return plan, [] if _made_by(job) else [f"It will stop: {error}"]
+
+
+def _made_by(job: Job) -> bool:
+    """Tell whether the job itself makes its table anew, whatever the catalog has under that name."""
+    return any(_registered(command).table == job.options.table for command in job.commands if command.do == "register")
+
+
 def _table(job: Job, known: Known) -> str:
-    table, db = job.options["table"], job.options["db"]
+    table, db = job.options.table, job.options.db
     text = f"the table {table} of {db}" if db else f"the table {table}"
     if not known.columns:
         return f"the file {table}" if _is_file(table) else text
@@ -128,41 +149,37 @@ def _table(job: Job, known: Known) -> str:
     return f"{text} ({size}{len(known.columns)} columns)"
 
 
-def _before(step: Step) -> str:
-    if step.do == "profile":
+def _registered(command: Command) -> RegisterSettings:
+    return take(RegisterSettings, command.given, command.where)
+
+
+def _before(command: Command) -> str:
+    if command.do == "profile":
         return "First the columns of the table are described."
-    return f"First {_join(step.settings['files'])} is registered as {step.settings['table']}."
+    made = _registered(command)
+    return f"First {_join(made.files)} is registered as {made.table}."
 
 
-def _roles(job: Job, known: Known) -> list[str]:
+def _roles(plan: Plan) -> list[str]:
     """Say which columns are left out and which are released as they are."""
-    given = job.options
-    weights = [step.settings["weights"] for step in job.method_steps if step.settings.get("weights")]
-    ok = list(given["identifier_ok"])
-    keep, drop = list(dict.fromkeys([*given["keep"], *weights])), list(given["drop"])
-    named = {
-        name.lower() for step in job.method_steps for key in ("columns", "by") for name in step.settings.get(key) or ()
-    }
-    drop += [name for name in given["row_key"] if name not in (*keep, *drop) and name.lower() not in named]
-    named |= {name.lower() for name in (*keep, *drop)}
-    left = [name for name in known.columns if name.lower() not in named]
-    others = _join(left) if known.columns else "every column that is named nowhere"
-    if any(find(step.do).takes_every_column and not step.settings.get("columns") for step in job.method_steps):
+    keep, drop = names_of(plan.roles.kept), names_of(plan.roles.dropped)
+    given, rest = plan.options, ""
+    left, others = (names_of(plan.left), ()) if plan.known else ((), ("every column that is named nowhere",))
+    if plan.takes_rest:
         rest = f"Of the other columns{_of(left)}, direct identifiers are left out, and all else is anonymized."
-    elif known.columns and not left:
-        rest = ""
-    elif given["rest"] == "keep":
-        keep, rest = [*keep, others], ""
-    elif given["rest"] == "drop":
-        drop, rest = [*drop, others], ""
-    elif known.columns:
+    elif given.rest == "keep":
+        keep += others
+    elif given.rest == "drop":
+        drop += others
+    elif left:
         rest = f"It will stop, since {_join(left)} has no role: nothing is released by oversight."
-    else:
+    elif not plan.known:
         rest = "It stops if the table has a column that is named nowhere: nothing is released by oversight."
+    ok = names_of(plan.roles.allowed)
     return [
         *([f"It leaves out {_join(drop)}."] if drop else ()),
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
-        *([_accepted(given["accept_unique"])] if keep else ()),
+        *([_accepted(given.accept_unique)] if keep else ()),
         *([rest] if rest else ()),
         *([f"As no direct identifiers, whatever they look like, it takes {_join(ok)}."] if ok else ()),
         "It stops if what it releases or groups looks like direct identifiers otherwise.",
@@ -178,49 +195,39 @@ def _of(names: Sequence[str]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def _columns(job: Job, step: Step, known: Known) -> str:
+def _columns(plan: Plan, asked: Step, step: PlannedStep) -> str:
     """Name the columns a step works on, strata left out: those it names, else what is left to it."""
-    if step.settings.get("columns") or not find(step.do).takes_every_column:
-        return _join(step.settings.get("columns") or ())
-    apart = [name for other in steps_apart(job, step) for name in other.settings.get("columns") or ()]
-    given = job.options
-    weights = [one.settings["weights"] for one in job.method_steps if one.settings.get("weights")]
-    left_out = {
-        name.lower()
-        for name in (*apart, *given["keep"], *given["drop"], *given["row_key"], *weights, *step.settings.get("by", ()))
-    }
-    names = [name for name in known.columns if name.lower() not in left_out]
-    if names:
-        return f"{_join(names)}, as far as these are no direct identifiers"
+    if not asked.takes_rest:
+        return _join(names_of(step.columns))
+    if plan.known and step.columns:
+        return f"{_join(names_of(step.columns))}, as far as these are no direct identifiers"
+    apart = [name for other in plan.apart_from(step) for name in names_of(other.columns)]
     return "every other column that is no direct identifier" + (f", but not on {_join(apart)}" if apart else "")
 
 
-def _step(job: Job, number: int, step: Step, known: Known) -> str:
+def _step(plan: Plan, asked: Step, step: PlannedStep) -> str:
     """Say what a step does, and what it promises."""
-    method = find(step.do)
-    settings = step.settings
-    named = _columns(job, step, known)
+    method = step.method
+    named = _columns(plan, asked, step)
     columns = f" on {named}" if named else ""
-    strata = (
-        f", apart for every value of {_join(settings['by'])}, which is released as it is" if settings.get("by") else ""
-    )
-    declared = {option.name: option.default for option in method.settings}
-    shown = {name: settings.get(name, declared[name]) for name in declared if name == "k" or name in settings}
+    by = names_of(step.by)
+    strata = f", apart for every value of {_join(by)}, which is released as it is" if by else ""
+    shown = {name: value for name, value in step.settings.items() if name == "k" or name in asked.settings}
     given = "".join(f", {name.replace('_', ' ')} = {_value(value)}" for name, value in shown.items())
-    nulls = f" Here {_NULLS[settings.get('nulls') or method.nulls]}." if method.takes_nulls else ""
+    nulls = f" Here {_NULLS[step.nulls]}." if method.takes_nulls else ""
     return (
-        f"Step {number} is {step.do}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
+        f"Step {step.number} is {method.name}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
         f"{PROMISES[method.promise]}.{nulls}"
     )
 
 
-def _holds(job: Job, known: Known) -> list[str]:
+def _holds(plan: Plan) -> list[str]:
     """Say over which columns a k holds for the records, which is what is recorded as k."""
-    over = []
-    for step in job.method_steps:
-        columns, by = step.settings.get("columns") or (), step.settings.get("by") or ()
-        if find(step.do).promise == "record":
-            over.append(_join([*(columns or [_columns(job, step, known)]), *by]))
+    over = [
+        _join([*(names_of(step.columns) if asked.columns else [_columns(plan, asked, step)]), *names_of(step.by)])
+        for asked, step in zip(plan.job.steps, plan.steps, strict=True)
+        if step.claim.promise == "record"
+    ]
     if not over:
         return [
             "No k is promised for the records, so that none is recorded: of what is released together the smallest "
@@ -233,45 +240,50 @@ def _holds(job: Job, known: Known) -> list[str]:
     ]
 
 
-def _gates(job: Job) -> list[str]:
+def _gates(plan: Plan) -> list[str]:
     found = {audit.gate: audit for audit in audits().values() if audit.gate}
     held = []
-    for step in job.gates:
-        of = f" over {_join(step.settings['quasi'])}" if step.settings.get("quasi") else ""
-        for name, threshold in step.settings.items():
+    for gate in plan.gates:
+        of = f" over {_join(gate.options.quasi)}" if gate.options.quasi else ""
+        for name, threshold in gate.given.items():
             if name in found:
                 bound = "at least" if found[name].at_least else "at most"
                 held.append(f"{found[name].name}{of} must be {bound} {threshold:g}")
-        held += [f"{name}{of} is measured" for name in step.settings.get("measure", ())]
+        held += [f"{name}{of} is measured" for name in gate.options.measure]
     if not held:
         return ["No gate holds the release to more than its steps promise."]
     return [f"Before it is published, {'; '.join(held)}: else nothing is published, and the exit code is 1."]
 
 
-def _published(job: Job) -> str:
+def _published(plan: Plan) -> str:
     """Say where the release goes."""
-    given, db = job.steps[-1].settings, job.options["db"]
-    replaces = ", in place of what is there" if given.get("overwrite") else ", which must not exist yet"
-    manifest = f" What is recorded of it goes to {given['manifest']} too." if given.get("manifest") else ""
-    if given.get("in_place"):
-        purge = (
-            "is not rewritten, so that the old values stay readable in it" if given.get("no_purge") else "is rewritten"
-        )
+    given, db = plan.publish, plan.options.db
+    replaces = ", in place of what is there" if given.overwrite else ", which must not exist yet"
+    manifest = f" What is recorded of it goes to {given.manifest} too." if given.manifest else ""
+    if given.in_place:
+        purge = "is not rewritten, so that the old values stay readable in it" if given.no_purge else "is rewritten"
         return f"The release replaces the records of the table itself, and the database file {purge}.{manifest}"
-    if given.get("to"):
-        return f"The release goes to the file {given['to']}{replaces}.{manifest}"
+    if given.to:
+        return f"The release goes to the file {given.to}{replaces}.{manifest}"
     if not db:
         return (
             "The release would go to a table in memory, which is not kept: the job has no db and no file to publish to."
         )
-    into = given.get("into") or "called as the source with _anonymized behind"
+    into = given.into or "called as the source with _anonymized behind"
     return f"The release goes to the table {into} of {db}{replaces}.{manifest}"
 
 
-def _seed(job: Job) -> str:
-    if job.options["seed"] is not None:
+def _staged(plan: Plan) -> str:
+    """Say what the records are called on the way, so that the statements can be read."""
+    names = ["numbered as they were read", *(f"{step.released.name} after step {step.number}" for step in plan.steps)]
+    return f"In the statements that --show-sql prints, the records are called {_join(names)}."
+
+
+def _seed(plan: Plan) -> str:
+    given = plan.options
+    if given.seed is not None:
         return "The seed stands in the file in plain text, which is for tests: whoever reads it can undo shuffles."
-    if job.options["seed_file"]:
+    if given.seed_file:
         return "The secret seed is read from a file."
     return f"The secret seed is that of the variable {SEED_VARIABLE}, if it is set, else a new one each time."
 
@@ -282,9 +294,9 @@ def _unknown(known: Known) -> list[str]:
 
 def _together(jobs: Sequence[Job]) -> str:
     """Say what holds for the releases of several tables."""
-    files = any(job.steps[-1].settings.get("to") for job in jobs)
+    files = any(job.publish.to for job in jobs)
     how = "all are written and audited before the first is put in its place" if files else "in one transaction"
-    named = any(step.do == "pseudonymise" for job in jobs for step in job.steps)
+    named = any(step.method.makes_pseudonyms for job in jobs for step in job.steps)
     key = " Their pseudonyms are made with one key, so that the tables can be joined as before." if named else ""
     return f"The {len(jobs)} releases are published together, {how}: if one fails, none is published.{key}"
 

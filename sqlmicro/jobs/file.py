@@ -32,32 +32,46 @@ key. Values are taken as they are written; of the environment only secrets are r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlmicro.audits.registry import audits
-from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.database import attach, source
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
-from sqlmicro.jobs.steps import (  # fmt: skip
+from sqlmicro.jobs.steps import (
+    COMMANDS,
     FILE_OPTIONS,
     JOB_OPTIONS,
     OTHER_STEPS,
     TABLE_OPTIONS,
     TABLE_STEPS,
+    Command,
+    Gate,
     Job,
-    Step,
     gate_parameters,
+    step_of,
     step_parameters,
 )
 from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, settle
-from sqlmicro.registry import methods
+from sqlmicro.options.common import JobOptions, PublishSettings
+from sqlmicro.options.params import Parameter, filled, parameters, settle, take
+from sqlmicro.registry import find, methods
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
 
 SECTIONS = ("step", "gate", "job")
+(TABLE,) = common.names(parameters(common.TableOption))
+
+
+@dataclass(frozen=True)
+class _Section:
+    """A `[[step]]` whose settings are checked."""
+
+    do: str
+    where: str
+    settings: Mapping[str, Any]
 
 
 def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Job]:
@@ -81,7 +95,7 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
     given = {name: value for name, value in overrides.items() if value not in (None, ())}
     if "job" not in content:
         return [_read_job(path, path, content, given, progress)]
-    if "table" in given:
+    if TABLE in given:
         must = "--table goes with the file of one table"
         raise JobError(path, must, "a file of several", "Change the table in the file")
     shared = {name: value for name, value in content.items() if name != "job"}
@@ -105,7 +119,7 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
     return jobs
 
 
-def _content(path: str) -> dict[str, Any]:
+def _content(path: str) -> Mapping[str, Any]:
     import tomllib
 
     try:
@@ -119,7 +133,7 @@ def _content(path: str) -> dict[str, Any]:
         raise JobError(path, "must be TOML", f"something else {place}") from None
 
 
-def _listed(where: str, content: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _listed(where: str, content: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     """Return the sections of a name: a list of tables, possibly empty."""
     listed = content.get(name, [])
     if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
@@ -139,24 +153,37 @@ def _read_job(path: str, label: str, content: Mapping[str, Any], given: Mapping[
     listed = _listed(label, content, "step")
     if not listed:
         raise JobError(label, "must have at least one [[step]]", "none", "See: sqlmicro run --help")
-    steps = tuple(_read_step(label, folder, number, item) for number, item in enumerate(listed, 1))
-    gates = []
-    for number, item in enumerate(_listed(label, content, "gate"), 1):
-        settings, where = _beside(folder, gate_parameters(), item), f"{label}, gate {number}"
-        _settled(gate_parameters(), settings, where)
-        for name in settings.get("measure", ()):
-            if name not in audits():
-                raise JobError(f"{where}, key 'measure'", f"{name!r} is no audit", do=did_you_mean(name, audits()))
-        names = common.names(gate_options())
-        if not any(name in settings for name in (*names, "measure")):
-            raise JobError(where, "must say what has to hold, such as min_k = 3", "no threshold")
-        gates.append(Step("gate", settings, where))
-    job = Job(shared, steps, label, progress, tuple(gates))
-    _check_order(job)
-    return job
+    sections = [_read_step(label, folder, number, item) for number, item in enumerate(listed, 1)]
+    gates = [
+        _read_gate(f"{label}, gate {number}", folder, item)
+        for number, item in enumerate(_listed(label, content, "gate"), 1)
+    ]
+    _check_order(label, sections, gates)
+    release = [section for section in sections if section.do not in OTHER_STEPS]
+    published = next((section.settings for section in sections if section.do == "publish"), {})
+    return Job(
+        filled(JobOptions, shared),
+        tuple(step_of(find(section.do), section.settings, section.where) for section in release),
+        label,
+        progress,
+        tuple(Command(one.do, one.where, one.settings) for one in sections if one.do in COMMANDS),
+        tuple(gates),
+        take(PublishSettings, published, label),
+    )
 
 
-def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _read_gate(where: str, folder: Path, item: Mapping[str, Any]) -> Gate:
+    settings = _given(folder, gate_parameters(), item, where)
+    gate = Gate(where, settings)
+    for name in gate.options.measure:
+        if name not in audits():
+            raise JobError(f"{where}, key 'measure'", f"{name!r} is no audit", do=did_you_mean(name, audits()))
+    if not (gate.options.thresholds or gate.options.measure):
+        raise JobError(where, "must say what has to hold, such as min_k = 3", "no threshold")
+    return gate
+
+
+def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return settings with the paths in them taken from a folder; the name of a table stays as it is."""
 
     def path(kind: str, text: Any) -> Any:
@@ -176,14 +203,20 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
     return found
 
 
-def _settled(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _settled(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> Mapping[str, Any]:
     try:
         return settle(declared, given, where)
     except ParameterError as error:
         raise JobError(error.where, error.must, error.got, error.do) from None
 
 
-def _read_step(label: str, folder: Path, number: int, item: dict[str, Any]) -> Step:
+def _given(folder: Path, declared: tuple[Parameter, ...], item: Mapping[str, Any], where: str) -> Mapping[str, Any]:
+    """Return the settings that are given, checked; paths in them are taken from a folder."""
+    settled = _settled(declared, _beside(folder, declared, item), where)
+    return {name: settled[name] for name in item}
+
+
+def _read_step(label: str, folder: Path, number: int, item: Mapping[str, Any]) -> _Section:
     do = item.get("do")
     known = [*methods(), *OTHER_STEPS]
     where = f"{label}, step {number}"
@@ -191,40 +224,38 @@ def _read_step(label: str, folder: Path, number: int, item: dict[str, Any]) -> S
         raise JobError(where, "must say what to do", "no key 'do'", f'Write do = "…"; there are: {", ".join(known)}')
     if do not in known:
         raise JobError(f"{where}, key 'do'", f"{do!r} is no step", do=did_you_mean(do, known))
-    settings = {name: value for name, value in item.items() if name != "do"}
-    settings = _beside(folder, step_parameters(do), settings)
+    given = {name: value for name, value in item.items() if name != "do"}
     where = f"{where} ({do})"
-    _settled(step_parameters(do), settings, where)
-    return Step(do, settings, where)
+    return _Section(do, where, _given(folder, step_parameters(do), given, where))
 
 
-def _check_order(job: Job) -> None:
+def _check_order(label: str, steps: Sequence[_Section], gates: Sequence[Gate]) -> None:
     """Tables first, publishing last; a job that publishes nothing only registers, profiles and audits."""
-    does = [step.do for step in job.steps]
+    does = [step.do for step in steps]
     first = next((number for number, do in enumerate(does) if do not in TABLE_STEPS), len(does))
     late = [do for do in does[first:] if do in TABLE_STEPS]
     if late:
-        raise JobError(job.label, "steps that register or profile come first", f"{late[0]} after {does[first]}")
-    if not job.anonymizes:
+        raise JobError(label, "steps that register or profile come first", f"{late[0]} after {does[first]}")
+    if all(do in OTHER_STEPS for do in does):
         if "publish" in does:
             must = "must have a step that anonymizes what it publishes"
-            raise JobError(job.label, must, "none", "There are: " + ", ".join(methods()))
-        if job.gates:
+            raise JobError(label, must, "none", "There are: " + ", ".join(methods()))
+        if gates:
             must = "a [[gate]] holds a release to something before it is published"
-            raise JobError(job.label, must, "a job that publishes nothing", 'Write [[step]] do = "audit"')
+            raise JobError(label, must, "a job that publishes nothing", 'Write [[step]] do = "audit"')
         return
     if "audit" in does:
-        where = job.steps[does.index("audit")].where
+        where = steps[does.index("audit")].where
         raise JobError(where, "a release is held to its audits by a [[gate]]", "an audit step", "Write [[gate]]")
     if does.count("publish") != 1 or does[-1] != "publish":
         must, way = "must end with one step that does publish", 'Add [[step]] do = "publish" at the end'
-        raise JobError(job.label, must, f"{does.count('publish')} of them", way)
+        raise JobError(label, must, f"{does.count('publish')} of them", way)
 
 
 def _check_pseudonyms(path: str, jobs: list[Job]) -> None:
     """Refuse different keys: what joined the tables before would join them no more."""
-    steps = [step for job in jobs for step in job.steps if step.do == "pseudonymise"]
-    if len({step.settings.get("key_file") for step in steps}) > 1:
+    steps = [step for job in jobs for step in job.steps if step.method.makes_pseudonyms]
+    if len({step.key_file for step in steps}) > 1:
         raise JobError(
             path,
             "the tables of one job file share the key of their pseudonyms, so that they can be joined",

@@ -1,10 +1,132 @@
-"""The roles of the columns, in words."""
+"""The role of every column: from what a job says of it, and from what a sample of its values shows."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sqlmicro.database.columns import Column, Roles, names_of
+from sqlmicro.database.columns import Column, Roles, names_of, pick, settle_roles
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.jobs.steps import Job, Step
+
+FOR_IDENTIFIERS = ("pseudonymise", "partial", "constant")
+"""The methods that are made for direct identifiers."""
+
+
+def named(job: Job) -> tuple[Column, ...]:
+    """Return the columns that a job names, for a table of which nothing is known: they have no type."""
+    found: dict[str, str] = {}
+    given = job.options
+    for name in (
+        *(name for step in job.steps for name in (*step.columns, *step.by, *step.weights)),
+        *given.keep, *given.drop, *given.row_key, *given.identifier_ok, *given.accept_unique,
+    ):  # fmt: skip
+        found.setdefault(name.lower(), name)
+    return tuple(Column(name, "", name) for name in found.values())
+
+
+def picked(columns: Sequence[Column], step: Step) -> tuple[list[Column], list[Column]]:
+    """Return the columns that a step names to work on, and its strata."""
+    return pick(columns, step.columns, f"{step.where}, columns"), pick(columns, step.by, f"{step.where}, by")
+
+
+def pseudonyms(columns: Sequence[Column], job: Job) -> list[Column]:
+    """Return the columns that become pseudonyms."""
+    return [column for step in job.steps if step.method.makes_pseudonyms for column in picked(columns, step)[0]]
+
+
+def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, ...]]:
+    """Give every column a role as far as the job says so; return the roles, and the columns that are named nowhere.
+
+    A step that takes every column has those too, until their values are looked at. Without one they get the role that
+    `rest` says, if it does.
+
+    Raises
+    ------
+    ParameterError
+        When a column is not there, or has two roles.
+    """
+    given = job.options
+    used = list(dict.fromkeys(column for step in job.steps for found in picked(columns, step) for column in found))
+    keep = pick(columns, given.keep, "--keep")
+    keep += [column for column in _weights(columns, job) if column not in keep]
+    _refuse_pseudonyms(columns, job)
+    drop = pick(columns, given.drop, "--drop")
+    row_key = tuple(pick(columns, given.row_key, "--row-key"))
+    drop += [column for column in row_key if column not in (*used, *keep, *drop)]
+    left = tuple(column for column in columns if column not in (*used, *keep, *drop))
+    if any(step.takes_rest for step in job.steps):
+        roles = settle_roles(columns, [*used, *left], keep, drop, None)
+    else:
+        known = columns if given.rest else [column for column in columns if column not in left]
+        roles = settle_roles(known, used, keep, drop, given.rest)
+    allowed = tuple(pick(columns, given.identifier_ok, "--identifier-ok"))
+    accepted = pick(columns, given.accept_unique, "--accept-unique")
+    others = [column for column in accepted if column in (*roles.used, *roles.dropped)]
+    if others:
+        names = ", ".join(names_of(others))
+        raise ParameterError("--accept-unique", "names columns that are released as they are", names)
+    return replace(roles, row_key=row_key, allowed=allowed), left
+
+
+def _weights(columns: Sequence[Column], job: Job) -> list[Column]:
+    """Return the columns of weights: they are released as they are."""
+    named = ((name, step.where) for step in job.steps for name in step.weights)
+    return list(dict.fromkeys(pick(columns, [name], f"{where}, weights")[0] for name, where in named))
+
+
+def _refuse_pseudonyms(columns: Sequence[Column], job: Job) -> None:
+    """Refuse to anonymize what is a pseudonym: the same value would no longer have the same one in every table.
+
+    Raises
+    ------
+    ParameterError
+        When a step names a column that another one pseudonymises.
+    """
+    made = pseudonyms(columns, job)
+    for step in job.steps:
+        if step.method.makes_pseudonyms:
+            continue
+        for key, found in zip(("columns", "by"), picked(columns, step), strict=True):
+            both = [column for column in found if column in made]
+            if both:
+                raise ParameterError(
+                    f"{step.where}, {key}", "a pseudonym is not anonymized again, nor grouped by",
+                    ", ".join(names_of(both)), "Leave it out of this step, or do not pseudonymise it",
+                )  # fmt: skip
+
+
+def refuse_direct(columns: Sequence[Column], roles: Roles, job: Job) -> None:
+    """Refuse direct identifiers that would be released as they are, or take part as if they were none.
+
+    Raises
+    ------
+    InputError
+        With the columns, and what in them was found.
+    """
+    treated = _treated(columns, job)
+    found = [
+        (column, of.finding)
+        for column, of in roles.seen
+        if of.finding and of.finding.direct and column not in (*roles.allowed, *treated)
+    ]
+    if found:
+        raise InputError(
+            "columns",
+            "a direct identifier is neither released as it is nor grouped",
+            ", ".join(f"{column.name} ({finding.reason})" for column, finding in found),
+            "Use --drop, or pseudonymise it; if it names nobody, say so with --identifier-ok COLUMN",
+        )
+
+
+def _treated(columns: Sequence[Column], job: Job) -> list[Column]:
+    """Return the columns that a method for identifiers takes before any other step does."""
+    first: dict[Column, str] = {}
+    for step in job.steps:
+        for found in picked(columns, step):
+            for column in found:
+                first.setdefault(column, step.method.name)
+    return [column for column, method in first.items() if method in FOR_IDENTIFIERS]
 
 
 def roles_in_words(roles: Roles) -> list[str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
-from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.runner import described
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import attach
@@ -18,54 +17,37 @@ from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source, is_elsewhere
+from sqlmicro.database.source import Source, is_elsewhere
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.jobs.plan import Plan, compiled, looked_at
 from sqlmicro.jobs.roles import roles_in_words
-from sqlmicro.jobs.steps import (  # fmt: skip
-    TABLE_STEPS,
-    Job,
-    Step,
-    accepted,
-    keeps_candidates,
-    nulls_of,
-    own_settings,
-    plan_of,
-    settle_columns,
-    step_columns,
-)
-from sqlmicro.options import common
-from sqlmicro.options.params import settle
-from sqlmicro.pipeline import losses
+from sqlmicro.jobs.steps import Gate, Job
+from sqlmicro.options.params import carried
+from sqlmicro.pipeline import Run, losses
 from sqlmicro.publish import manifest, preview, publish, recording
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.release import prepare
-from sqlmicro.registry import find
+from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
-from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-    from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import Source
-    from sqlmicro.pipeline import Run
     from sqlmicro.publish.release import Release
-    from sqlmicro.publish.targets import Target
     from sqlmicro.system.secrets import Key
 
 
 @dataclass(frozen=True)
 class _Found:
-    """A job whose table was found, and where its release goes; `watched` if that may yet become the table itself."""
+    """A plan whose table was found, and where its release goes; `watched` if that may yet become the table itself."""
 
-    job: Job
+    plan: Plan
     source: Source
     target: Target
     staging: str
-    manifest: str | None
     watched: bool = False
 
 
@@ -95,37 +77,36 @@ def _purge(job: Job, releases: Sequence[Release]) -> None:
     if not files:
         return
 
-    first, given = files[0][0].report, job.options
-    machine = {name: given[name] for name in common.names(common.MACHINE)} | {"progress": job.progress}
+    first = files[0][0].report
     wanted = any(target.purge for _, target in files)
-    purge.after_publishing(files[0][1].file or given["db"], first, machine, wanted=wanted)
+    options = carried(purge.PurgeOptions, job.options, db=files[0][1].file or job.options.db)
+    purge.after_publishing(options, first, job.progress, wanted=wanted)
     told = ("purged", "not_purged_because", "purge_failed", "warning")
     for other, _ in files[1:]:
         other.report |= {name: first[name] for name in told if name in first}
 
 
 def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
-    """Run the steps of all jobs, then publish; return the releases and where their manifests go."""
+    """Plan all jobs, run their steps, then publish; return the releases and where their manifests go."""
 
     given, dry = jobs[0].options, jobs[0].dry
-    if given["diff"] and not dry:
+    if given.diff and not dry:
         raise ParameterError("--diff", "goes with --dry-run: it shows what would be published", "no --dry-run")
-    key = secrets.run_key(given["seed"], given["seed_file"])
-    keeps_file = bool(given["db"]) and not dry
-    others = [attach.parse(text).name for text in given["attach"]]
-    from_files = all(is_elsewhere(job.options["table"], others) for job in jobs)
+    key = secrets.run_key(given.seed, given.seed_file)
+    keeps_file = bool(given.db) and not dry
+    others = [attach.parse(text).name for text in given.attach]
+    from_files = all(is_elsewhere(job.options.table, others) for job in jobs)
     # A dry run makes no database: one that is not there yet is stood for by memory.
-    missing = dry and from_files and given["db"] and not Path(given["db"]).exists()
+    missing = dry and from_files and given.db and not Path(given.db).exists()
     with open_warehouse(
-        None if missing else given["db"],
-        stands_for=given["db"],
+        None if missing else given.db,
+        stands_for=given.db,
         read_only=not keeps_file,
         may_create=keeps_file and from_files,
-        memory_limit=given["memory_limit"],
-        threads=given["threads"],
+        machine=given,
         progress=jobs[0].progress,
     ) as warehouse:
-        attach.attach(warehouse, given["attach"], writable=() if dry else _written(jobs))
+        attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs))
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
@@ -136,55 +117,50 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
             part.target.after_publishing(release.report)
-        if given["show_sql"]:
+        if given.show_sql:
             releases[0].report["sql"] = warehouse.script()
-        for release in releases if given["diff"] else ():
-            release.report["preview"] = preview.preview(release, given["diff_rows"])
-    return [(release, part.manifest) for part, release in zip(found, releases, strict=True)]
+        for release in releases if given.diff else ():
+            release.report["preview"] = preview.preview(release, given.diff_rows)
+    return [(release, part.plan.publish.manifest) for part, release in zip(found, releases, strict=True)]
 
 
 def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
-    """Find the table of a job and settle where its release goes, before any work is done."""
+    """Find the table of a job, plan what is done to it and where its release goes, before any work is done."""
 
     if number:
         warehouse.add_staging()
     for held in job.gates:
-        if held.settings.get("population"):
-            find_source(warehouse, held.settings["population"], {}, name="population_source")
-    source = find_source(warehouse, job.options["table"], common.reader_options(job.options))
-    target, manifest_file = _choose_target(job, source, warehouse)
-    return _Found(job, source, target, warehouse.staging, manifest_file)
+        if held.options.population:
+            warehouse.source(held.options.population, name="population_source")
+    source = warehouse.source(job.options.table, job.options)
+    plan = compiled(job, source)
+    return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)
 
 
 def _written(jobs: Sequence[Job]) -> set[str]:
     """Return the names of the attached databases that releases are written to."""
 
-    names = []
-    for job in jobs:
-        settings = job.steps[-1].settings
-        if not settings.get("to"):
-            names.append(split_name(settings.get("into") or job.options["table"]))
+    names = [split_name(job.publish.into or job.options.table) for job in jobs if not job.publish.to]
     return {parts[0] for parts in names if len(parts) == 3}
 
 
-def _choose_target(job: Job, source: Source, warehouse: DuckDBWarehouse) -> tuple[Target, str | None]:
-    """Return where the release goes and where its manifest; what cannot be is refused."""
+def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Target:
+    """Return where the release goes; what cannot be is refused."""
 
-    values = settle(common.TARGET, job.steps[-1].settings, job.steps[-1].where)
-    manifest_file = values.pop("manifest")
-    target = choose_target(warehouse, source, **values, keeps=keeps_candidates(job))
-    if isinstance(target, InPlace) and target.purge and not target.on_server and not job.dry:
-        purge.check(target.file or str(job.options["db"]))
-    manifest.check(manifest_file, values["overwrite"] or job.dry, source)
-    if not job.dry:
+    given, dry = plan.publish, plan.job.dry
+    target = choose_target(warehouse, source, given, keeps=plan.keeps_candidates)
+    if isinstance(target, InPlace) and target.purge and not target.on_server and not dry:
+        purge.check(target.file or str(plan.options.db))
+    manifest.check(given.manifest, given.overwrite or dry, source)
+    if not dry:
         recording.check(warehouse, target)
-    return target, manifest_file
+    return target
 
 
 def _refuse_unlike(found: Sequence[_Found]) -> None:
     """Refuse what cannot be published together: tables with files, or two releases in one place."""
 
-    label = found[0].job.label.partition(", job ")[0]
+    label = found[0].plan.job.label.partition(", job ")[0]
     if len({part.target.kind == "file" for part in found}) > 1:
         must = "the releases of one job file are published together: all as tables, or all as files"
         raise JobError(label, must, "both", "Make two job files")
@@ -195,56 +171,55 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
     found[0].target.check_together([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
     paths = [str(path) for part in found if (path := part.target.path)]
-    manifests = [str(Path(part.manifest).absolute()) for part in found if part.manifest]
+    manifests = [str(Path(to).absolute()) for part in found if (to := part.plan.publish.manifest)]
     for listed in (places, paths, manifests):
         if len(set(listed)) < len(listed):
             raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
 
 
 def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
-    """Run the steps of one job up to a release that its gates let pass."""
+    """Run the steps of one plan up to a release that its gates let pass."""
 
     started = time.time()
-    job, source, target = found.job, found.source, found.target
+    source, target, job = found.source, found.target, found.plan.job
     warehouse.staging = found.staging
     watched = found.watched or (target.kind == "in place" and not job.dry)
-    roles = settle_columns(warehouse, source, job)
-    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source), watched=watched)
-    _plan_claims(run, job)
-    target.check(run, run.quasi, dry=job.dry)
+    plan = looked_at(found.plan, warehouse, source)
+    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
+    target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
-    run.claims.clear()
-    pipeline.refuse_unique(run, accepted(job), f"{job.label}, --keep")
+    pipeline.refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     run.notes += roles_in_words(run.roles)
-    for step in job.steps[:-1]:
-        _take_step(run, source, job, step)
-    for held in job.gates:
+    for step in plan.steps:
+        pipeline.step(run, step)
+    for held in plan.gates:
         _hold(run, held)
-    told = _sensitive(run, job)
-    return prepare(run, target, dry=job.dry, report=_report(run, job, target) | told, started=started)
+    told = _sensitive(run, plan)
+    report = _report(run, plan.options.table, target) | told
+    return prepare(run, target, dry=job.dry, report=report, started=started)
 
 
-def _sensitive(run: Run, job: Job) -> dict[str, Any]:
+def _sensitive(run: Run, plan: Plan) -> dict[str, Any]:
     """Measure what safe has left to learn of the sensitive columns that it took with the others."""
 
-    safe = [step_columns(job, step, run.roles, run.source)[0] for step in job.method_steps if step.do == "safe"]
-    if not safe:
+    columns = dict.fromkeys(c for step in plan.steps if step.method.name == "safe" for c in step.columns)
+    if not columns:
         return {"sensitive": []}
     with run.timed("audit"):
-        return {"sensitive": sensitive.measured(run, list(dict.fromkeys(c for found in safe for c in found)))}
+        return {"sensitive": sensitive.measured(run, list(columns))}
 
 
-def anonymized(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Run:
+def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     """Run the steps of a job in memory and return its state: nothing is audited, nothing published."""
 
-    key = secrets.run_key(job.options["seed"], job.options["seed_file"])
-    roles = settle_columns(warehouse, source, job)
-    run = pipeline.load(warehouse, source, roles, key, plan_of(job, roles, source))
-    for step in job.steps:
-        _take_step(run, source, job, step)
+    key = secrets.run_key(job.options.seed, job.options.seed_file)
+    plan = looked_at(compiled(job, source), warehouse, source)
+    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
+    for step in plan.steps:
+        pipeline.step(run, step)
     return run
 
 
@@ -257,10 +232,10 @@ def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
         When the release does not keep what its methods promise.
     """
 
-    job = replace(job, options={**job.options, "dry_run": True})
+    job = replace(job, options=replace(job.options, dry_run=True))
     nowhere = NewTable(warehouse, "", warehouse.staged("not_published"))
-    key = secrets.run_key(job.options["seed"], job.options["seed_file"])
-    found = _Found(job, source, nowhere, warehouse.staging, None, watched=source.is_table)
+    key = secrets.run_key(job.options.seed, job.options.seed_file)
+    found = _Found(compiled(job, source), source, nowhere, warehouse.staging, watched=source.is_table)
     release = _make(warehouse, found, key)
     publish.publish(warehouse, [release], dry=True)
     _finish(release, dry=True, lost=False)
@@ -269,7 +244,7 @@ def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
 
 
 def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release:
-    """Publish what was rehearsed to where the last step of the job says; it is audited again, as any release.
+    """Publish what was rehearsed to where the job says by now; it is audited again, as any release.
 
     Raises
     ------
@@ -279,7 +254,7 @@ def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release
 
     run = release.run
     run.resume()
-    target, manifest_file = _choose_target(job, run.source, warehouse)
+    target = _choose_target(compiled(job, run.source), run.source, warehouse)
     if isinstance(target, InPlace) and (target.on_server or target.file):
         raise InputError(
             "publish, in_place",
@@ -288,12 +263,12 @@ def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release
             "Call the method with attach and in_place=True, or publish with into=",
         )
     target.check(run, run.quasi, dry=False)
-    report = _report(run, job, target) | {"sensitive": release.report["sensitive"]}
+    report = _report(run, job.options.table, target) | {"sensitive": release.report["sensitive"]}
     made = prepare(run, target, dry=False, report=report, started=release.started)
     publish.publish(warehouse, [made], dry=False)
     _finish(made, dry=False, lost=False)
-    if manifest_file:
-        manifest.write(manifest_file, made.report, made.started)
+    if job.publish.manifest:
+        manifest.write(job.publish.manifest, made.report, made.started)
     return made
 
 
@@ -318,44 +293,26 @@ def judged(run: Run, audits: list[dict[str, Any]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _plan_claims(run: Run, job: Job) -> None:
-    """Say beforehand which columns will be worked on, so that an unsuitable target is refused before the work."""
-
-    for step in job.method_steps:
-        columns, by = step_columns(job, step, run.roles, run.source)
-        run.claims.append(Claim((*columns, *by), find(step.do).promise, 0))
-
-
-def _take_step(run: Run, source: Source, job: Job, step: Step) -> None:
-
-    if step.do in TABLE_STEPS:
-        return
-    method = find(step.do)
-    columns, by = step_columns(job, step, run.roles, source)
-    pipeline.step(run, method, own_settings(step), columns, by, nulls_of(step), step.where)
-
-
-def _hold(run: Run, step: Step) -> None:
+def _hold(run: Run, held: Gate) -> None:
     """Hold the records, as they would be released, to a gate."""
 
-    values = settle(audit_options(), step.settings, step.where)
     with run.timed("audit"):
-        rows = gate.rows(run, run.current, values, step.where)
+        rows = gate.rows(run, run.current, held.options, held.where)
     failed = [row for row in rows if row["passed"] is False]
     if failed:
         raise AuditFailed(
-            step.where,
+            held.where,
             "the release must pass its gates",
             "; ".join(described(row) for row in failed),
             "Nothing was published",
         )
-    run.gates.append({"values": values, "where": step.where, "rows": rows})
-    for why, named in (("weight", filter(None, [values["weight"]])), ("sensitive", values["sensitive"])):
-        found = pick(run.roles.released, named, f"{step.where}, {why}")
+    run.gates.append({"values": held.options, "where": held.where, "rows": rows})
+    for why, named in (("weight", filter(None, [held.options.weight])), ("sensitive", held.options.sensitive)):
+        found = pick(run.roles.released, named, f"{held.where}, {why}")
         run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
-def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
+def _report(run: Run, table: str, target: Target) -> dict[str, Any]:
     """Return what is known of the release before it is published."""
 
     rows = run.warehouse.count(run.current)
@@ -363,7 +320,7 @@ def _report(run: Run, job: Job, target: Target) -> dict[str, Any]:
     last = steps[-1]
     return {
         "release": None,
-        "source": job.options["table"],
+        "source": table,
         "target": target.label,
         "target_kind": target.kind,
         "method": " + ".join(step["method"] for step in steps),

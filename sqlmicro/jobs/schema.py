@@ -7,16 +7,18 @@ and that publishing comes last, is for `sqlmicro run` to see.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from sqlmicro.audits.inputs import MeasureOption
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
 from sqlmicro.options import common
-from sqlmicro.options.params import REQUIRED, Parameter
+from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
 from sqlmicro.system.progress import Progress
 
+Schema = dict[str, object]
+"""A JSON Schema, or a part of one."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _SUMMARIES = {
@@ -27,12 +29,12 @@ _SUMMARIES = {
 }
 
 
-def schema_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def schema_values(options: common.NoOptions, progress: Progress) -> Schema:
     """Print the JSON Schema of job files, for editors and for checking a file without its data."""
     return job_schema()
 
 
-def job_schema() -> dict[str, Any]:
+def job_schema() -> Schema:
     """Return the schema of a job file.
 
     >>> found = job_schema()
@@ -71,17 +73,17 @@ def job_schema() -> dict[str, Any]:
     }
 
 
-def _sections(name: str, at_least: int) -> dict[str, Any]:
+def _sections(name: str, at_least: int) -> Schema:
     return {"type": "array", "minItems": at_least, "items": {"$ref": f"#/$defs/{name}"}}
 
 
-def _properties(declared: Iterable[Parameter]) -> dict[str, Any]:
+def _properties(declared: Iterable[Parameter]) -> Schema:
     return {parameter.name: _property(parameter) for parameter in declared}
 
 
-def _property(parameter: Parameter) -> dict[str, Any]:
+def _property(parameter: Parameter) -> Schema:
     """Return what the declaration of a parameter says of its values."""
-    found: dict[str, Any] = {"description": parameter.param.help}
+    found: Schema = {"description": parameter.param.help}
     if parameter.choices:
         found |= {"enum": list(parameter.choices)}
     elif parameter.many:
@@ -97,7 +99,7 @@ def _property(parameter: Parameter) -> dict[str, Any]:
     return found
 
 
-def _step(do: str) -> dict[str, Any]:
+def _step(do: str) -> Schema:
     declared = step_parameters(do)
     required = [parameter.name for parameter in declared if parameter.default is REQUIRED]
     return {
@@ -108,7 +110,7 @@ def _step(do: str) -> dict[str, Any]:
     }
 
 
-def _any_step(steps: Iterable[str]) -> dict[str, Any]:
+def _any_step(steps: Iterable[str]) -> Schema:
     """Return the schema of a step: which one it is, `do` says, so that a message is about that one alone."""
     names = list(steps)
     return {
@@ -119,10 +121,11 @@ def _any_step(steps: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _gate() -> dict[str, Any]:
-    names = [*common.names(gate_options()), "measure"]
-    properties = _properties(gate_parameters())
-    properties["measure"]["items"] = {"type": "string", "enum": sorted(audits())}
+def _gate() -> Schema:
+    (measure,) = parameters(MeasureOption)
+    names = [*common.names(gate_options()), measure.name]
+    audit = {"type": "string", "enum": sorted(audits())}
+    properties = {**_properties(gate_parameters()), measure.name: {**_property(measure), "items": audit}}
     return {
         "description": "What the release must pass before it is published.",
         "type": "object",
@@ -132,12 +135,12 @@ def _gate() -> dict[str, Any]:
     }
 
 
-def _does(names: Iterable[str]) -> dict[str, Any]:
+def _does(names: Iterable[str]) -> Schema:
     """Return the schema of the steps of these names."""
     return {"type": "object", "properties": {"do": {"enum": list(names)}}, "required": ["do"]}
 
 
-def _order() -> dict[str, Any]:
+def _order() -> Schema:
     """Return what holds for the steps together: what anonymizes is published, once, and has gates, not audits."""
     anonymizes = {"properties": {"step": {"contains": _does(sorted(methods()))}}}
     once = {"contains": _does(["publish"]), "minContains": 1, "maxContains": 1, "not": {"contains": _does(["audit"])}}

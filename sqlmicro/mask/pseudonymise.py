@@ -33,7 +33,9 @@ def pseudonymise(
     key_file: Annotated[
         str | None,
         Param(
-            f"File with the secret key; - asks for it. Default: the environment variable {VARIABLE}.", metavar="FILE"
+            f"File with the secret key; - asks for it. Default: the environment variable {VARIABLE}.",
+            metavar="FILE",
+            part="key",
         ),
     ] = None,
 ) -> Outcome:

@@ -1,1 +1,1 @@
-"""Parameters, declared once in a signature; commands, job files and Python calls read them. Imports system."""
+"""Options, declared once: fields of classes, parameters of functions; all who take them read that. Imports system."""

@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from sqlmicro.options.params import Param, Parameter, parameters
+from sqlmicro.options.params import Param, Parameter
 from sqlmicro.system.secrets import SEED_VARIABLE
 
+if TYPE_CHECKING:
+    from sqlmicro.database.connection import Held
 
-def _source(
-    *,
+
+@dataclass(frozen=True, kw_only=True)
+class NoOptions:
+    """Nothing to choose."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DbOption:
+    """Which database file; a session has one open, in place of it."""
+
     db: Annotated[
         str | None, Param("Database file. Default: a database in memory.", metavar="FILE", env="SQLMICRO_DB")
-    ] = None,
+    ] = None
+    opened: Held | None = None
+
+    @property
+    def database(self) -> str | Held | None:
+        """What is to be opened, or is open."""
+        return self.opened or self.db
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOption:
+    """Which table, or files."""
+
     table: Annotated[
         str,
         Param(
@@ -20,7 +44,13 @@ def _source(
             "iceberg:FOLDER.",
             metavar="TABLE",
         ),
-    ],
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttachOption:
+    """Which other databases are attached."""
+
     attach: Annotated[
         tuple[str, ...],
         Param(
@@ -30,40 +60,57 @@ def _source(
             whole=True,
             private=True,
         ),
-    ] = (),
-) -> None: ...
+    ] = ()
 
 
-def _reader(
-    *,
-    delimiter: Annotated[str | None, Param("CSV: character between the fields.", metavar="CHAR")] = None,
-    quote: Annotated[str | None, Param("CSV: character around fields.", metavar="CHAR")] = None,
-    null_string: Annotated[str | None, Param("CSV: text that means a missing value.", metavar="TEXT")] = None,
-    decimal: Annotated[str | None, Param("CSV: decimal separator of numbers.", metavar="CHAR")] = None,
-    encoding: Annotated[str | None, Param("CSV: encoding of the file.", metavar="NAME")] = None,
-    no_header: Annotated[bool, Param("CSV: the first line is data, not names.")] = False,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class SourceOptions(DbOption, TableOption, AttachOption):
+    """Where the records come from."""
 
 
-def _columns(
-    *,
-    columns: Annotated[
-        tuple[str, ...], Param("Columns to anonymize; repeatable, or a comma list.", metavar="A,B")
-    ] = (),
+@dataclass(frozen=True, kw_only=True)
+class ReaderOptions:
+    """How CSV files are read."""
+
+    delimiter: Annotated[str | None, Param("CSV: character between the fields.", metavar="CHAR")] = None
+    quote: Annotated[str | None, Param("CSV: character around fields.", metavar="CHAR")] = None
+    null_string: Annotated[str | None, Param("CSV: text that means a missing value.", metavar="TEXT")] = None
+    decimal: Annotated[str | None, Param("CSV: decimal separator of numbers.", metavar="CHAR")] = None
+    encoding: Annotated[str | None, Param("CSV: encoding of the file.", metavar="NAME")] = None
+    no_header: Annotated[bool, Param("CSV: the first line is data, not names.")] = False
+
+    def given(self) -> dict[str, object]:
+        """Return the options that were given, under the names of DuckDB's CSV reader.
+
+        >>> ReaderOptions(delimiter=";", no_header=True).given()
+        {'delim': ';', 'header': False}
+        """
+        theirs = {
+            "delim": self.delimiter, "quote": self.quote, "nullstr": self.null_string,
+            "decimal_separator": self.decimal, "encoding": self.encoding, "header": False if self.no_header else None,
+        }  # fmt: skip
+        return {name: value for name, value in theirs.items() if value is not None}
+
+
+NO_OPTIONS = ReaderOptions()
+"""Files are read as they are found."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepColumns:
+    """The columns a step works on, and its strata."""
+
+    columns: Annotated[tuple[str, ...], Param("Columns to anonymize; repeatable, or a comma list.", metavar="A,B")] = ()
     by: Annotated[
         tuple[str, ...],
         Param("Strata: no group crosses their values, which are released as they are.", metavar="A,B"),
-    ] = (),
-    keep: Annotated[tuple[str, ...], Param("Columns to release as they are.", metavar="A,B")] = (),
-    accept_unique: Annotated[
-        tuple[str, ...],
-        Param(
-            "Columns released as they are although each alone makes more than 5 % of the records unique.",
-            metavar="A,B",
-        ),
-    ] = (),
-    drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = (),
-    rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns named nowhere.")] = None,
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowKeyOption:
+    """Which columns identify a record."""
+
     row_key: Annotated[
         tuple[str, ...],
         Param(
@@ -71,7 +118,29 @@ def _columns(
             "changes. Default: its content. Left out unless they are kept.",
             metavar="A,B",
         ),
-    ] = (),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OtherColumns(RowKeyOption):
+    """What becomes of the columns that no step works on."""
+
+    keep: Annotated[tuple[str, ...], Param("Columns to release as they are.", metavar="A,B")] = ()
+    accept_unique: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns released as they are although each alone makes more than 5 % of the records unique.",
+            metavar="A,B",
+        ),
+    ] = ()
+    drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = ()
+    rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns named nowhere.")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullsOption:
+    """What becomes of missing values."""
+
     nulls: Annotated[
         Literal["error", "keep", "suppress", "pattern"] | None,
         Param(
@@ -79,12 +148,28 @@ def _columns(
             "the records out; or group only records with the same columns missing, where few lack them taking out "
             "further values. Default: pattern for safe, else error."
         ),
-    ] = None,
-) -> None: ...
+    ] = None
 
 
-def _identifiers(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions(StepColumns, OtherColumns, NullsOption):
+    """The role of every column."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegionOption:
+    """Whose telephone numbers are looked for."""
+
+    region: Annotated[
+        str | None,
+        Param("Country whose telephone numbers are looked for without its code, such as DE.", metavar="CC"),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentifierOptions(RegionOption):
+    """What is taken for a direct identifier."""
+
     identifier_ok: Annotated[
         tuple[str, ...],
         Param(
@@ -92,22 +177,19 @@ def _identifiers(
             "the same.",
             metavar="A,B",
         ),
-    ] = (),
-    region: Annotated[
-        str | None,
-        Param("Country whose telephone numbers are looked for without its code, such as DE.", metavar="CC"),
-    ] = None,
-) -> None: ...
+    ] = ()
 
 
-def _records(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class RecordOptions:
+    """How records become vectors, for a kernel that groups them."""
+
     ordinal: Annotated[
         tuple[str, ...],
         Param(
             "Columns that take part by rank and get the median of their group. Default: ENUM columns.", metavar="A,B"
         ),
-    ] = (),
+    ] = ()
     nominal: Annotated[
         tuple[str, ...],
         Param(
@@ -115,66 +197,73 @@ def _records(
             "no arithmetic.",
             metavar="A,B",
         ),
-    ] = (),
+    ] = ()
     importance: Annotated[
         tuple[str, ...],
         Param("How much a column counts in the distance: 1 is one standard deviation, or one mismatch.", metavar="A=W"),
-    ] = (),
+    ] = ()
     block_attributes: Annotated[
         str | None,
         Param(
             "Blocks of columns that are grouped separately; the whole record is then not k-anonymous.",
             metavar='"A,B;C,D"',
         ),
-    ] = None,
-) -> None: ...
+    ] = None
 
 
-def _target(
-    *,
-    into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None,
+@dataclass(frozen=True, kw_only=True)
+class PublishSettings:
+    """Where a release goes."""
+
+    into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None
     to: Annotated[
         str | None,
         Param("File to publish to, .parquet, .csv, .json or .ndjson (.gz and .zst may follow).", metavar="FILE"),
-    ] = None,
+    ] = None
     partition_by: Annotated[
         tuple[str, ...],
         Param(
             "With --to FOLDER: released columns whose values name the folders that Parquet files are put into.",
             metavar="A,B",
         ),
-    ] = (),
-    in_place: Annotated[bool, Param("Replace the records of the table itself; its definition stays.")] = False,
+    ] = ()
+    in_place: Annotated[bool, Param("Replace the records of the table itself; its definition stays.")] = False
     widen: Annotated[
         bool, Param("With --in-place: make integer and decimal columns DOUBLE, instead of rounding means.")
-    ] = False,
+    ] = False
     no_purge: Annotated[
         bool, Param("With --in-place: do not rewrite the file; the replaced values stay readable in it.")
-    ] = False,
-    overwrite: Annotated[bool, Param("Replace the target if it exists.")] = False,
+    ] = False
+    overwrite: Annotated[bool, Param("Replace the target if it exists.")] = False
     manifest: Annotated[
         str | None,
         Param("JSON file to write what is recorded of the release to: hashes, versions, parameters.", metavar="FILE"),
-    ] = None,
-) -> None: ...
+    ] = None
 
 
-def _machine(
-    *,
-    memory_limit: Annotated[str | None, Param("Memory the database may use, such as 4GB.", metavar="SIZE")] = None,
-    threads: Annotated[int | None, Param("Threads the database may use.", min=1)] = None,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """What the database may use of the machine."""
+
+    memory_limit: Annotated[str | None, Param("Memory the database may use, such as 4GB.", metavar="SIZE")] = None
+    threads: Annotated[int | None, Param("Threads the database may use.", min=1)] = None
 
 
-def _run(
-    *,
+ANY_MACHINE = MachineOptions()
+"""The database decides itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeedOptions:
+    """Where random numbers come from."""
+
     seed: Annotated[
         str | None,
         Param(
             "Make a test repeatable. No secret: whoever runs ps sees it, and whoever knows it can undo shuffles.",
             metavar="TEXT",
         ),
-    ] = None,
+    ] = None
     seed_file: Annotated[
         str | None,
         Param(
@@ -182,15 +271,21 @@ def _run(
             "else 128 bits from the operating system.",
             metavar="FILE",
         ),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """What runs a job, and whether it publishes."""
+
     engine: Annotated[
         Literal["duckdb", "spark"], Param("What runs the job; spark needs sqlmicro[spark] and Java 17.")
-    ] = "duckdb",
+    ] = "duckdb"
     master: Annotated[
         str | None, Param("With --engine spark: where, such as local[4]. Default: as Spark is set up.", metavar="URL")
-    ] = None,
-    show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False,
-    dry_run: Annotated[bool, Param("Do everything but publish; nothing is written.")] = False,
+    ] = None
+    show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False
+    dry_run: Annotated[bool, Param("Do everything but publish; nothing is written.")] = False
     diff: Annotated[
         bool,
         Param(
@@ -198,155 +293,63 @@ def _run(
             "is raw data and is not shown, nor is a value that fewer than k records of the release share. The marks "
             "tell which values are true: they are not for the reader of the release."
         ),
-    ] = False,
-    diff_rows: Annotated[int, Param("How many records --diff shows, at most.", min=1, max=1000)] = 10,
-) -> None: ...
+    ] = False
+    diff_rows: Annotated[int, Param("How many records --diff shows, at most.", min=1, max=1000)] = 10
 
 
-def _display(
-    *,
-    json: Annotated[bool, Param("Print one JSON object.", cli_only=True)] = False,
-    quiet: Annotated[bool, Param("Print errors only.", cli_only=True)] = False,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(SeedOptions, EngineOptions):
+    """How a job is run."""
 
 
-def _audit(
-    *,
-    quasi: Annotated[
-        tuple[str, ...], Param("Quasi-identifiers: what an attacker may know; a comma list.", metavar="A,B")
-    ] = (),
-    sensitive: Annotated[
-        tuple[str, ...], Param("Sensitive columns: what nobody may learn of a person.", metavar="A,B")
-    ] = (),
-    weight: Annotated[str | None, Param("Column of sampling weights.", metavar="A")] = None,
-    entity: Annotated[
-        str | None, Param("Column that says whose record it is: distinct entities are counted.", metavar="A")
-    ] = None,
-    original: Annotated[str | None, Param("Table, view or file the release was made from.", metavar="TABLE")] = None,
-    match: Annotated[
-        tuple[str, ...],
-        Param(
-            "Columns unchanged in the release that identify a record, to compare it with the original.", metavar="A,B"
-        ),
-    ] = (),
-    population: Annotated[
-        str | None,
-        Param("Table, view or file of everybody, its quasi-identifiers coded as in the release.", metavar="TABLE"),
-    ] = None,
-    nulls: Annotated[
-        Literal["own_value", "wildcard", "exclude"],
-        Param("A missing quasi-identifier: a value of its own; matches every value; or its record is left out."),
-    ] = "own_value",
-    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = (),
-    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = (),
-    measure: Annotated[
-        tuple[str, ...], Param("Run this audit only; repeatable. Default: all the inputs allow.", metavar="NAME")
-    ] = (),
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class DisplayOptions:
+    """What a command prints."""
+
+    json: Annotated[bool, Param("Print one JSON object.", cli_only=True)] = False
+    quiet: Annotated[bool, Param("Print errors only.", cli_only=True)] = False
 
 
-def _register(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class RegisterSettings:
+    """Files that become a table or view."""
+
     files: Annotated[
         tuple[str, ...], Param("CSV, Parquet or JSON files or globs.", metavar="FILE...", positional=True, whole=True)
-    ],
-    table: Annotated[str, Param("Name of the table to make.", metavar="NAME")],
-    view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False,
-    overwrite: Annotated[bool, Param("Replace the table or view if it exists.")] = False,
-) -> None: ...
+    ]
+    table: Annotated[str, Param("Name of the table to make.", metavar="NAME")]
+    view: Annotated[bool, Param("Make a view that reads the files each time, instead of a copy.")] = False
+    overwrite: Annotated[bool, Param("Replace the table or view if it exists.")] = False
 
 
-def _macros(
-    *,
-    db: Annotated[
-        str | None, Param("Database file to install the macros into.", metavar="FILE", env="SQLMICRO_DB")
-    ] = None,
-    print: Annotated[bool, Param("Print the statements instead, for the DuckDB shell.")] = False,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions(
+    SourceOptions, ColumnOptions, IdentifierOptions, PublishSettings, RunOptions, MachineOptions, ReaderOptions
+):
+    """What the command of a method takes: what all methods share, and by name the settings of its own."""
+
+    settings: Mapping[str, object] = field(default_factory=dict)
 
 
-def _purge(
-    *,
-    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")],
-    narrow_enums: Annotated[bool, Param("Take out of ENUM types the labels that no record holds.")] = False,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
+    """What holds for all tables of a job file."""
 
 
-def _residue(
-    *,
-    db: Annotated[str, Param("Database file.", metavar="FILE", env="SQLMICRO_DB")],
-    table: Annotated[str, Param("Anonymized table, or file of the release.", metavar="TABLE")],
-    original: Annotated[
-        str | None,
-        Param(
-            "Table, view or file the release was made from; its values that the release no longer has are looked for. "
-            "Without it only the places are listed that may hold some.",
-            metavar="TABLE",
-        ),
-    ] = None,
-    files: Annotated[
-        tuple[str, ...], Param("Other file to search for the values, such as a log; repeatable.", metavar="FILE")
-    ] = (),
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class JobTableOptions(TableOption, ReaderOptions, OtherColumns, IdentifierOptions):
+    """What a job says of its table."""
 
 
-def _two_tables(
-    *,
-    first: Annotated[str, Param("Original table, view or file.", metavar="A", positional=True)],
-    second: Annotated[str, Param("Changed table, view or file.", metavar="B", positional=True)],
-    columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = (),
-    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = (),
-    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = (),
-    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3,
-    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0,
-    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0,
-) -> None: ...
+@dataclass(frozen=True, kw_only=True)
+class JobOptions(FileOptions, JobTableOptions):
+    """What holds for all steps of a job."""
 
 
-SOURCE = parameters(_source)
-ATTACH = tuple(option for option in SOURCE if option.name == "attach")
-READER = parameters(_reader)
-COLUMNS = parameters(_columns)
-IDENTIFIERS = parameters(_identifiers)
-REGION = IDENTIFIERS[1:]
-RECORDS = parameters(_records)
-TARGET = parameters(_target)
-MACHINE = parameters(_machine)
-RUN = parameters(_run)
-ROW_KEY = tuple(option for option in COLUMNS if option.name == "row_key")
-SEED = tuple(option for option in RUN if option.name in ("seed", "seed_file"))
-DISPLAY = parameters(_display)
-AUDIT = parameters(_audit)
-REGISTER = parameters(_register)
-MACROS = parameters(_macros)
-PURGE = parameters(_purge)
-RESIDUE = parameters(_residue)
-TWO_TABLES = parameters(_two_tables)
+def names(declared: Iterable[Parameter]) -> tuple[str, ...]:
+    """Return the names of some parameters.
 
-
-def names(options: tuple[Parameter, ...]) -> tuple[str, ...]:
-    """Return the names of a group of options.
-
-    >>> names(MACHINE)
-    ('memory_limit', 'threads')
+    >>> names([Parameter("k", int, 3, Param("Smallest group."))])
+    ('k',)
     """
-    return tuple(option.name for option in options)
-
-
-def reader_options(values: dict[str, object]) -> dict[str, object]:
-    """Return the reader options that were given, under the names of DuckDB's CSV reader.
-
-    >>> reader_options({"delimiter": ";", "no_header": True, "quote": None})
-    {'delim': ';', 'header': False}
-    """
-    theirs = {
-        "delimiter": "delim",
-        "quote": "quote",
-        "null_string": "nullstr",
-        "decimal": "decimal_separator",
-        "encoding": "encoding",
-    }
-    found: dict[str, object] = {name: values[ours] for ours, name in theirs.items() if values.get(ours) is not None}
-    if values.get("no_header"):
-        found["header"] = False
-    return found
+    return tuple(parameter.name for parameter in declared)

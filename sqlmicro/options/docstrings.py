@@ -33,8 +33,9 @@ def numpydoc(
 
     `kinds` are the types of parameters that are called with another than the declared one.
 
-    >>> from sqlmicro.options.common import MACHINE
-    >>> print(numpydoc("Do it.", MACHINE[1:], ("dict", "What was done.")))
+    >>> from sqlmicro.options.common import MachineOptions
+    >>> from sqlmicro.options.params import parameters
+    >>> print(numpydoc("Do it.", parameters(MachineOptions)[1:], ("dict", "What was done.")))
     Do it.
     <BLANKLINE>
     Parameters

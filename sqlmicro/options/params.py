@@ -1,6 +1,7 @@
-"""Parameters, declared once in a signature: the command line, job files and Python calls derive from it.
+"""Parameters, declared once: the command line, job files and Python calls derive from the declaration.
 
-A setting is a keyword parameter annotated with `Annotated[type, Param(...)]`. Types are `bool`, `int`, `float`,
+A setting of a method, an audit or an attack is a keyword parameter of its function, an option is a field of a frozen
+class; both are annotated with `Annotated[type, Param(...)]`. Types are `bool`, `int`, `float`,
 `str`, `Literal[...]` and `tuple[str, ...]`, each also as `... | None` for "not given".
 """
 
@@ -8,15 +9,23 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
+Part = Literal["weights", "candidates", "key"]
+"""The column of weights; whether candidates are published; the file with the key of pseudonyms."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,7 @@ class Param:
     """What a parameter means: its help text, its bounds, and how the command line shows it.
 
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
-    not quoted in messages.
+    not quoted in messages. `part` is what a setting is to the program, whatever its method calls it.
     """
 
     help: str
@@ -36,6 +45,7 @@ class Param:
     cli_only: bool = False
     whole: bool = False
     private: bool = False
+    part: Part | None = None
 
 
 K = Annotated[int, Param("Smallest number of records in a group.", min=2)]
@@ -158,26 +168,70 @@ def check_path(text: str, where: str) -> None:
         )
 
 
-def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Return the parameters that `function` declares with `Param`, in order.
+@dataclass(frozen=True)
+class Registered:
+    """Marks a field that holds, by name, the values of parameters that a catalogue declares, plug-ins included.
+
+    It is written `Annotated[Mapping[str, object], Registered(gates)]`; in their class they stand where the field does.
+    """
+
+    declared: Callable[[], tuple[Parameter, ...]]
+
+
+def parameters(declaring: Callable[..., Any] | type) -> tuple[Parameter, ...]:
+    """Return what a function declares by its parameters, or a class by its fields, in order.
+
+    A class has its own first, then those of its bases, in the order in which it names them.
 
     >>> def f(X, *, k: Annotated[int, Param("Smallest group.", min=2)] = 3): ...
     >>> [(p.name, p.default, p.option) for p in parameters(f)]
     [('k', 3, '--k')]
     """
+    if isinstance(declaring, type):
+        return tuple(_of_class(declaring).values())
     found = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        hint = parameter.annotation
-        shared = get_origin(function.__globals__.get(hint)) is Annotated if isinstance(hint, str) else False
-        if isinstance(hint, str) and (shared or hint.startswith("Annotated[")):
-            # Only these are evaluated: the arrays of a kernel are annotated with numpy, which is not imported yet.
-            hint = eval(hint, function.__globals__)
-        if get_origin(hint) is Annotated:
-            base, *extras = get_args(hint)
-            param = next((extra for extra in extras if isinstance(extra, Param)), None)
-            if param is not None:
-                found.append(Parameter(name, base, parameter.default, param))
+    for name, parameter in inspect.signature(declaring).parameters.items():
+        base, extra = _annotated(parameter.annotation, declaring.__globals__)
+        if isinstance(extra, Param):
+            found.append(Parameter(name, base, parameter.default, extra))
     return tuple(found)
+
+
+def _of_class(declaring: type) -> dict[str, Parameter]:
+    found: dict[str, Parameter] = {}
+    for one in _own(declaring).values():
+        found |= {p.name: p for p in (one.declared() if isinstance(one, Registered) else (one,))}
+    for base in declaring.__bases__:
+        found |= {name: one for name, one in _of_class(base).items() if name not in found}
+    return found
+
+
+@cache
+def _own(declaring: type) -> dict[str, Parameter | Registered]:
+    """Return what the fields of a class itself declare, by their names."""
+    found: dict[str, Parameter | Registered] = {}
+    for name, hint in inspect.get_annotations(declaring).items():
+        base, extra = _annotated(hint, vars(sys.modules[declaring.__module__]))
+        if isinstance(extra, Registered):
+            found[name] = extra
+        elif extra is not None:
+            found[name] = Parameter(name, base, vars(declaring).get(name, REQUIRED), extra)
+    return found
+
+
+def _annotated(hint: Any, names: dict[str, Any]) -> tuple[Any, Param | Registered | None]:
+    """Return the type and our mark of an annotation; only those that have one are evaluated.
+
+    The arrays of a kernel are annotated with numpy, which is not imported yet.
+    """
+    if isinstance(hint, str):
+        if not hint.startswith("Annotated[") and get_origin(names.get(hint)) is not Annotated:
+            return None, None
+        hint = eval(hint, names)
+    if get_origin(hint) is not Annotated:
+        return None, None
+    base, *extras = get_args(hint)
+    return base, next((extra for extra in extras if isinstance(extra, Param | Registered)), None)
 
 
 def summary(function: Callable[..., Any]) -> str:
@@ -185,7 +239,7 @@ def summary(function: Callable[..., Any]) -> str:
     return (function.__doc__ or "").strip().partition("\n")[0]
 
 
-def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str) -> dict[str, Any]:
+def settle(declared: tuple[Parameter, ...], given: Mapping[str, object], where: str) -> dict[str, Any]:
     """Return a value for every declared parameter: the given one, checked, or the default.
 
     Raises
@@ -204,6 +258,27 @@ def settle(declared: tuple[Parameter, ...], given: Mapping[str, Any], where: str
             raise ParameterError(f"{where}, {name}", "a value is needed", "none", f"Give {parameter.option}")
         values[name] = parameter.check(value, where)
     return values
+
+
+def take(options: type[T], given: Mapping[str, object], where: str) -> T:
+    """Return the options of a class: the given ones, checked as by `settle`, and the defaults of the others."""
+    return filled(options, settle(parameters(options), given, where))
+
+
+def filled(options: type[T], values: Mapping[str, object]) -> T:
+    """Return the options of a class from values that are checked; other values are left out."""
+    found: dict[str, object] = {}
+    for name, one in (item for base in options.__mro__ for item in _own(base).items()):
+        if isinstance(one, Registered):
+            found[name] = {p.name: values[p.name] for p in one.declared() if p.name in values}
+        elif name in values:
+            found[name] = values[name]
+    return options(**found)
+
+
+def carried(options: type[T], others: DataclassInstance, **changed: object) -> T:
+    """Return the options of a class with the values that others have under the same names, but for what is changed."""
+    return options(**{f.name: getattr(others, f.name) for f in fields(options) if hasattr(others, f.name)} | changed)
 
 
 _SPECIFICATION = re.compile(r"\s*([A-Za-z0-9+_-]+)\s*(?:\(([^()]*)\))?\s*")

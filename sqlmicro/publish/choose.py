@@ -11,6 +11,7 @@ from sqlmicro.database.files import WRITTEN, file_format
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.common import PublishSettings
 from sqlmicro.publish.ducklake import DuckLakeTable
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.mysql import MySQLTable
@@ -31,19 +32,9 @@ TABLES: dict[str, type[NewTable]] = {
 
 
 def choose_target(
-    warehouse: DuckDBWarehouse,
-    source: Source,
-    *,
-    into: str | None,
-    to: str | None,
-    in_place: bool,
-    overwrite: bool = False,
-    widen: bool = False,
-    no_purge: bool = False,
-    partition_by: tuple[str, ...] = (),
-    keeps: bool = False,
+    warehouse: DuckDBWarehouse, source: Source, settings: PublishSettings, *, keeps: bool = False
 ) -> Target:
-    """Return the one target that the options name; by default the table `<table>_anonymized`.
+    """Return the one target that the settings name; by default the table `<table>_anonymized`.
 
     `keeps` says whether the candidates of SAFE are to be published beside it.
 
@@ -54,6 +45,7 @@ def choose_target(
     InputError
         When the table cannot be changed in place.
     """
+    into, to, in_place = settings.into, settings.to, settings.in_place
     named = [
         option
         for option, given in (("--into", into is not None), ("--to", to is not None), ("--in-place", in_place))
@@ -61,14 +53,14 @@ def choose_target(
     ]
     if len(named) > 1:
         raise ParameterError("target", "a release goes to one place", " and ".join(named), "Choose one of them")
-    if widen and not in_place:
+    if settings.widen and not in_place:
         raise ParameterError(
             "--widen",
             "goes with --in-place",
             "another target",
             "A new table or file has means in full precision anyway",
         )
-    if no_purge and not in_place:
+    if settings.no_purge and not in_place:
         raise ParameterError("--no-purge", "goes with --in-place", "another target", "Nothing is replaced then")
     if keeps and in_place:
         raise ParameterError(
@@ -78,18 +70,18 @@ def choose_target(
             "Use --into NAME or --to FILE",
         )
     records = None if warehouse.in_memory else warehouse
-    if partition_by:
-        return _partitioned(records, to, partition_by, keeps)
+    if settings.partition_by:
+        return _partitioned(records, to, settings.partition_by, keeps)
     if to is not None:
         if not to.lower().endswith(WRITTEN):
             raise ParameterError("--to", f"must be a path that ends in {', '.join(WRITTEN)}", repr(to))
-        return NewFile(to, Path(to).absolute(), overwrite, keeps, records=records)
+        return NewFile(to, Path(to).absolute(), settings.overwrite, keeps, records=records)
     if in_place:
         if not source.is_table:
             raise InputError(
                 "--in-place", "needs a table of the database", "a view or a file", "Use --into NAME or --to FILE"
             )
-        return _in_place(warehouse, source, widen=widen, purge=not no_purge)
+        return _in_place(warehouse, source, widen=settings.widen, purge=not settings.no_purge)
     if into is not None:
         name = target_name(into, "--into")
     elif source.is_file:
@@ -100,7 +92,7 @@ def choose_target(
     name = warehouse.full(name)
     # What other kinds of databases lack is what a DuckLake lacks.
     made = TABLES.get(kind_of(warehouse, name.catalog), DuckLakeTable)
-    return made(warehouse, into or warehouse.label(name), name, overwrite, keeps)
+    return made(warehouse, into or warehouse.label(name), name, settings.overwrite, keeps)
 
 
 def _partitioned(records: DuckDBWarehouse | None, to: str | None, partition_by: tuple[str, ...], keeps: bool) -> Target:

@@ -15,11 +15,14 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.options.common import MachineOptions
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.manifest import HASHES
 from sqlmicro.publish.targets import SCHEMA, Target
+from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
+    from sqlmicro.database.connection import Held
     from sqlmicro.pipeline import Run
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
@@ -183,14 +186,16 @@ def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | 
     return None if found[0][0] is None else int(found[0][0])
 
 
-def add(db: str, release: int, rows: Sequence[dict[str, Any]], machine: Mapping[str, Any]) -> bool:
+def add(
+    db: str | Held | None, release: int, rows: Sequence[dict[str, Any]], machine: MachineOptions, progress: Progress
+) -> bool:
     """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
 
     The same check with the same threshold is replaced. A file that cannot be written to, or that somebody else has
     open, stays as it is: measuring does not depend on it.
     """
     try:
-        with open_warehouse(db, **machine) as warehouse, warehouse.transaction():
+        with open_warehouse(db, machine=machine, progress=progress) as warehouse, warehouse.transaction():
             checks = records_in(warehouse, "audits")
             for row in rows:
                 key = [release, label(row), row["threshold"]]

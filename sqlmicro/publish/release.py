@@ -95,7 +95,7 @@ def ordered(run: Run, output: Output) -> Output:
     into = f"{output.relation.table}_in_own_types"
     records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
     names = [(column.staged, "") for column in _in_order(run)]
-    order = run.key.order(run.plan, run.content, content_of(run.warehouse, records, names))
+    order = run.key.order(run.recipe, run.content, content_of(run.warehouse, records, names))
     return replace(output, records=records, order=order)
 
 

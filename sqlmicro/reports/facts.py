@@ -7,15 +7,17 @@ what may be among them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from sqlmicro.audits import inputs, k_anonymity, promised, runner
+from sqlmicro.audits.inputs import SubjectOptions
 from sqlmicro.audits.registry import find
 from sqlmicro.database.columns import pick
 from sqlmicro.database.source import find_source
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options import common
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.params import Param
 from sqlmicro.reports import disclosure, distributions, recorded
 
 if TYPE_CHECKING:
@@ -28,8 +30,31 @@ SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(DbOption, AttachOption, SubjectOptions, MachineOptions, ReaderOptions):
+    """What `sqlmicro report` takes."""
+
+    release: Annotated[
+        str,
+        Param(
+            "Release: its number in sqlmicro.releases, or the table or file it was published as.", metavar="ID|TABLE"
+        ),
+    ]
+    to: Annotated[str | None, Param("File to write: .html, or .md for text.", metavar="FILE")] = None
+    markdown: Annotated[bool, Param("Write Markdown, for a pull request; without --to print it.")] = False
+    overwrite: Annotated[bool, Param("Replace the file if it exists.")] = False
+    min_k: Annotated[
+        int | None,
+        Param(
+            "k that must hold, and fewest records behind any figure. Default: the k that was promised, else 3.", min=2
+        ),
+    ] = None
+    sample: Annotated[int, Param("Records of the original that attacks try; 0 for no attacks.", min=0)] = 1000
+    order: Annotated[int, Param("SAFE deviations: tables of up to so many nominal columns.", min=1, max=10)] = 2
+
+
 def collect(
-    warehouse: DuckDBWarehouse, values: Mapping[str, Any]
+    warehouse: DuckDBWarehouse, options: ReportOptions
 ) -> tuple[dict[str, Any], Verdict, Mapping[str, Any] | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
@@ -37,7 +62,7 @@ def collect(
     ----------
     warehouse : DuckDBWarehouse
         Where the release is, opened for reading.
-    values : mapping
+    options : ReportOptions
         The options of `sqlmicro report`.
 
     Returns
@@ -56,18 +81,18 @@ def collect(
     ParameterError
         When nothing is recorded of the release and no --quasi is given.
     """
-    known = recorded.find_release(warehouse, values["release"])
-    subject, facts = _subject(warehouse, values, known)
+    known = recorded.find_release(warehouse, options.release)
+    subject, facts = _subject(warehouse, options, known)
     warehouse.seal()
-    verdict = _verdict(subject, known or {}, values)
-    if not values["quasi"]:
+    verdict = _verdict(subject, known or {}, options)
+    if not options.quasi:
         quasi = [name for name in verdict.quasi if name not in facts["sensitive"]]
         subject = replace(subject, quasi=tuple(pick(subject.release.columns, quasi, "report, --quasi")), _made={})
     names = facts["quasi"] = [column.name for column in subject.quasi]
     promised = [one.k for one in verdict.promised]
     k = facts["min_k"] = max([*promised, *(step["k"] or 0 for step in facts["steps"])], default=0) or SMALLEST_K
     needed = max((one.k for one in verdict.promised if set(one.columns) == set(names)), default=0)
-    rows = _audits(subject, values, needed)
+    rows = _audits(subject, options, needed)
     facts["audits"] = [_audit(row) for row in rows]
     sizes = _sizes(rows)
     facts["verdict"] = verdict.told()
@@ -89,7 +114,7 @@ def collect(
     return facts, verdict, known
 
 
-def _verdict(subject: Subject, known: Mapping[str, Any], values: Mapping[str, Any]) -> Verdict:
+def _verdict(subject: Subject, known: Mapping[str, Any], options: ReportOptions) -> Verdict:
     """Return what the release is worth by now, counting records, or entities where these are named."""
 
     count = promised.counter(subject.warehouse, subject.release.relation)
@@ -102,51 +127,48 @@ def _verdict(subject: Subject, known: Mapping[str, Any], values: Mapping[str, An
     if subject.weight is not None:
         apart[subject.weight.name] = "weight"
     quasi = [column.name for column in subject.quasi]
-    if values["min_k"] and not quasi:
+    if options.min_k and not quasi:
         left_out = {*apart, *(known.get("parameters") or {}).get("apart", {})}
         everything = [column.name for column in subject.release.columns if column.name not in left_out]
         asked = known.get("promised") or [{"columns": everything}]
         quasi = max((one["columns"] for one in asked), key=len)
-    demanded = [(values["min_k"], quasi)] if values["min_k"] else []
+    demanded = [(options.min_k, quasi)] if options.min_k else []
     unit = subject.entity.name if subject.entity else ""
     columns = subject.release.columns
     return promised.measured(columns, known, count, apart=apart, demanded=demanded, unit=unit)
 
 
 def _subject(
-    warehouse: DuckDBWarehouse, values: Mapping[str, Any], known: Mapping[str, Any] | None
+    warehouse: DuckDBWarehouse, options: ReportOptions, known: Mapping[str, Any] | None
 ) -> tuple[Subject, dict[str, Any]]:
     """Return what is audited, and the facts that say what it is."""
 
-    table = known["target"] if known else values["release"]
+    table = known["target"] if known else options.release
     try:
-        release = find_source(warehouse, table, {})
+        release = find_source(warehouse, table)
     except InputError:
         if known is None:
             raise
         raise InputError(
             "--release", f"what was published as {table!r} must still be there", "nothing", "Name another release"
         ) from None
-    if not values["quasi"] and known is None:
+    if not options.quasi and known is None:
         raise ParameterError(
             "report, --quasi", "is needed where nothing is recorded of the release", "none",
             f"The table has: {', '.join(column.name for column in release.columns)}",
         )  # fmt: skip
-    original, why = values["original"], ""
+    original, why = options.original, ""
     if original is None:
         original, why = recorded.original_of(known)
-    reader = common.reader_options(dict(values))
-    shared = {**values, "table": table, "original": None}
-    shared |= dict.fromkeys(common.names(common.READER))
-    subject = inputs.subject(warehouse, shared)
+    subject = inputs.subject(warehouse, table, replace(options, original=None))
     if original is not None:
         try:
-            theirs = find_source(warehouse, original, reader, name="original_source")
+            theirs = find_source(warehouse, original, options, name="original_source")
             if theirs.relation == release.relation and not theirs.is_file:
                 raise InputError("--original", "must not be the release itself", repr(original))
             subject = replace(subject, original=inputs.table(theirs))
         except InputError:
-            if values["original"] is not None:
+            if options.original is not None:
                 raise
             original, why = None, f"its source, {original}, is no longer there; name it with --original"
     facts = {
@@ -155,8 +177,8 @@ def _subject(
         "source": known["source"] if known else None,
         "original": original,
         "no_original": why,
-        "unit": values["entity"],
-        "nulls": values["nulls"],
+        "unit": options.entity,
+        "nulls": options.nulls,
         "sensitive": [column.name for column in subject.sensitive],
         "records": warehouse.count(release.relation),
         "records_before": _before(warehouse, subject, known),
@@ -191,13 +213,13 @@ def _dropped(known: Mapping[str, Any] | None) -> list[str]:
     return [*given.get("direct_identifiers", []), *given.get("dropped", [])]
 
 
-def _audits(subject: Subject, values: Mapping[str, Any], needed: int) -> list[dict[str, Any]]:
+def _audits(subject: Subject, options: ReportOptions, needed: int) -> list[dict[str, Any]]:
     """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
 
-    rows = runner.run(subject, (), {"min_k": needed} if needed and subject.quasi else {}, values)
+    rows = runner.run(subject, (), {k_anonymity.GATE: needed} if needed and subject.quasi else {}, {})
     rows = [row for row in rows if find(row["check"]).gate]
     if subject.original is not None:
-        rows += runner.run(subject, ("safe-distance",), {}, values)
+        rows += runner.run(subject, ("safe-distance",), {}, {"order": options.order})
     return rows
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from sqlmicro.database.columns import Column, pick, split_scales
 from sqlmicro.database.source import Source
@@ -10,21 +11,31 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns, type_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
+from sqlmicro.options.params import Param
 from sqlmicro.safe_method import distance
 
 
-def compare(
-    warehouse: Warehouse,
-    first: Source,
-    second: Source,
-    *,
-    columns: tuple[str, ...] = (),
-    numeric: tuple[str, ...] = (),
-    nominal: tuple[str, ...] = (),
-    order: int = 3,
-    count_weight: float = 1.0,
-    sum_weight: float = 1.0,
-) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class DistanceOptions:
+    """What of two tables is compared, and what counts how much."""
+
+    columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = ()
+    numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
+    nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
+    order: Annotated[int, Param("Evaluate the tables of up to so many nominal columns.", min=1, max=10)] = 3
+    count_weight: Annotated[float, Param("Weight of the counts in the SAFE distance.", min=0)] = 1.0
+    sum_weight: Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoTables(DistanceOptions):
+    """Two tables that are compared, and how."""
+
+    first: Annotated[str, Param("Original table, view or file.", metavar="A", positional=True)]
+    second: Annotated[str, Param("Changed table, view or file.", metavar="B", positional=True)]
+
+
+def compare(warehouse: Warehouse, first: Source, second: Source, options: DistanceOptions) -> dict[str, Any]:
     """Return the SAFE distance between two tables and its parts, over the columns both have.
 
     Parameters
@@ -33,14 +44,8 @@ def compare(
         Where both tables are.
     first, second : Source
         The original and the changed file; the sums are measured against the first.
-    columns : tuple of str
-        Columns to compare; by default those of the first table that the second has too.
-    numeric, nominal : tuple of str
-        Columns whose scale is to be other than `profile` proposes for the first table.
-    order : int
-        Tables of up to so many nominal columns.
-    count_weight, sum_weight : float
-        How much the count part and the sum part count in the distance.
+    options : DistanceOptions
+        Which columns, of which scale, and what counts how much.
 
     Returns
     -------
@@ -54,19 +59,19 @@ def compare(
     ParameterError
         When a column is named that not both have, one has two scales, or both weights are 0.
     """
-    weights = distance.Weights(count_weight, sum_weight).check("safe-distance")
+    weights = distance.Weights(options.count_weight, options.sum_weight).check("safe-distance")
     theirs = {column.name for column in second.columns}
     shared = [column for column in first.columns if column.name in theirs]
-    chosen = pick(shared, columns, "safe-distance, columns") if columns else shared
+    chosen = pick(shared, options.columns, "safe-distance, columns") if options.columns else shared
     if not chosen:
         raise InputError("safe-distance", "the tables must have columns in common", "none")
     proposed = {profile.column.name: profile.scale[0] for profile in profile_columns(warehouse, first)}
-    numeric_columns, nominal_columns = split_scales(chosen, proposed, numeric, nominal, "safe-distance")
+    numeric_columns, nominal_columns = split_scales(chosen, proposed, options.numeric, options.nominal, "safe-distance")
     cells = [
         _cells(warehouse, source, [*nominal_columns, *numeric_columns], f"{name}_file")
         for name, source in (("first", first), ("second", second))
     ]
-    found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, order, weights)
+    found = distance.measure(warehouse, cells[0], cells[1], nominal_columns, numeric_columns, options.order, weights)
     scales = {
         "numeric": [column.name for column in numeric_columns],
         "nominal": [column.name for column in nominal_columns],

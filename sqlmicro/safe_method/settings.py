@@ -40,7 +40,11 @@ CountWeight = Annotated[float, Param("Weight of the counts in the SAFE distance.
 SumWeight = Annotated[float, Param("Weight of the sums in the SAFE distance.", min=0)]
 WeightColumn = Annotated[
     str | None,
-    Param("Column of weights, released as it is: counts and sums are weighted, k is not.", metavar="COLUMN"),
+    Param(
+        "Column of weights, released as it is: counts and sums are weighted, k is not.",
+        metavar="COLUMN",
+        part="weights",
+    ),
 ]
 SmallGroups = Annotated[
     Literal["merge", "drop"],
@@ -74,5 +78,9 @@ CandidateNumber = Annotated[
     int | None, Param("Release candidate N of the list instead of the nearest.", min=1, metavar="N")
 ]
 KeepCandidates = Annotated[
-    bool, Param("Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.")
+    bool,
+    Param(
+        "Publish every candidate too, each audited, as <target>_candidate_N, to compare them in the house.",
+        part="candidates",
+    ),
 ]

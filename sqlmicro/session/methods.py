@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sqlmicro import api
-from sqlmicro.options import common
+from sqlmicro.options.common import MachineOptions, PublishSettings, RunOptions, names
 from sqlmicro.options.docstrings import numpydoc
-from sqlmicro.options.params import REQUIRED, Parameter
+from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods as registered
 
 OTHERS = ("profile", "audit", "attack", "safe-distance", "compare", "report", "register", "methods")
 """Verbs that are no methods; `run`, `purge` and `residue` want the file for themselves, `macros` the command line."""
-_NOT_HERE = {"db", "attach", "jobs", *common.names((*common.TARGET, *common.MACHINE, *common.RUN))}
+_NOT_HERE = {
+    "db", "attach", "jobs",
+    *(name for options in (PublishSettings, MachineOptions, RunOptions) for name in names(parameters(options))),
+}  # fmt: skip
 _LEFT_OUT = _NOT_HERE - {"seed", "seed_file"}
 RECORDS = ("table", "original", "population", "release", "first", "second")
 """Parameters that take records: a name, or a relation or frame."""
@@ -27,10 +30,10 @@ _KEPT = {"report": ("to", "overwrite"), "register": ("overwrite",), "compare": (
 class Verbs:
     """Every verb as a method; what it does with the records is the session's."""
 
-    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Any:
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Any:
         raise NotImplementedError
 
-    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Any:
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Any:
         raise NotImplementedError
 
 
@@ -42,7 +45,7 @@ def declared(name: str) -> tuple[Parameter, ...]:
     kept = _KEPT.get(name, ())
     shown = [
         parameter
-        for parameter in api.verbs()[name][0]
+        for parameter in api.verbs()[name].parameters
         if not parameter.param.cli_only and (parameter.name in kept or parameter.name not in _LEFT_OUT)
     ]
     return tuple(sorted(shown, key=lambda parameter: parameter.name not in positional(shown)))
@@ -79,7 +82,7 @@ def _method(name: str) -> Callable[..., Any]:
     method.__name__ = name.replace("-", "_")
     method.__qualname__ = f"Session.{method.__name__}"
     returns = _RELEASE if anonymizes else _AUDIT if name == "audit" else _RESULT
-    method.__doc__ = numpydoc(api.description(name), own, returns, dict.fromkeys(RECORDS, "str or frame"))
+    method.__doc__ = numpydoc(api.verbs()[name].description, own, returns, dict.fromkeys(RECORDS, "str or frame"))
     return method
 
 

@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.audits import gate
+from sqlmicro.audits import gate, k_anonymity
+from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.audits.verdict import together
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs import run as jobs
-from sqlmicro.jobs.steps import Job, Step, gate_parameters
-from sqlmicro.options import common
-from sqlmicro.options.params import settle
+from sqlmicro.jobs.steps import Job
+from sqlmicro.options.common import PublishSettings
+from sqlmicro.options.params import carried, parameters, take
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
 from sqlmicro.session.result import Audit
@@ -84,22 +85,24 @@ class Release:
         """
 
         self._alive()
-        if k is not None and settings.setdefault("min_k", k) != k:
-            raise ParameterError("audit, k", "is the same gate as min_k", f"{k} and {settings['min_k']}")
+        if k is not None and settings.setdefault(k_anonymity.GATE, k) != k:
+            raise ParameterError("audit, k", "is the same gate as min_k", f"{k} and {settings[k_anonymity.GATE]}")
         run = self._prepared.run
         run.resume()
-        many = {parameter.name for parameter in gate_parameters() if parameter.many}
+        many = {parameter.name for parameter in parameters(GateOptions) if parameter.many}
         given = {
             name: (value,) if name in many and isinstance(value, str) else value for name, value in settings.items()
         }
         named = {"quasi": _names(quasi) or tuple(self.report["quasi"]), "sensitive": _names(sensitive)}
-        values = settle(gate_parameters(), {**given, **named}, "audit")
-        rows = gate.measured(run, run.current, {**values, "match": ()}, "audit")
+        options = carried(AuditStep, take(GateOptions, {**given, **named}, "audit"))
+        rows = gate.measured(run, run.current, options, "audit")
         return Audit("audit", {
             "table": f"release of {self.report['source']}",
-            "nulls": values["nulls"],
-            **{role: list(values[role]) for role in ("quasi", "sensitive")},
-            **{role: values[role] for role in ("weight", "entity")},
+            "nulls": options.nulls,
+            "quasi": list(options.quasi),
+            "sensitive": list(options.sensitive),
+            "weight": options.weight,
+            "entity": options.entity,
             "audits": rows,
             "passed": together(row["passed"] for row in rows if row["asked"]),
             "release": self.report["release"],
@@ -184,7 +187,7 @@ class Release:
             "into": into, "to": to, "in_place": in_place, "widen": widen, "no_purge": no_purge, "overwrite": overwrite,
             "manifest": manifest,
         }  # fmt: skip
-        settle(common.TARGET, values, "publish")
+        settings = take(PublishSettings, values, "publish")
         if self._session.held.read_only:
             raise InputError(
                 "publish", "the database must be writable, every release is recorded in it",
@@ -193,11 +196,12 @@ class Release:
         if self._source.relation.catalog == self._warehouse.staging and not (into or to):
             raise ParameterError("publish", "a frame has no name", "no target", "Give into=NAME or to=FILE")
         if in_place:
-            values["no_purge"] = self._session.check_purge(self, no_purge=no_purge)
-        steps = (*self._job.steps[:-1], Step("publish", values, "publish"))
-        options_ = {**self._job.options, "db": self._session.held.path or None}
+            settings = replace(settings, no_purge=self._session.check_purge(self, no_purge=no_purge))
+        options = replace(self._job.options, db=self._session.held.path or None, opened=None)
         with watched():
-            made = jobs.published(replace(self._job, steps=steps, options=options_), self._warehouse, self._prepared)
+            made = jobs.published(
+                replace(self._job, options=options, publish=settings), self._warehouse, self._prepared
+            )
             self.report = made.report
             if in_place:
                 self._session.purge(self, made.report, wanted=made.target.purge)

@@ -7,7 +7,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +23,8 @@ from sqlmicro.database.templates import ident, statement
 from sqlmicro.erasure import purge
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.steps import one_step
-from sqlmicro.options import common
-from sqlmicro.options.params import Parameter, settle
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
+from sqlmicro.options.params import Parameter, carried, take
 from sqlmicro.registry import find
 from sqlmicro.session.frames import as_arrow, kind
 from sqlmicro.session.methods import RECORDS, Verbs
@@ -100,6 +100,11 @@ def open(
     return Session(db, attach=attach, create=create, read_only=read_only, memory_limit=memory_limit, threads=threads)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _OpenOptions(MachineOptions, AttachOption):
+    """What `open` checks of what it is given."""
+
+
 class Session(Verbs):
     """An open database with every verb as a method; made by `sqlmicro.open`.
 
@@ -117,13 +122,12 @@ class Session(Verbs):
         memory_limit: str | None = None,
         threads: int | None = None,
     ) -> None:
-        machine = {"memory_limit": memory_limit, "threads": threads}
         others = tuple(attach) if isinstance(attach, list | tuple) else (attach,)
-        settle((*common.MACHINE, *common.ATTACH), {**machine, "attach": others}, "open")
+        options = take(_OpenOptions, {"memory_limit": memory_limit, "threads": threads, "attach": others}, "open")
         self._releases: weakref.WeakSet[Release] = weakref.WeakSet()
         self._stack = ExitStack()
         self._close = weakref.finalize(self, self._stack.close)
-        self._machine, self._read_only, self._others = machine, read_only, others
+        self._machine, self._read_only, self._others = options, read_only, options.attach
         if db is None or isinstance(db, str | Path):
             path = None if db is None else str(db)
             if path is not None and not create and not Path(path).is_file():
@@ -196,9 +200,8 @@ class Session(Verbs):
             release.close()
             self._stack.close()
         try:
-            purge.after_publishing(
-                self.held.path, report, {**self._machine, "progress": Progress(enabled=False)}, wanted=wanted
-            )
+            options = carried(purge.PurgeOptions, self._machine, db=self.held.path)
+            purge.after_publishing(options, report, Progress(enabled=False), wanted=wanted)
         finally:
             if wanted:
                 self.held = self._hold(self.held.path)
@@ -209,8 +212,7 @@ class Session(Verbs):
 
     def _hold(self, path: str | None) -> Held:
         temp = self._stack.enter_context(scratch.spill())
-        machine: dict[str, Any] = self._machine
-        connection = connect(path, self._read_only and path is not None, temp, **machine)
+        connection = connect(path, self._read_only and path is not None, temp, self._machine)
         self._stack.callback(close, connection)
         held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
         with open_warehouse(held) as warehouse:
@@ -234,19 +236,20 @@ class Session(Verbs):
         self._stack.callback(_detach, held, names)
         return replace(held, attached=names)
 
-    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Release:
+    def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Release:
         """Run a method, and return its release."""
         self._alive()
         stack = ExitStack()
         try:
             warehouse = stack.enter_context(open_warehouse(self.held))
-            values = self._settled(name, declared, given, warehouse)
-            job = one_step(find(name), {**values, "db": self.held}, Progress(enabled=False))
-            source = find_source(warehouse, values["table"], common.reader_options(values))
-            if not isinstance(given["table"], str):
-                label = kind(given["table"])
+            options = self._taken(name, declared, given, warehouse)
+            job = one_step(find(name), options, Progress(enabled=False))
+            source = find_source(warehouse, options.table, options)
+            frame = next((one for name, one in given.items() if name in RECORDS and not isinstance(one, str)), None)
+            if frame is not None:
+                label = kind(frame)
                 source = replace(source, label=label, is_table=False, is_frame=True)
-                job = replace(job, options={**job.options, "table": label})
+                job = replace(job, options=replace(job.options, table=label))
             release = Release(self, job, warehouse, source, stack)
         except BaseException:
             stack.close()
@@ -254,12 +257,12 @@ class Session(Verbs):
         self._releases.add(release)
         return release
 
-    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any]) -> Result:
+    def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Result:
         """Run a verb that is no method, and return what it found."""
         self._alive()
         with open_warehouse(self.held) as warehouse:
-            values = self._settled(name, declared, given, warehouse)
-            report = api.verbs()[name][1]({**values, "db": self.held}, Progress(enabled=False))
+            options = self._taken(name, declared, given, warehouse)
+            report = api.verbs()[name].action(options, Progress(enabled=False))
         if "db" in report:
             report["db"] = str(self.held)
         for parameter, value in given.items():
@@ -267,11 +270,11 @@ class Session(Verbs):
                 report[parameter] = kind(value)
         return (Audit if name == "audit" else Result)(name, report)
 
-    def _settled(
-        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, Any], warehouse: DuckDBWarehouse
-    ) -> dict[str, Any]:
-        """Return a value for every parameter of a verb; frames are loaded into the staging database of a warehouse."""
-        values: dict[str, Any] = {}
+    def _taken(
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: DuckDBWarehouse
+    ) -> Any:
+        """Return the options of a verb over this database; frames are loaded into the staging one of a warehouse."""
+        values: dict[str, object] = {}
         for parameter in declared:
             if parameter.name not in given:
                 continue
@@ -288,7 +291,8 @@ class Session(Verbs):
             elif parameter.many and isinstance(value, str):
                 value = (value,)
             values[parameter.name] = tuple(value) if isinstance(value, list) else value
-        return settle(api.verbs()[name][0], values, name)
+        options = api.verbs()[name].take(values)
+        return replace(options, opened=self.held) if isinstance(options, DbOption) else options
 
 
 def _detach(held: Held, names: tuple[str, ...]) -> None:

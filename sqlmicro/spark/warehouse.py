@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlmicro.database.columns import make_columns
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
-from sqlmicro.database.warehouse import NO_OPTIONS, Logged
+from sqlmicro.database.warehouse import Logged
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.options.common import NO_OPTIONS, ReaderOptions
 from sqlmicro.spark.translate import translate
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class SparkWarehouse:
 
     # What the pipeline asks of a warehouse
 
-    def source(self, table: str, reader: Mapping[str, object] = NO_OPTIONS, name: str = "source") -> Source:
+    def source(self, table: str, options: ReaderOptions = NO_OPTIONS, name: str = "source") -> Source:
         """Return the Parquet files or the table of Spark's catalog that `--table` names.
 
         Raises

@@ -7,10 +7,10 @@ What is equal when
 ------------------
 No statement gets the key of a run itself. It gets keys derived from it by HMAC-SHA-256:
 
-- `Key.order`, the order of a release, from the plan without its target, the content of the input and that of the
-  release. The same job on the same input gives the same bytes, in whatever order the table is stored. Another plan, a
-  changed value of the input, or one of the release, as after a time limit, with another pseudonym key or in another
-  candidate, gives an order that has nothing to do with the first.
+- `Key.order`, the order of a release, from its recipe, the content of the input and that of the release. The same job
+  on the same input gives the same bytes, in whatever order the table is stored. Another recipe, a changed value of the
+  input, or one of the release, as after a time limit, with another pseudonym key or in another candidate, gives an
+  order that has nothing to do with the first.
 - `Key.draws`, the random numbers of a method, from the source, the method, the columns, the settings, and what else
   decides how much the numbers change (`also`). The statement hashes that key with the record: its row key and the value
   that is changed; without a row key the released content of the record, records of the same content by number. The same
@@ -33,8 +33,8 @@ import hmac
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -73,17 +73,17 @@ class Key:
     source: str
     fingerprint: str | None
 
-    def order(self, plan: Plan, content: bytes, released: bytes) -> str:
-        """Return the key of the order of a release, from its plan, the content of its input and its own content.
+    def order(self, recipe: Recipe, content: bytes, released: bytes) -> str:
+        """Return the key of the order of a release, from its recipe, the content of its input and its own content.
 
-        >>> plan = Plan("main.persons", ("name",), (), (Task("mdav", ("age",), (), "error", {"k": 5}),))
+        >>> recipe = Recipe("main.persons", ("name",), (), (Task("mdav", ("age",), (), "error", {"k": 5}),))
         >>> key = from_text("s")
-        >>> key.order(plan, b"1", b"a") == key.order(plan, b"1", b"a")
+        >>> key.order(recipe, b"1", b"a") == key.order(recipe, b"1", b"a")
         True
-        >>> key.order(plan, b"1", b"a") == key.order(plan, b"2", b"a")
+        >>> key.order(recipe, b"1", b"a") == key.order(recipe, b"2", b"a")
         False
         """
-        return self._derived("order", asdict(plan), content.hex(), released.hex())
+        return self._derived("order", asdict(recipe), content.hex(), released.hex())
 
     def draws(self, source: str, task: Task, columns: Sequence[str], also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the random numbers that a task draws for some of its columns.
@@ -132,13 +132,23 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Recipe:
     """What decides a release besides its input and the key: neither where it goes, nor what is measured of it."""
 
     source: str
     dropped: tuple[str, ...]
     row_key: tuple[str, ...]
     tasks: tuple[Task, ...]
+
+
+def repeated(tasks: Iterable[Task]) -> tuple[Task, ...]:
+    """Return tasks with the number of equal ones before each, so that what is done again draws anew.
+
+    >>> [task.repeated for task in repeated(2 * [Task("noise", ("age",), (), "keep", {})])]
+    [0, 1]
+    """
+    found = list(tasks)
+    return tuple(replace(task, repeated=found[:place].count(task)) for place, task in enumerate(found))
 
 
 def run_key(seed: str | None, seed_file: str | None) -> Key:

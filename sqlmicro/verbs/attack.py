@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
+from sqlmicro.attacks import registry
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.pair import MOST_TRIED, Pair, pair
-from sqlmicro.attacks.registry import Attack, Measured, NothingToAttack, attacks, find, settings
+from sqlmicro.attacks.registry import Attack, Measured, NothingToAttack, attacks, find
 from sqlmicro.audits import promised
 from sqlmicro.audits.verdict import Attacked, Verdict
 from sqlmicro.database import attach
@@ -20,19 +22,19 @@ from sqlmicro.database.files import file_format
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source, find_source
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options import common
-from sqlmicro.options.params import Param, parameters, settle
+from sqlmicro.options.common import NO_OPTIONS, AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.registry import PROMISES
 from sqlmicro.system.progress import Progress
 
 
-def _attack(
-    *,
-    original: Annotated[str, Param("Table, view or file the release was made from.", metavar="TABLE")],
-    release: Annotated[
-        tuple[str, ...], Param("Release to attack: a table, view or file; repeatable.", metavar="TABLE")
-    ],
+@dataclass(frozen=True, kw_only=True)
+class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
+    """What `sqlmicro attack` takes: inputs, and settings of the attacks."""
+
+    original: Annotated[str, Param("Table, view or file the release was made from.", metavar="TABLE")]
+    release: Annotated[tuple[str, ...], Param("Release to attack: a table, view or file; repeatable.", metavar="TABLE")]
     match: Annotated[
         tuple[str, ...],
         Param(
@@ -40,68 +42,65 @@ def _attack(
             "worst is assumed.",
             metavar="A,B",
         ),
-    ] = (),
+    ] = ()
     columns: Annotated[
         tuple[str, ...], Param("What the attacker knows. Default: the columns both tables have.", metavar="A,B")
-    ] = (),
+    ] = ()
     sensitive: Annotated[
         tuple[str, ...], Param("Sensitive columns of the release, which the attacker wants.", metavar="A,B")
-    ] = (),
-    nominal: Annotated[tuple[str, ...], Param("Numbers that only are equal or not.", metavar="A,B")] = (),
+    ] = ()
+    nominal: Annotated[tuple[str, ...], Param("Numbers that only are equal or not.", metavar="A,B")] = ()
     attack: Annotated[
         tuple[str, ...], Param("Make this attack only; repeatable. Default: all that can be made.", metavar="NAME")
-    ] = (),
+    ] = ()
     sample: Annotated[
         int | None, Param(f"Records of the original to try. Default: all, up to {MOST_TRIED:,}.", min=1)
-    ] = None,
+    ] = None
     manifest: Annotated[
         str | None, Param("JSON file published with the release, to replay keys from.", metavar="FILE")
-    ] = None,
-) -> None: ...
+    ] = None
+    settings: Annotated[Mapping[str, object], Registered(registry.settings)] = field(default_factory=dict)
 
 
-def attack_options() -> tuple[Any, ...]:
-    """Return the options of `sqlmicro attack`: inputs, and settings of the attacks."""
-    return (*parameters(_attack), *settings(), common.SOURCE[0], common.SOURCE[2], *common.MACHINE, *common.READER)
-
-
-def attack_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def attack_values(options: AttackOptions, progress: Progress) -> dict[str, Any]:
     """Attack a release with its original in hand, and measure how far each attack gets.
 
     Every rate comes with its interval at 95 % and with what chance alone would give. Without --match nobody can tell
     whether an attacker is right: then the true record is assumed to be among those that an attack ends with.
     """
-    wanted = find(values["attack"])
-    if not values["release"]:
+    wanted = find(options.attack)
+    if not options.release:
         raise ParameterError("attack, --release", "a release is needed", "none")
-    machine = {"memory_limit": values["memory_limit"], "threads": values["threads"], "progress": progress}
-    with open_warehouse(values["db"], read_only=True, **machine) as warehouse:
-        attach.attach(warehouse, values["attach"])
-        original = _find(warehouse, values, "original", values["original"])
-        found = [
-            _find(warehouse, values, f"release_{number}", name) for number, name in enumerate(values["release"], 1)
-        ]
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        original = _find(warehouse, options, "original", options.original)
+        found = [_find(warehouse, options, f"release_{number}", name) for number, name in enumerate(options.release, 1)]
         warehouse.seal()
-        sensitive = pick(found[0].columns, values["sensitive"], "attack, --sensitive")
-        roles = {name: values[name] for name in ("columns", "match", "nominal", "sample")}
-        pairs = [pair(warehouse, original, one, but=[c.name for c in sensitive], **roles) for one in found]
+        sensitive = pick(found[0].columns, options.sensitive, "attack, --sensitive")
+        pairs = [
+            pair(
+                warehouse, original, one, but=[c.name for c in sensitive], columns=options.columns,
+                match=options.match, nominal=options.nominal, sample=options.sample,
+            )
+            for one in found
+        ]  # fmt: skip
         both = [column.name for column in sensitive if column in (*pairs[0].columns, *pairs[0].match)]
         if both:
             raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
         record = _recorded(warehouse, found[0])
-        manifest = _manifest(values["manifest"])
+        manifest = _manifest(options.manifest)
         plan = _parameters(manifest) or _parameters(record)
-        knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], plan, values)
-        made = [(one, _rows(one, knowledge, values, bool(wanted))) for one in wanted or attacks().values()]
+        knowledge = Knowledge(pairs, sensitive, [*leaves(record), *leaves(manifest)], plan, options.settings)
+        made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
         verdict = promised.measured(
             found[0].columns, record, promised.counter(warehouse, found[0].relation),
             apart={column.name: "sensitive" for column in sensitive},
         )  # fmt: skip
-        return _report(knowledge, record, values, made, verdict)
+        return _report(knowledge, record, options, made, verdict)
 
 
-def _find(warehouse: DuckDBWarehouse, values: Mapping[str, Any], name: str, table: str) -> Source:
-    reader = common.reader_options(dict(values)) if file_format(table) == "csv" else {}
+def _find(warehouse: DuckDBWarehouse, options: AttackOptions, name: str, table: str) -> Source:
+    reader = options if file_format(table) == "csv" else NO_OPTIONS
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 
@@ -158,14 +157,15 @@ def promise_of(record: Mapping[str, Any]) -> str | None:
     return min(made, key=order.index) if made else None
 
 
-def _rows(made: Attack, knowledge: Knowledge, values: Mapping[str, Any], asked: bool) -> list[dict[str, Any]] | str:
+def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[dict[str, Any]] | str:
     """Make an attack and return a row for what it measured, or why it was not tried where it was not asked for."""
     lacking = knowledge.lacks(made)
     if lacking:
         if not asked:
             return f"needs {' and '.join(lacking)}"
         raise ParameterError(f"attack, {made.name}", f"needs {' and '.join(lacking)}", "none")
-    own = {parameter.name: values[parameter.name] for parameter in made.parameters}
+    given = knowledge.settings
+    own = {parameter.name: given[parameter.name] for parameter in made.parameters if parameter.name in given}
     try:
         found = made.function(knowledge, **settle(made.parameters, own, made.name))
     except NothingToAttack as error:
@@ -185,15 +185,15 @@ def _row(made: Attack, found: Measured) -> dict[str, Any]:
 def _report(
     knowledge: Knowledge,
     record: Mapping[str, Any],
-    values: Mapping[str, Any],
+    options: AttackOptions,
     made: Sequence[tuple[Attack, list[dict[str, Any]] | str]],
     verdict: Verdict,
 ) -> dict[str, Any]:
     first: Pair = knowledge.pair
     promise = promise_of(record)
     report = {
-        "original": values["original"],
-        "release": list(values["release"]),
+        "original": options.original,
+        "release": list(options.release),
         "columns": [column.name for column in first.columns],
         "match": [column.name for column in first.match],
         "truth": "match" if first.match else "assumed",

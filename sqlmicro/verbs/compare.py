@@ -26,9 +26,17 @@ from sqlmicro.database.source import Source, find_source
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.run import anonymized
-from sqlmicro.jobs.steps import JOB_OPTIONS, Job, Step
-from sqlmicro.options import common
-from sqlmicro.options.params import Param, parameters, settle, specification, specifications
+from sqlmicro.jobs.steps import Job, Step
+from sqlmicro.options.common import (
+    IdentifierOptions,
+    JobOptions,
+    MachineOptions,
+    ReaderOptions,
+    RowKeyOption,
+    SeedOptions,
+    SourceOptions,
+)
+from sqlmicro.options.params import Param, carried, settle, specification, specifications
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.reports.charts import pareto, ru_map
 from sqlmicro.system.progress import Progress
@@ -43,8 +51,10 @@ if TYPE_CHECKING:
 _WHERE = "compare"
 
 
-def _compare(
-    *,
+@dataclass(frozen=True, kw_only=True)
+class Trials:
+    """What is tried on a table, and how it is shown."""
+
     methods: Annotated[
         tuple[str, ...],
         Param(
@@ -52,45 +62,44 @@ def _compare(
             metavar="SPEC",
             whole=True,
         ),
-    ] = ("mdav", "microaggregate", "individual-ranking", "safe"),
+    ] = ("mdav", "microaggregate", "individual-ranking", "safe")
     k: Annotated[tuple[str, ...], Param("Group sizes to try with each method that has one.", metavar="3,5")] = (
         "3",
         "5",
         "10",
-    ),
+    )
     columns: Annotated[
         tuple[str, ...],
         Param("Columns to anonymize. Default: all but direct identifiers and weights.", metavar="A,B"),
-    ] = (),
-    by: Annotated[tuple[str, ...], Param("Strata: no group crosses their values.", metavar="A,B")] = (),
+    ] = ()
+    by: Annotated[tuple[str, ...], Param("Strata: no group crosses their values.", metavar="A,B")] = ()
     nulls: Annotated[
         str | None,
         Param("Missing values: error, keep, suppress or pattern. Default: that of each method.", metavar="HOW"),
-    ] = None,
+    ] = None
     numeric: Annotated[
         tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="A,B")
-    ] = (),
+    ] = ()
     nominal: Annotated[
         tuple[str, ...], Param("Columns to take as nominal, whatever they look like.", metavar="A,B")
-    ] = (),
+    ] = ()
     max_risk: Annotated[
         float | None,
         Param("Name the candidate that loses least among those that link at most this share.", min=0, max=1),
-    ] = None,
+    ] = None
     sample: Annotated[
         int | None, Param("Records of the original to try to link. Default: all, up to 100,000.", min=1)
-    ] = None,
-    jobs: Annotated[int, Param("Candidates to try at the same time, each in a process of its own.", min=1)] = 1,
-    to: Annotated[str | None, Param("Draw the map to this file, .svg.", metavar="FILE")] = None,
-    overwrite: Annotated[bool, Param("Replace the file if it exists.")] = False,
-) -> None: ...
+    ] = None
+    jobs: Annotated[int, Param("Candidates to try at the same time, each in a process of its own.", min=1)] = 1
+    to: Annotated[str | None, Param("Draw the map to this file, .svg.", metavar="FILE")] = None
+    overwrite: Annotated[bool, Param("Replace the file if it exists.")] = False
 
 
-COMPARE_OPTIONS = (
-    *common.SOURCE, *parameters(_compare), *common.ROW_KEY, *common.IDENTIFIERS, *common.SEED, *common.MACHINE,
-    *common.READER,
-)  # fmt: skip
-_SHARED = common.names((*common.SOURCE, *common.ROW_KEY, *common.READER, *common.MACHINE))
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(
+    SourceOptions, Trials, RowKeyOption, IdentifierOptions, SeedOptions, MachineOptions, ReaderOptions
+):
+    """What `sqlmicro compare` takes."""
 
 
 @dataclass(frozen=True)
@@ -99,28 +108,32 @@ class Candidate:
 
     text: str
     method: str
-    settings: dict[str, Any]
+    settings: Mapping[str, object]
+
+    @property
+    def k(self) -> object:
+        """The group size, of a method that has one."""
+        return self.settings.get("k")
 
     @property
     def label(self) -> str:
         """How it is called in the table and in the picture."""
-        return f"{self.text} k={self.settings['k']}" if "k" in self.settings else self.text
+        return self.text if self.k is None else f"{self.text} k={self.k}"
 
 
-def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def compare_values(options: CompareOptions, progress: Progress) -> dict[str, Any]:
     """Try methods on a table and show what each discloses and what it loses: the R-U confidentiality map.
 
     Every candidate is run as its command would, and attacked by distance-based record linkage with the truth known.
     Nothing is published; the original is read, never changed.
     """
 
-    _check_file(values["to"], values["overwrite"])
-    candidates = list(_candidates(values))
-    machine = {name: values[name] for name in common.names(common.MACHINE)}
-    with open_warehouse(values["db"], read_only=True, progress=progress, **machine) as warehouse:
-        scales = _scales(warehouse, _source(warehouse, values), values)
-    tried = enumerate(_tried(candidates, values, scales, progress), 1)
-    rows = [_row(number, *found, values, scales) for number, found in tried]
+    _check_file(options.to, options.overwrite)
+    candidates = list(_candidates(options))
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        scales = _scales(warehouse, _source(warehouse, options), options)
+    tried = enumerate(_tried(candidates, options, scales, progress), 1)
+    rows = [_row(number, *found, options, scales) for number, found in tried]
     measured = [row for row in rows if row["error"] is None]
     if not measured:
         raise InputError(_WHERE, "at least one method must be able to work on these columns", str(rows[0]["error"]))
@@ -128,22 +141,22 @@ def compare_values(values: dict[str, Any], progress: Progress) -> dict[str, Any]
     for row, found in zip(mapped, pareto(mapped), strict=True):
         row |= {"front": found["front"], "on_map": True}
     report: dict[str, Any] = {
-        "table": values["table"],
+        "table": options.table,
         "columns": [*scales.numeric, *scales.nominal],
         "numeric": list(scales.numeric),
         "nominal": list(scales.nominal),
         "candidates": rows,
         "map": None,
     }
-    if values["max_risk"] is not None:
-        kept = [row for row in mapped if row["risk"] <= values["max_risk"]]
+    if options.max_risk is not None:
+        kept = [row for row in mapped if row["risk"] <= options.max_risk]
         best = min(kept, key=lambda row: (row["loss"], row["risk"]), default=None)
-        report |= {"max_risk": values["max_risk"], "best": best and best["label"], "passed": best is not None}
-    if values["to"]:
+        report |= {"max_risk": options.max_risk, "best": best and best["label"], "passed": best is not None}
+    if options.to:
         drawn = [{**row, "chosen": row["label"] == report.get("best")} for row in mapped]
         picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
-        write_whole(Path(values["to"]), picture, overwrite=values["overwrite"])
-        report["map"] = values["to"]
+        write_whole(Path(options.to), picture, overwrite=options.overwrite)
+        report["map"] = options.to
     return report
 
 
@@ -162,13 +175,13 @@ class Scales:
     by: tuple[str, ...]
 
 
-def _scales(warehouse: DuckDBWarehouse, source: Source, values: Mapping[str, Any]) -> Scales:
+def _scales(warehouse: DuckDBWarehouse, source: Source, options: CompareOptions) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
 
-    by = pick(source.columns, values["by"], f"{_WHERE}, by")
-    profiles = scan.profiles(warehouse, source, values["region"])
-    allowed = pick(source.columns, values["identifier_ok"], f"{_WHERE}, identifier_ok")
-    chosen = pick(source.columns, values["columns"], f"{_WHERE}, columns") or [
+    by = pick(source.columns, options.by, f"{_WHERE}, by")
+    profiles = scan.profiles(warehouse, source, options.region)
+    allowed = pick(source.columns, options.identifier_ok, f"{_WHERE}, identifier_ok")
+    chosen = pick(source.columns, options.columns, f"{_WHERE}, columns") or [
         p.column
         for p in profiles
         if (p.role[0] not in ("identifier", "weight") or p.column in allowed) and p.column not in by
@@ -176,19 +189,19 @@ def _scales(warehouse: DuckDBWarehouse, source: Source, values: Mapping[str, Any
     if not chosen:
         raise InputError(_WHERE, "there must be columns to anonymize", "none", "Name them with --columns a,b")
     proposed = {p.column.name: p.scale[0] for p in profiles}
-    found = split_scales(chosen, proposed, values["numeric"], values["nominal"], _WHERE)
+    found = split_scales(chosen, proposed, options.numeric, options.nominal, _WHERE)
     return Scales(*(tuple(c.name for c in columns) for columns in (*found, by)))
 
 
-def _candidates(values: Mapping[str, Any]) -> Iterator[Candidate]:
+def _candidates(options: CompareOptions) -> Iterator[Candidate]:
     """Yield every method with every k it can take."""
     where = f"{_WHERE}, k"
     sizes = []
-    for text in values["k"]:
+    for text in options.k:
         if not re.fullmatch(r"\s*\d{1,9}\s*", text):
             raise ParameterError(where, "must be whole numbers of at least 2, as in 3,5,10", repr(text))
         sizes.append(int(text))
-    texts = specifications(values["methods"])
+    texts = specifications(options.methods)
     if not texts:
         raise ParameterError(f"{_WHERE}, methods", "at least one method is needed", "none")
     for text in texts:
@@ -202,19 +215,19 @@ def _candidates(values: Mapping[str, Any]) -> Iterator[Candidate]:
 
 
 def _tried(
-    candidates: Sequence[Candidate], values: Mapping[str, Any], scales: Scales, progress: Progress
+    candidates: Sequence[Candidate], options: CompareOptions, scales: Scales, progress: Progress
 ) -> Iterable[tuple[Candidate, dict[str, Any]]]:
     """Yield what was measured of every candidate, in order."""
-    if values["jobs"] == 1 or len(candidates) == 1:
+    if options.jobs == 1 or len(candidates) == 1:
         for candidate in candidates:
-            yield candidate, _try(candidate, values, scales, progress)
+            yield candidate, _try(candidate, options, scales, progress)
         return
     import multiprocessing
 
     # Spawned: a forked process would share the threads' locks of the database library.
     context = multiprocessing.get_context("spawn")
-    tasks = [(candidate, dict(values), scales) for candidate in candidates]
-    workers = min(values["jobs"], len(tasks))
+    tasks = [(candidate, options, scales) for candidate in candidates]
+    workers = min(options.jobs, len(tasks))
     with (
         context.Pool(workers, initializer=_leave_interrupts_to_the_parent) as pool,
         progress.stage("try candidates", len(tasks), unit="candidates"),
@@ -228,50 +241,45 @@ def _leave_interrupts_to_the_parent() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _try_alone(task: tuple[Candidate, dict[str, Any], Scales]) -> dict[str, Any]:
+def _try_alone(task: tuple[Candidate, CompareOptions, Scales]) -> dict[str, Any]:
     return _try(*task, Progress(enabled=False))
 
 
-def _try(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> dict[str, Any]:
+def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> dict[str, Any]:
     """Run a candidate in memory and measure it; what the method cannot do is told, not raised."""
 
     started = time.perf_counter()
-    machine = {name: values[name] for name in common.names(common.MACHINE)}
     try:
-        with open_warehouse(values["db"], read_only=True, progress=progress, **machine) as warehouse:
-            source = _source(warehouse, values)
-            run = anonymized(_job(candidate, values, scales, progress), warehouse, source)
+        with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+            source = _source(warehouse, options)
+            run = anonymized(_job(candidate, options, scales, progress), warehouse, source)
             seconds = time.perf_counter() - started
-            return {**_measured(run, candidate, scales, values["sample"]), "seconds": round(seconds, 3)}
+            return {**_measured(run, candidate, scales, options.sample), "seconds": round(seconds, 3)}
     except SqlmicroError as error:
         return {"error": str(error)}
 
 
-def _source(warehouse: DuckDBWarehouse, values: Mapping[str, Any]) -> Source:
+def _source(warehouse: DuckDBWarehouse, options: CompareOptions) -> Source:
 
-    attach.attach(warehouse, values["attach"])
-    source = find_source(warehouse, values["table"], common.reader_options(dict(values)))
+    attach.attach(warehouse, options.attach)
+    source = find_source(warehouse, options.table, options)
     warehouse.seal()
     return source
 
 
-def _job(candidate: Candidate, values: Mapping[str, Any], scales: Scales, progress: Progress) -> Job:
+def _job(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> Job:
     """Return the job of the candidate's own command, everything else dropped."""
-    names = (*_SHARED, *common.names(common.SEED), *common.names(common.IDENTIFIERS))
-    shared = {name: values[name] for name in names}
-    given = {parameter.name: parameter.default for parameter in JOB_OPTIONS} | {"rest": "drop"} | shared
-    method = find(candidate.method)
-    settings = {**candidate.settings, **_told(method, candidate.settings, scales)}
-    given["keep"] = settings.pop("keep", ())
-    if method.takes("nulls"):
-        settings["nulls"] = values["nulls"]
-    step = Step(method.name, settings, method.name)
+    method, told = find(candidate.method), _told(find(candidate.method), candidate.settings, scales)
+    given = carried(JobOptions, options, rest="drop", keep=told.pop("keep", ()))
+    columns, by = (told.pop(name, ()) for name in ("columns", "by"))
+    nulls = options.nulls if method.takes("nulls") else None
+    step = Step(method, method.name, {**candidate.settings, **told}, columns, by, nulls)
     return Job(given, (step,), _WHERE, progress)
 
 
-def _told(method: Method, given: Mapping[str, Any], scales: Scales) -> dict[str, Any]:
+def _told(method: Method, given: Mapping[str, object], scales: Scales) -> dict[str, tuple[str, ...]]:
     """Return the columns and scales that a method is told, under the options it has."""
-    told: dict[str, Any] = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
+    told = {"columns": (*scales.numeric, *scales.nominal)} if method.takes("columns") else {}
     if scales.by:  # released as they are, whatever the method makes of them: what is compared has the same columns
         told["by" if method.takes("by") else "keep"] = scales.by
     known = {parameter.name for parameter in method.settings}
@@ -331,34 +339,34 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
 
 
 def _row(
-    number: int, candidate: Candidate, found: dict[str, Any], values: Mapping[str, Any], scales: Scales
+    number: int, candidate: Candidate, found: dict[str, Any], options: CompareOptions, scales: Scales
 ) -> dict[str, Any]:
     row = {
-        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.settings.get("k"),
+        "candidate": number, "label": candidate.label, "method": candidate.method, "k": candidate.k,
         "parameters": candidate.settings, "columns": [], "risk": None, "loss": None, "front": False, "on_map": False,
         **found,
     }  # fmt: skip
-    return {**row, "command": command(candidate, values, scales)}
+    return {**row, "command": command(candidate, options, scales)}
 
 
-def command(candidate: Candidate, values: Mapping[str, Any], scales: Scales) -> str:
+def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> str:
     """Return the command line that makes the release of a candidate.
 
-    >>> values = {"db": "w.duckdb", "table": "persons", "nulls": "keep"}
-    >>> command(Candidate("mdav", "mdav", {"k": 3}), values, Scales(("age", "net income"), ("town",), ()))
+    >>> options = CompareOptions(db="w.duckdb", table="persons", nulls="keep")
+    >>> command(Candidate("mdav", "mdav", {"k": 3}), options, Scales(("age", "net income"), ("town",), ()))
     "sqlmicro mdav --db w.duckdb --table persons --columns 'age,net income,town' --nominal town --nulls keep --k 3"
     """
     method = find(candidate.method)
     words = ["sqlmicro", method.name]
-    for name in ("db", "table"):
-        words += [f"--{name}", str(values[name])] if values.get(name) else []
+    for name, given in (("db", options.database), ("table", options.table)):
+        words += [f"--{name}", str(given)] if given else []
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
-    if values.get("identifier_ok"):
-        words += ["--identifier-ok", _comma_list(values["identifier_ok"])]
-    if values["nulls"] and method.takes("nulls"):
-        words += ["--nulls", values["nulls"]]
-    words += ["--row-key", _comma_list(values["row_key"])] if values.get("row_key") else []
+    if options.identifier_ok:
+        words += ["--identifier-ok", _comma_list(options.identifier_ok)]
+    if options.nulls and method.takes("nulls"):
+        words += ["--nulls", options.nulls]
+    words += ["--row-key", _comma_list(options.row_key)] if options.row_key else []
     for parameter in method.settings:
         value = candidate.settings.get(parameter.name)
         if value is True:

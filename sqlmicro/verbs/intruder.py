@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.params import settle
+from sqlmicro.options.params import carried
 from sqlmicro.reports.charts import pareto
-from sqlmicro.verbs.attack import attack_options, attack_values, strongest
+from sqlmicro.reports.facts import ReportOptions
+from sqlmicro.verbs.attack import AttackOptions, attack_values, strongest
 
 if TYPE_CHECKING:
     from sqlmicro.audits.verdict import Verdict
@@ -18,13 +19,13 @@ MOST_RELEASES = 20
 """So many releases of one source are on its map at most, the newest."""
 
 
-def attack(facts: dict[str, Any], verdict: Verdict, values: Mapping[str, Any], progress: Progress) -> None:
+def attack(facts: dict[str, Any], verdict: Verdict, options: ReportOptions, progress: Progress) -> None:
     """Attack the release with its original in hand; what came of it goes into the facts and the verdict."""
 
-    if facts["original"] is None or not values["sample"]:
+    if facts["original"] is None or not options.sample:
         return
     try:
-        report = _attacked(facts["original"], facts["table"], values, progress)
+        report = _attacked(facts["original"], facts["table"], options, progress)
     except (InputError, ParameterError) as error:
         facts["no_attacks"] = str(error).rstrip(".")
         return
@@ -37,9 +38,7 @@ def attack(facts: dict[str, Any], verdict: Verdict, values: Mapping[str, Any], p
     facts["verdict"] = verdict.after(strongest(report)).told()
 
 
-def place(
-    facts: dict[str, Any], known: Mapping[str, Any] | None, values: Mapping[str, Any], progress: Progress
-) -> None:
+def place(facts: dict[str, Any], known: Mapping[str, Any] | None, options: ReportOptions, progress: Progress) -> None:
     """Put the releases of one source on a map: those with the same columns, linked in the same way.
 
     Risk is the share of the records that distance-based linkage links. Loss is the mean over the columns: IL of
@@ -47,18 +46,20 @@ def place(
     measured, as for numbers recoded to ranges, there is no place on the map.
     """
 
-    if known is None or facts["original"] is None or not values["sample"]:
+    if known is None or facts["original"] is None or not options.sample:
         return
     own = _columns(next(row for row in known["siblings"] if row["id"] == known["id"]), facts)
-    points, match = [], {name.lower() for name in values["match"]}
+    points, match = [], {name.lower() for name in options.match}
     for row in known["siblings"][-MOST_RELEASES:]:
         changed = {name for step in row["parameters"]["steps"] for name in step["columns"]} & set(own)
         if _columns(row, facts) != own or not changed <= set(row["loss_by_column"]):
             facts["other_candidates"].append(row["target"])
             continue
-        asked = {"columns": tuple(name for name in own if name.lower() not in match), "attack": ("distance-linkage",)}
+        columns = tuple(name for name in own if name.lower() not in match)
         try:
-            (linked,) = _attacked(facts["original"], row["target"], {**values, **asked}, progress)["attacks"]
+            (linked,) = _attacked(
+                facts["original"], row["target"], options, progress, columns=columns, attack=("distance-linkage",)
+            )["attacks"]
         except (InputError, ParameterError):  # it is gone, or is another table by now
             continue
         loss = sum(row["loss_by_column"].get(name, 0.0) for name in own) / len(own)
@@ -77,8 +78,8 @@ def _columns(row: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     return sorted({*worked_on, *given["kept"]} - apart)
 
 
-def _attacked(original: str, release: str, values: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-
-    options = attack_options()
-    given = {option.name: values[option.name] for option in options if option.name in values}
-    return attack_values(settle(options, given | {"original": original, "release": (release,)}, "report"), progress)
+def _attacked(
+    original: str, release: str, options: ReportOptions, progress: Progress, **asked: object
+) -> dict[str, Any]:
+    """Attack a release with what a report was told of it, and return what came of it."""
+    return attack_values(carried(AttackOptions, options, original=original, release=(release,), **asked), progress)

@@ -12,7 +12,7 @@ import importlib.util
 import os
 import pkgutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -34,7 +34,7 @@ class Part:
 
     verb: str
     columns: tuple[str, ...] = _NUMBERS
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
     few: bool = False
     needs: str = ""
 

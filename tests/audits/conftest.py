@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from sqlmicro.audits import inputs, runner
-from sqlmicro.audits.inputs import audit_options
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.options.params import settle
+from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.params import take
 
 Rows = Sequence[tuple[Any, ...]]
 Audit = Callable[..., dict[str, list[dict[str, Any]]]]
@@ -20,7 +20,7 @@ Audit = Callable[..., dict[str, list[dict[str, Any]]]]
 
 @pytest.fixture(scope="session")
 def warehouse() -> Iterator[DuckDBWarehouse]:
-    with open_warehouse(None, threads=1) as opened:
+    with open_warehouse(None, machine=MachineOptions(threads=1)) as opened:
         yield opened
 
 
@@ -37,11 +37,10 @@ def audit(warehouse: DuckDBWarehouse) -> Audit:
                 records = ", ".join("(" + ", ".join(f"${next(marks)}" for _ in row) + ")" for row in rows)
                 given_values = [value for row in rows for value in row]
                 warehouse.insert("test", f"INSERT INTO {name} VALUES {records}", given_values)
-        shared = dict.fromkeys(("delimiter", "quote", "null_string", "decimal", "encoding"))
-        values = {**settle(audit_options(), {**given, "measure": tuple(measure)}, "test"), **shared, "table": "release"}
-        subject = inputs.subject(warehouse, values)
+        options = take(inputs.AuditStep, {**given, "measure": tuple(measure)}, "test")
+        subject = inputs.subject(warehouse, "release", options)
         found: dict[str, list[dict[str, Any]]] = {}
-        for row in runner.run(subject, values["measure"], inputs.thresholds(values), values):
+        for row in runner.run(subject, options.measure, options.thresholds, options.settings):
             found.setdefault(row["check"], []).append(row)
         return found
 

@@ -129,7 +129,7 @@ def _list(kind: str, literals: Iterable[str]) -> str:
 
 def subject(warehouse: DuckDBWarehouse, source: str, batch: Batch, nulls: Nulls) -> Subject:
     """Return the stacked tables as an audit sees them."""
-    release = table(find_source(warehouse, source, {}))
+    release = table(find_source(warehouse, source))
     own = {column.name: column for column in release.columns}
     quasi = tuple(own[name] for name in ("t", *(f"q{i}" for i in range(len(batch.kinds)))))
     return Subject(warehouse, release, quasi, (own["s"], own["income"]), own["w"], nulls=nulls, numeric=("income",))

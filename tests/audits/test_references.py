@@ -13,10 +13,9 @@ import pytest
 
 import sqlmicro
 from sqlmicro.audits import inputs
-from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.subject import Subject
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.options.params import settle
+from sqlmicro.options.params import take
 
 from .conftest import Audit
 
@@ -48,9 +47,7 @@ def missing(data_folder: Path, reference_folder: Path, tmp_path_factory: pytest.
 
 
 def subject(warehouse: DuckDBWarehouse, path: Path, **given: Any) -> Subject:
-    reader = dict.fromkeys(("delimiter", "quote", "null_string", "decimal", "encoding"))
-    values = settle(audit_options(), {"quasi": KEYS, **given}, "test")
-    return inputs.subject(warehouse, {**values, **reader, "table": str(path)})
+    return inputs.subject(warehouse, str(path), take(inputs.AuditStep, {"quasi": KEYS, **given}, "test"))
 
 
 def by_key(

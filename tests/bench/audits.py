@@ -8,9 +8,7 @@ import argparse
 from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import inputs, runner
-from sqlmicro.audits.inputs import audit_options
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.options.params import settle
 
 _TABLE = """CREATE TABLE people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,
@@ -38,9 +36,8 @@ def main():
                 warehouse.query("bench", text)
 
             def run(check, warehouse=warehouse, **roles):
-                reader = dict.fromkeys(("delimiter", "quote", "null_string", "decimal", "encoding"))
-                values = {**settle(audit_options(), roles, "bench"), **reader, "table": "people"}
-                (row,) = runner.run(inputs.subject(warehouse, values), [check], {}, values)
+                subject = inputs.subject(warehouse, "people", inputs.SubjectOptions(**roles))
+                (row,) = runner.run(subject, [check], {}, {})
                 assert row["status"] == "measured", row
 
             functions = {"group_by": group_by}

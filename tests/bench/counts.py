@@ -28,7 +28,7 @@ def main():
     for rows in given.rows:
         with open_warehouse(None) as warehouse:
             warehouse.query("bench", _TABLE, n=rows)
-            source = find_source(warehouse, "people", {})
+            source = find_source(warehouse, "people")
             six, four = list(source.columns), list(source.columns)[:4]
 
             def cells(into="cells", warehouse=warehouse, source=source, six=six):

@@ -88,8 +88,8 @@ def main():
                     "FROM range({{ n }}) t(i)",
                     n=rows,
                 )
-                source = find_source(warehouse, "people", {})
-                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+                source = find_source(warehouse, "people")
+                roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
                 with Measure() as loading:
                     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
                 method = find("individual-ranking")

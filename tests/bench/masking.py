@@ -13,6 +13,7 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
+from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
@@ -68,10 +69,10 @@ def main():
     given = parser.parse_args()
     os.environ.setdefault("SQLMICRO_PSEUDONYM_KEY", "a key for the benchmark")
     for rows in given.rows:
-        with open_warehouse(None, memory_limit=given.memory_limit) as warehouse:
+        with open_warehouse(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
-            source = find_source(warehouse, "people", {})
-            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan("main.people", (), (), ())
+            source = find_source(warehouse, "people")
+            roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())
             run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]

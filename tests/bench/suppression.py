@@ -30,9 +30,9 @@ READINGS = ["own-value", "wildcard"]
 
 def suppress(warehouse, table, columns, **settings):
     """Return what was noted, and the measure of the method alone: loading the table into staging is not in it."""
-    source = find_source(warehouse, table, {})
+    source = find_source(warehouse, table)
     chosen = [column for column in source.columns if column.name in columns]
-    roles, plan = Roles(tuple(source.columns), (), ()), secrets.Plan(source.identity, (), (), ())
+    roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe(source.identity, (), (), ())
     run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
     method = find("suppress")
     work = Work(

@@ -68,7 +68,7 @@ def found(labelled: list[Labelled]) -> list:
                 for n in table.values()
             }
             name = warehouse.load(pa.table(filled), "records", "")
-            source = find_source(warehouse, f'"{name.catalog}"."main"."records"', {})
+            source = find_source(warehouse, f'"{name.catalog}"."main"."records"')
             for column, seen in scan.seen(warehouse, source, source.columns).items():
                 results[table[column.name.lower()]] = seen.finding
     return results

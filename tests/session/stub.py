@@ -4,7 +4,7 @@ from typing import Literal, get_args, get_origin
 
 from sqlmicro import api
 from sqlmicro.options import common
-from sqlmicro.options.params import REQUIRED, Parameter
+from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
 from sqlmicro.session.methods import OTHERS, RECORDS, declared, positional
 
@@ -76,9 +76,10 @@ def typed_dict(name: str, base: str, parameters: tuple[Parameter, ...]) -> str:
 def stub() -> str:
     """Return the text of the stub."""
     known = methods()
-    vectors = common.names(common.RECORDS)
+    records = parameters(common.RecordOptions)
+    vectors = common.names(records)
     shared = tuple(p for p in declared("mdav") if p.name in SHARED)
-    text = HEAD + typed_dict("Shared", "TypedDict", shared) + typed_dict("Vectors", "Shared", common.RECORDS)
+    text = HEAD + typed_dict("Shared", "TypedDict", shared) + typed_dict("Vectors", "Shared", records)
     text += "class Verbs:\n" + PRIVATE
     for name in (*known, *OTHERS):
         own = list(declared(name))
@@ -94,9 +95,14 @@ def stub() -> str:
         signature = "".join(
             f"\n        {line}," if not line.startswith("**") else f"\n        {line}" for line in lines
         )
-        summary = (api.verbs()[name][1].__doc__ or "").strip().splitlines()[0]
+        summary = api.verbs()[name].text.splitlines()[0]
         text += f'    def {name.replace("-", "_")}({signature}\n    ) -> {returns}:\n        """{summary}"""\n\n'
     return text.rstrip() + "\n" + TAIL
 
 
-SHARED = tuple(option.name for option in (*common.COLUMNS, *common.RUN, *common.READER) if option.name not in EXPLICIT)
+SHARED = tuple(
+    option.name
+    for group in (common.ColumnOptions, common.RunOptions, common.ReaderOptions)
+    for option in parameters(group)
+    if option.name not in EXPLICIT
+)

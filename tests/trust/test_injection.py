@@ -18,7 +18,8 @@ from typer.testing import CliRunner
 import sqlmicro
 from sqlmicro import api
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.options.params import Parameter, settle
+from sqlmicro.options.common import MethodOptions
+from sqlmicro.options.params import Parameter, parameters
 from sqlmicro.registry import methods
 
 from .hostile import CANARY, Watched, connect, names, outcome, quoted, texts, watched
@@ -52,14 +53,11 @@ def _world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def verb(name: str, /, **given: Any) -> str:
     """Run a verb as Python or a job file would, and return what it said."""
-    declared, action = api.verbs()[name]
-    known = {parameter.name for parameter in declared}
+    named = api.verbs()[name]
+    known = {parameter.name for parameter in named.parameters}
     counted["runs"] += 1
 
-    def settled(values: dict[str, Any], progress: Any) -> dict[str, Any]:
-        return action(settle(declared, values, name), progress)
-
-    said = outcome(settled, {key: value for key, value in given.items() if key in known})
+    said = outcome(named.run, {key: value for key, value in given.items() if key in known})
     counted["done"] += not said.startswith("refused")
     return said
 
@@ -95,7 +93,7 @@ def relations(db: str) -> set[str]:
 def options_of(name: str, columns: list[str]) -> dict[str, Any]:
     """Return what a method needs: columns it can work on, and a few of its settings that take names."""
     x, y, c, d, *_ = columns
-    declared = {parameter.name for parameter in api.verbs()[name][0]}
+    declared = {parameter.name for parameter in api.verbs()[name].parameters}
     used = [c, d] if name in TEXT_METHODS else [x] if name == "optimal-univariate" else [x, y]
     own: dict[str, Any] = {"importance": [f"{x}=2"], "width": [f"{x}=0.5", f"{y}=2"], "nominal": [], "k": 2}
     if name in ("safe", "mdav", "suppress"):
@@ -175,10 +173,10 @@ def plain() -> dict[str, Any]:
 
 def wrong_places(name: str, given: dict[str, Any]) -> Iterator[tuple[Parameter, dict[str, Any]]]:
     """Yield every parameter of a verb that takes text, and the other options to give with it."""
-    for parameter in api.verbs()[name][0]:
+    for parameter in api.verbs()[name].parameters:
         if parameter.base is not str and not parameter.many:
             continue
-        if name in methods() and name not in ("mdav", "generalize") and parameter in api.METHOD_OPTIONS:
+        if name in methods() and name not in ("mdav", "generalize") and parameter in parameters(MethodOptions):
             continue  # one code reads them for all methods
         others = {**given, **(options_of(name, ["x", "y", "c", "d"]) if name in methods() else {})}
         if name == "register":
@@ -392,7 +390,7 @@ def test_a_sealed_database_reaches_no_other_file_and_takes_no_setting(tmp_path: 
     inside.mkdir()
     Path("b1.csv").write_text("x\n1\n")
     with open_warehouse(given["db"]) as warehouse:
-        find_source(warehouse, "b[1].csv" if Path("b[1].csv").exists() else "b?.csv", {})
+        find_source(warehouse, "b[1].csv" if Path("b[1].csv").exists() else "b?.csv")
         warehouse.seal(inside)
         refused = [
             *(f"SELECT * FROM {lit(name)}" for name in ("canary.csv", "canary.parquet", "canary.json", "records.csv")),

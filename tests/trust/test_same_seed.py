@@ -375,7 +375,7 @@ def test_keys_are_hmacs_of_the_secret() -> None:
     text = json.dumps(["draws", "main.p", own, ["age"], []], sort_keys=True)
     expected = hmac.new(key.value.encode(), text.encode(), "sha256").hexdigest()[:32]
     assert key.draws("main.p", task, ["age"]) == expected
-    plan = secrets.Plan("main.p", (), (), (task,))
+    plan = secrets.Recipe("main.p", (), (), (task,))
     others = {
         key.draws("main.q", task, ["age"]), key.draws("main.p", task, ["sex"]), key.draws("main.p", task, ["age"], 1),
         key.order(plan, b"1", b"1"), key.order(plan, b"1", b"2"), key.order(plan, b"2", b"1"),

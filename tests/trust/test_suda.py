@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 
 import sqlmicro
 from sqlmicro.audits import inputs
-from sqlmicro.audits.inputs import audit_options
 from sqlmicro.audits.suda import Weigh, dis_suda, elliot, ihsn, scores, units
 from sqlmicro.cli import app
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.options.params import settle
+from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.params import take
 
 Rows = Sequence[Sequence[Any]]
 GUIDELINE = [
@@ -47,7 +47,7 @@ BOOK = [
 
 @pytest.fixture(scope="module")
 def warehouse() -> Iterator[DuckDBWarehouse]:
-    with open_warehouse(None, threads=1) as opened:
+    with open_warehouse(None, machine=MachineOptions(threads=1)) as opened:
         yield opened
 
 
@@ -69,9 +69,7 @@ def by_record(
     """Return the score of every record, in order; of its entity's combination, where entities are counted."""
     names = load(warehouse, rows)
     quasi = tuple(name for name in names if name != given.get("entity"))
-    shared = dict.fromkeys(("delimiter", "quote", "null_string", "decimal", "encoding"))
-    values = {**settle(audit_options(), {"quasi": quasi, **given}, "test"), **shared, "table": "release"}
-    subject = inputs.subject(warehouse, values)
+    subject = inputs.subject(warehouse, "release", take(inputs.AuditStep, {"quasi": quasi, **given}, "test"))
     found = scores(subject, size or len(quasi), weigh)
     same = " AND ".join(f"u.{name} IS NOT DISTINCT FROM r.{name}" for name in quasi)
     text = f"""SELECT r.number, max(coalesce(s.score, 0)) FROM memory.main.release AS r

@@ -1,0 +1,182 @@
+"""The plan of a job: what is done to which columns, what it promises, what is made on the way and where it goes.
+
+A job becomes a plan before a record is read. `explain` tells it, the engines follow it. What only the values can tell
+is settled by looking at a sample of them, which gives another plan: `looked_at`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlmicro.database.columns import Column, Roles, names_of, settle_roles
+from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import JobError, ParameterError
+from sqlmicro.identifiers import scan
+from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, roles_of
+from sqlmicro.jobs.steps import Gate, Job
+from sqlmicro.options.common import JobOptions, PublishSettings
+from sqlmicro.options.params import settle
+from sqlmicro.pipeline import LOADED, PlannedStep, Relation
+from sqlmicro.system.secrets import Recipe, repeated
+from sqlmicro.work import Claim
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done to one table.
+
+    `columns` are those of the table, or, where nothing is `known` of it, those that the job names. `left` are named
+    nowhere.
+    """
+
+    job: Job
+    columns: tuple[Column, ...]
+    known: bool
+    roles: Roles
+    left: tuple[Column, ...]
+    steps: tuple[PlannedStep, ...]
+
+    @property
+    def options(self) -> JobOptions:
+        """What holds for all steps: the table and how it is read, the machine, the seed, the engine."""
+        return self.job.options
+
+    @property
+    def gates(self) -> tuple[Gate, ...]:
+        """What the release must pass before it is published."""
+        return self.job.gates
+
+    @property
+    def publish(self) -> PublishSettings:
+        """Where the release goes."""
+        return self.job.publish
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """What the steps promise."""
+        return tuple(step.claim for step in self.steps)
+
+    @property
+    def worked_on(self) -> tuple[Column, ...]:
+        """Every column that a step works on, strata included."""
+        return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))
+
+    @property
+    def accepted(self) -> set[str]:
+        """The columns, in small letters, that may single out records: those named for it, and weights."""
+        weights = [name for step in self.steps for name in step.weights]
+        weights += [gate.options.weight for gate in self.gates if gate.options.weight]
+        return {name.lower() for name in (*self.options.accept_unique, *weights)}
+
+    @property
+    def takes_rest(self) -> bool:
+        """Whether a step works on every column that is named nowhere and is no direct identifier."""
+        return any(step.takes_rest for step in self.job.steps)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """What is made in staging, in order, up to the records of the release."""
+        return (*LOADED, *(relation for step in self.steps for relation in step.relations))
+
+    @property
+    def keeps_candidates(self) -> bool:
+        """Whether the releases that the last step could have chosen are published too."""
+        return any(step.keeps_candidates for step in self.job.steps)
+
+    def apart_from(self, step: PlannedStep) -> list[PlannedStep]:
+        """Return the steps whose columns a step that takes the rest leaves alone: those before it, and pseudonyms."""
+        return [other for other in self.steps if other.number < step.number or other.method.makes_pseudonyms]
+
+    def recipe(self, source: Source) -> Recipe:
+        """Return what decides the release besides its input and the key."""
+        tasks = tuple(step.task for step in self.steps)
+        return Recipe(source.identity, names_of(self.roles.dropped), names_of(self.roles.row_key), tasks)
+
+
+def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
+    """Return the plan of a job over a table with these columns, or over one of which nothing is known.
+
+    Columns without a role are no error yet.
+
+    Raises
+    ------
+    ParameterError, JobError
+        When a column is not there, is named twice or has two roles, or a setting cannot be.
+    """
+    own = named(job) if columns is None else tuple(columns)
+    roles, left = roles_of(job, own)
+    _refuse_candidates(job)
+    treated = set(pseudonyms(own, job))
+    steps: list[PlannedStep] = []
+    for number, step in enumerate(job.steps, 1):
+        on, by = picked(own, step)
+        if step.takes_rest:
+            on = [column for column in own if column in roles.used and column not in (*by, *treated)]
+        both = [column for column in on if column in by]
+        if both:
+            got = f"{', '.join(names_of(both))} in both --columns and --by"
+            raise ParameterError(step.where, "a stratum is not anonymized", got)
+        settings = settle(step.method.settings, step.settings, step.where)
+        nulls = step.nulls or step.method.nulls
+        steps.append(PlannedStep(number, step.method, settings, tuple(on), tuple(by), nulls, step.where, step.weights))
+        treated |= set(on)
+    return Plan(job, own, columns is not None, roles, left, _told_apart(steps))
+
+
+def compiled(job: Job, source: Source) -> Plan:
+    """Return the plan of a job over a table that was found; every column has a role.
+
+    Raises
+    ------
+    InputError
+        When a column has none: nothing is released by oversight.
+    """
+    plan = drafted(job, source.columns)
+    roles = plan.roles
+    settle_roles(plan.columns, roles.used, roles.kept, roles.dropped, None)
+    return plan
+
+
+def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
+    """Return the plan once a sample of the values was looked at: a step that takes the rest leaves out identifiers.
+
+    Raises
+    ------
+    InputError
+        When a direct identifier would be released as it is, or take part as if it were none.
+    """
+    roles, region = plan.roles, plan.options.region
+    if plan.takes_rest:
+        profiles = {profile.column: profile for profile in scan.profiles(warehouse, source, region)}
+        found = tuple(
+            column for column in plan.left
+            if profiles[column].role[0] == "identifier" and column not in roles.allowed
+        )  # fmt: skip
+        used = tuple(column for column in roles.used if column not in found)
+        roles = replace(roles, used=used, dropped=(*roles.dropped, *found), identifiers=found)
+        seen = {column: profile.seen for column, profile in profiles.items()}
+    else:
+        seen = scan.seen(warehouse, source, roles.released, region)
+    roles = replace(roles, seen=tuple((column, seen[column]) for column in roles.released))
+    refuse_direct(plan.columns, roles, plan.job)
+    steps = [
+        replace(step, columns=tuple(column for column in step.columns if column not in roles.identifiers))
+        for step in plan.steps
+    ]
+    return replace(plan, roles=roles, steps=_told_apart(steps))
+
+
+def _told_apart(steps: Sequence[PlannedStep]) -> tuple[PlannedStep, ...]:
+    """Return the steps, each with the number of equal ones before it: it draws other random numbers."""
+    tasks = repeated(replace(step, repeated=0).task for step in steps)
+    return tuple(replace(step, repeated=task.repeated) for step, task in zip(steps, tasks, strict=True))
+
+
+def _refuse_candidates(job: Job) -> None:
+    """Refuse to keep the candidates of a step that others follow: they are no whole releases."""
+    for step in job.steps[:-1]:
+        if step.keeps_candidates:
+            where = f"{step.where}, key 'keep_candidates'"
+            raise JobError(where, "goes with the last step that changes records", "other steps after it")

@@ -1,0 +1,96 @@
+"""What becomes of missing values before a step: refused, left out, values of their own, or grouped by their pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlmicro.database.columns import Column, names_of
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.missing import coarsen, counted
+from sqlmicro.system.secrets import Task
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import PlannedStep, Run
+
+NULLS = ("error", "keep", "suppress", "pattern")
+
+
+def settle(run: Run, planned: PlannedStep) -> tuple[Name, list[str]]:
+    """Check the columns for missing and infinite values; return the relation to work on, and its further strata.
+
+    Raises
+    ------
+    InputError
+        When values are missing that may not be, no record is left, or a number is not finite.
+    """
+    method, columns, nulls, where = planned.method, planned.columns, planned.nulls, planned.where
+    if nulls not in NULLS:
+        raise ParameterError(f"{where}, nulls", f"must be one of {', '.join(NULLS)}", repr(nulls))
+    missing = _missing(run, columns, where)
+    if not missing:
+        return run.current, []
+    if nulls == "error":
+        raise InputError(
+            where,
+            "the columns must have no missing values",
+            "NULL in " + ", ".join(f"{column.name} ({count:,})" for column, count in missing.items()),
+            "Choose --nulls pattern (group only records with the same columns missing: none is filled in), keep (NULL "
+            "is a value of its own), or suppress (leave these records out of the release)",
+        )
+    if nulls == "suppress":
+        before = run.warehouse.count(run.current)
+        run.current = run.warehouse.run(
+            "load/complete_rows.sql", f"complete_{planned.number}", typed=run.current, columns=columns
+        )
+        after = run.warehouse.count(run.current)
+        run.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
+        if after == 0:
+            raise InputError(where, "some records must have no missing values", "none", "Use --nulls pattern or keep")
+    if nulls == "pattern" and method.promise == "record":
+        return _by_pattern(run, planned, [columns]), ["pattern"]
+    if nulls == "pattern" and method.promise == "column":
+        return _by_pattern(run, planned, [[column] for column in missing]), []
+    return run.current, []
+
+
+def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, int]:
+    """Return how many values are missing of the columns that lack some; refuse numbers without arithmetic."""
+    floats = [
+        column
+        for column in columns
+        if column.family in ("float", "date", "timestamp", "timestamptz") or column.staged in run.widened
+    ]
+    others = [column for column in columns if column not in floats]
+    rows = run.warehouse.rows("load/gaps.sql", typed=run.current, floats=floats, others=others)
+    found = {name: (nulls, unusable) for name, nulls, unusable in rows}
+    infinite = [f"{column.name} ({found[column.name][1]:,})" for column in columns if found[column.name][1]]
+    if infinite:
+        raise InputError(
+            where,
+            "numbers must be finite and below 1e150",
+            "NaN, infinite or larger values in " + ", ".join(infinite),
+            "Replace them by NULL, or leave these columns out of --columns",
+        )
+    return {column: found[column.name][0] for column in columns if found[column.name][0]}
+
+
+def _by_pattern(run: Run, planned: PlannedStep, blocks: Sequence[Sequence[Column]]) -> Name:
+    """Return the records with patterns of missing values that k share, in each block of columns; say what it cost."""
+    relation, records, values = run.current, 0, 0
+    by, k = planned.by, planned.k
+    for number, block in enumerate(blocks, 1):
+        others = [column for column in run.roles.released if column not in block]
+        prefix = f"missing_{planned.number}_{number}"
+        task = Task("missing values", names_of(block), names_of(by), "pattern", {"k": k})
+        stream = f"sqlmicro_{prefix}"
+        run.warehouse.set_key(stream, run.key.draws(run.source.identity, task, names_of(block)))
+        found = coarsen.by_pattern(run.warehouse, relation, block, others, by, k, prefix, stream)
+        relation, records, values = found.relation, records + found.records, values + found.values
+    cost = f"{counted.number(values, 'value')} of {counted.number(records, 'record')}" if values else "no other value"
+    run.notes.append(
+        f"--nulls pattern: no missing value was filled in and {cost} taken out, so that at least k = {k} records lack "
+        "the same"
+    )
+    return relation

@@ -1,0 +1,108 @@
+"""A verb: what the command line, Python and job files call by one name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from sqlmicro.options.common import MethodOptions
+from sqlmicro.options.docstrings import numpydoc
+from sqlmicro.options.params import Parameter, filled, parameters, settle, take
+from sqlmicro.registry import Method
+from sqlmicro.system.progress import Progress
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
+
+
+@dataclass(frozen=True)
+class Verb(Generic[T]):
+    """A verb: its name, the class of its options, and the function that does it."""
+
+    name: str
+    options: type[T]
+    action: Callable[[T, Progress], dict[str, Any]]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What may be given."""
+        return parameters(self.options)
+
+    @property
+    def text(self) -> str:
+        """What it does."""
+        return inspect.cleandoc(self.action.__doc__ or "")
+
+    @property
+    def description(self) -> str:
+        """What it does, with the notes of its docstring."""
+        return self.text
+
+    def take(self, given: Mapping[str, object], where: str = "") -> T:
+        """Return what was given as options, or raise ParameterError."""
+        return take(self.options, given, where or self.name)
+
+    def run(self, given: Mapping[str, object], progress: Progress, where: str = "") -> dict[str, Any]:
+        """Do it with what was given, and return the report."""
+        return self.action(self.take(given, where), progress)
+
+    def function(self) -> Callable[..., dict[str, Any]]:
+        """Return the verb as a Python function with its real signature."""
+        shown = [parameter for parameter in self.parameters if not parameter.param.cli_only]
+        first = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
+
+        def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
+            bound = signature.bind(*args, **kwargs)
+            many = {parameter.name for parameter in shown if parameter.many}
+            given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
+            return self.run(given, Progress(enabled=False))
+
+        signature = inspect.Signature([
+            inspect.Parameter(
+                parameter.name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in first else inspect.Parameter.KEYWORD_ONLY,
+                default=parameter.default, annotation=parameter.type)
+            for parameter in sorted(shown, key=lambda parameter: parameter.name not in first)
+        ], return_annotation=dict[str, Any])  # fmt: skip
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.__name__ = call.__qualname__ = self.name.replace("-", "_")
+        call.__doc__ = numpydoc(self.description, shown, ("dict", "What the command prints with --json."))
+        return call
+
+
+@dataclass(frozen=True)
+class MethodVerb(Verb[MethodOptions]):
+    """The command of a method: its own settings, k first, and of the shared options those that mean something."""
+
+    method: Method
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What may be given."""
+        own = sorted(self.method.settings, key=lambda parameter: parameter.name != "k")
+        return (*own, *(option for option in parameters(self.options) if self.method.takes(option.name)))
+
+    @property
+    def text(self) -> str:
+        """What the method does, in one line."""
+        return self.method.summary
+
+    @property
+    def description(self) -> str:
+        """What the method does, with the notes of its docstring."""
+        return inspect.getdoc(self.method.function) or ""
+
+    def take(self, given: Mapping[str, object], where: str = "") -> MethodOptions:
+        """Return what was given as options, or raise ParameterError."""
+        values = settle(self.parameters, given, where or self.name)
+        own = {parameter.name: values[parameter.name] for parameter in self.method.settings}
+        return replace(filled(self.options, values), settings=own)
+
+
+def _as_names(value: Any) -> Any:
+    """Return one name or several as a tuple."""
+    return (value,) if isinstance(value, str) else value
