@@ -138,6 +138,28 @@ def test_modules_of_ours_are_imported_at_the_head_of_a_file():
     assert not wrong, "load it late through registry.late, and only what is compiled or needs an extra"
 
 
+def test_no_room_takes_what_is_private_to_another():
+    """Compiled loops are called _…_kernels, wherever they are run from."""
+    wrong = []
+    for path in MODULES:
+        here = room(module_of(path))
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom) and own(node.module or ""):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "late":
+                names = [
+                    f"{node.args[0].value}.{name.value}" for name in node.args[1:] if isinstance(name, ast.Constant)
+                ]
+            else:
+                continue
+            private = re.compile(r"_(?!_|\w+_kernels$)")
+            wrong += [
+                f"{path.relative_to(PACKAGE)}:{node.lineno} {name}"
+                for name in names if room(name) != here and any(private.match(part) for part in name.split("."))
+            ]  # fmt: skip
+    assert not wrong
+
+
 def test_heavy_libraries_are_imported_where_they_are_used():
     for path in MODULES:
         heavy = {name.split(".")[0] for name, _, late, typing in imports(path) if not (late or typing)} & HEAVY
@@ -155,7 +177,7 @@ def test_kernels_are_imported_where_they_run():
 
 
 def test_only_the_warehouse_knows_the_database():
-    allowed = {"warehouse.py", "built_ins.py"}
+    allowed = {"duckdb_warehouse.py", "opening.py", "built_ins.py"}
     for path in MODULES:
         if path.name not in allowed:
             assert "duckdb" not in {name.split(".")[0] for name, _, _, typing in imports(path) if not typing}, path

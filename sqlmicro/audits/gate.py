@@ -10,7 +10,6 @@ from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditRow
 from sqlmicro.audits.subject import Subject, Table
 from sqlmicro.database.columns import Column
-from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 
@@ -52,7 +51,7 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[A
     original = Table(run.original, tuple(replace(c, type=before[c.name]) for c in columns if c.name in before))
     population = None
     if options.population:
-        population = inputs.table(find_source(run.warehouse, options.population, name="population_source"))
+        population = inputs.table(run.warehouse.source(options.population, name="population_source"))
     number = (Column("row_id", "BIGINT", "row_id"),)
     subject = Subject(
         run.warehouse,

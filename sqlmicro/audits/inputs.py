@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from sqlmicro.audits import registry
 from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.source import Source, file_format, find_source
+from sqlmicro.database.files import file_format
+from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -132,12 +133,12 @@ def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: Re
     InputError
         For a table that cannot be found or read.
     """
-    release = table(find_source(warehouse, name, reader))
+    release = table(warehouse.source(name, reader))
 
     def other(name: str | None, into: str) -> Table | None:
         if not name:
             return None
-        return table(find_source(warehouse, name, reader if file_format(name) == "csv" else AS_FOUND, into))
+        return table(warehouse.source(name, reader if file_format(name) == "csv" else AS_FOUND, into))
 
     original, population = other(options.original, "original_source"), other(options.population, "population_source")
     chosen = choose(release.columns, options, "audit, --")

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.source import Source, profile_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 

@@ -21,6 +21,8 @@ from sqlmicro.errors import TemplateError
 # What may hold a blank line of its own (a comment, a name, a text) is taken first, and stays.
 _BLANK_LINE = re.compile(r"""(--[^\n]*|"(?:[^"]|"")*"|'(?:[^']|'')*')|\n[ \t]*(?=\n)""")
 HEADER = ("title", "source", "reads", "returns", "params")
+OPTIONAL = ("order",)
+"""The header lines of a template, and the one of those whose result is read by position: how its records are stored."""
 
 
 class Name(NamedTuple):
@@ -156,7 +158,7 @@ def environment() -> Any:
 
 @cache
 def header(template: str) -> dict[str, str]:
-    """Return the five header lines of a template as a dictionary."""
+    """Return the header lines of a template as a dictionary; `order` only where it has one."""
     found: dict[str, str] = {}
     key = ""
     for line in text_of(template).splitlines():
@@ -164,12 +166,17 @@ def header(template: str) -> dict[str, str]:
             break
         text = line.removeprefix("--").strip()
         word, colon, rest = text.partition(":")
-        if colon and word in HEADER:
+        if colon and word in (*HEADER, *OPTIONAL):
             key, text = word, rest.strip()
             found[key] = text
         else:
             found[key] += " " + text
     return found
+
+
+def is_ordered(template: str) -> bool:
+    """Tell whether the order in which the records of a template are stored means something."""
+    return "order" in header(template)
 
 
 def declared_params(template: str) -> frozenset[str]:

@@ -36,7 +36,7 @@ from sqlmicro.system.reporting import WHOLE, named
 if TYPE_CHECKING:
     from sqlmicro.audits.subject import Subject
     from sqlmicro.database.columns import Column
-    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
@@ -181,12 +181,12 @@ class Facts:
     markdown: str | None = field(default=None, metadata=WHOLE)
 
 
-def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
+def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
     ----------
-    warehouse : Warehouse
+    warehouse : DuckDBWarehouse
         Where the release is, opened for reading.
     options : ReportOptions
         The options of `sqlmicro report`.
@@ -265,7 +265,9 @@ def _verdict(subject: Subject, promises: Promises, options: ReportOptions) -> Ve
     return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
 
 
-def _subject(warehouse: Warehouse, options: ReportOptions, known: RecordedRelease | None) -> tuple[Subject, Facts]:
+def _subject(
+    warehouse: DuckDBWarehouse, options: ReportOptions, known: RecordedRelease | None
+) -> tuple[Subject, Facts]:
     """Return what is audited, and the facts that say what it is."""
 
     table = known.target if known else options.release

@@ -13,8 +13,8 @@ import pytest
 import sqlmicro
 from sqlmicro.audits.k_anonymity import ClassSizes, class_sizes, statement
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 
 # Every entry: a SQL type and values that are all told apart when they are written out.
 KINDS: dict[str, tuple[str, list[Any]]] = {
@@ -89,7 +89,7 @@ def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
         assert report["violating_records"] == sum(size * classes for size, classes in small.items())
 
 
-def test_a_release_is_measured_by_the_same_classes(warehouse: Warehouse) -> None:
+def test_a_release_is_measured_by_the_same_classes(warehouse: DuckDBWarehouse) -> None:
     """What publishing measures with one SELECT, by columns of every kind; a script runs the same SELECT."""
     table = _random_table(np.random.default_rng(2), list(KINDS), 25)
     table["nested"] = ("DOUBLE[]", [[0.0], [-0.0], [1.5], None, []] * 5)
