@@ -298,7 +298,20 @@ def _subject(
             if options.original is not None:
                 raise
             original, why = None, f"its source, {original}, is no longer there; name it with --original"
-    facts = Facts(
+    return subject, _said(warehouse, options, known, table, subject, original, why)
+
+
+def _said(
+    warehouse: DuckDBWarehouse,
+    options: ReportOptions,
+    known: RecordedRelease | None,
+    table: str,
+    subject: Subject,
+    original: str | None,
+    why: str,
+) -> Facts:
+    """Return what a report says of a release before anything is measured on it."""
+    return Facts(
         release=known.id if known else None,
         table=table,
         source=known.source if known else None,
@@ -307,7 +320,7 @@ def _subject(
         unit=options.entity,
         nulls=options.nulls,
         sensitive=[column.name for column in subject.sensitive],
-        records=warehouse.count(release.relation),
+        records=warehouse.count(subject.release.relation),
         records_before=RecordsBefore(
             known.n + (known.suppressed or 0) if known else None,
             warehouse.count(subject.original.relation) if subject.original else None,
@@ -327,7 +340,6 @@ def _subject(
         other_candidates=[],
         safe_candidates=known.candidates if known else [],
     )
-    return subject, facts
 
 
 def _audits(subject: Subject, options: ReportOptions, needed: int) -> list[AuditRow]:
