@@ -13,7 +13,7 @@ FROM (
     min({{ sensitive | ident }}) IS NOT DISTINCT FROM max({{ sensitive | ident }})
       AND count({{ sensitive | ident }}) IN (0, count(*)) AS one_value
   FROM {{ relation | ident }}
-  GROUP BY {% for column in columns %}{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor +%}
+  GROUP BY {{ columns | idents }}
 )
 GROUP BY size
 ORDER BY size

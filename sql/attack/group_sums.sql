@@ -15,10 +15,8 @@ FROM (
     abs(sum(o.{{ column | ident }} - r.{{ column | ident }})) AS error
   FROM {{ released | ident }} AS r
   JOIN {{ original | ident }} AS o USING (row_id)
-  GROUP BY {% for name in group %}r.{{ name | ident }}{% if not loop.last %}, {% endif %}{% endfor +%}
+  GROUP BY {{ group | listed("r.{}") }}
   HAVING count(*) = count(o.{{ column | ident }} - r.{{ column | ident }})),
   (SELECT stddev_samp({{ column | ident }}) AS sd FROM {{ original | ident }})
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

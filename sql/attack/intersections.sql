@@ -7,15 +7,15 @@
 WITH one AS (
   SELECT
     row_id,
-    dense_rank() OVER (ORDER BY {% for column in columns %}{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %}) AS label,
-    count(*) OVER (PARTITION BY {% for column in columns %}{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %}) AS before
+    dense_rank() OVER (ORDER BY {{ columns | idents }}) AS label,
+    count(*) OVER (PARTITION BY {{ columns | idents }}) AS before
   FROM {{ first | ident }}
 ),
 two AS (
   SELECT
     row_id,
-    dense_rank() OVER (ORDER BY {% for column in others %}{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %}) AS label,
-    count(*) OVER (PARTITION BY {% for column in others %}{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %}) AS after
+    dense_rank() OVER (ORDER BY {{ others | idents }}) AS label,
+    count(*) OVER (PARTITION BY {{ others | idents }}) AS after
   FROM {{ second | ident }}
 )
 SELECT

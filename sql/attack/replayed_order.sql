@@ -11,4 +11,4 @@ WITH numbered AS (
 )
 SELECT position
 FROM numbered
-ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))
+ORDER BY {{ "sqlmicro_order" | draw("row_id") }}

@@ -3,8 +3,5 @@
 -- reads: relation (the user's table)
 -- returns: the columns
 -- params: relation, columns
-SELECT
-{% for column in columns %}
-  {{ column.name | ident }} AS {{ column | ident }}{% if not loop.last %},{% endif +%}
-{% endfor %}
+SELECT{{ columns | listed("\n  {name} AS {}") }}
 FROM {{ relation | ident }}

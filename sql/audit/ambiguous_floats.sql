@@ -9,7 +9,5 @@ SELECT
   count(*) FILTER (
     WHERE isnan({{ column.name | ident }}) OR ({{ column.name | ident }} = 0 AND signbit({{ column.name | ident }}))) AS ambiguous
 FROM {{ relation | ident }}
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

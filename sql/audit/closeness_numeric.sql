@@ -33,7 +33,7 @@ steps AS (
   JOIN overall AS o ON s.{{ value | ident }} IS NOT DISTINCT FROM o.{{ value | ident }}
   CROSS JOIN extent
   WINDOW class AS (
-    PARTITION BY {% for column in columns %}s.{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %} ORDER BY o.position)),
+    PARTITION BY {{ columns | listed("s.{}") }} ORDER BY o.position)),
 passed AS (
   SELECT
     steps.*,

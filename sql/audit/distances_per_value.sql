@@ -11,7 +11,5 @@ SELECT
   count(o.{{ column | ident }} - r.{{ column | ident }}) AS records
 FROM {{ original | ident }} AS o
 JOIN {{ released | ident }} AS r USING (row_id)
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

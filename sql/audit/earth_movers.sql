@@ -21,7 +21,5 @@ FROM (
     SELECT {{ column | ident }}, 0, 1 FROM {{ released | ident }})
   WHERE {{ column | ident }} IS NOT NULL
   GROUP BY {{ column | ident }})
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

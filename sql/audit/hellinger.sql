@@ -15,7 +15,5 @@ FROM (
     UNION ALL
     SELECT {{ column | ident }}, 0, 1 FROM {{ released | ident }})
   GROUP BY {{ column | ident }})
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

@@ -15,7 +15,5 @@ SELECT
   coalesce(var_samp(CAST(o.{{ column | ident }} AS DOUBLE)) * (count(o.{{ column | ident }}) - 1), 0) AS sst
 FROM {{ original | ident }} AS o
 JOIN {{ released | ident }} AS r USING (row_id)
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

@@ -10,9 +10,7 @@ WITH uniques AS (
   FROM {{ units | ident }}
   GROUP BY {{ subset | idents }}
   HAVING max(records) = 1 AND min(entity) = max(entity)
-{% if not loop.last %}
-  UNION ALL
-{% endif %}
+  {{ loop | between("UNION ALL") }}
 {% endfor %}
 )
 SELECT cell, bits, {{ number | lit }} AS n

@@ -11,7 +11,5 @@ SELECT
   var_samp({{ column | ident }}) AS variance,
   quantile_cont({{ column | ident }}, [0.05, 0.25, 0.5, 0.75, 0.95]) AS quantiles
 FROM {{ relation | ident }}
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

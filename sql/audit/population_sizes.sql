@@ -11,5 +11,4 @@ SELECT
   c.size,
   coalesce(p.size, 0) AS total
 FROM {{ cells | ident }} AS c
-LEFT JOIN {{ population | ident }} AS p ON {% for column in columns %}c.{{ column | ident }} IS NOT DISTINCT FROM p.{{ column | ident }}{% if not loop.last %} AND {% endif %}{% endfor %}
-
+LEFT JOIN {{ population | ident }} AS p ON {{ columns | same("c", "p") }}

@@ -10,5 +10,4 @@ SELECT
   p.size AS records,
   coalesce(c.size, 0) / p.size AS measure
 FROM {{ population | ident }} AS p
-LEFT JOIN {{ cells | ident }} AS c ON {% for column in columns %}c.{{ column | ident }} IS NOT DISTINCT FROM p.{{ column | ident }}{% if not loop.last %} AND {% endif %}{% endfor %}
-
+LEFT JOIN {{ cells | ident }} AS c ON {{ columns | same("c", "p") }}

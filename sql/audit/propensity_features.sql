@@ -12,8 +12,8 @@ SELECT
 {% endfor %}
   target
 FROM (
-  SELECT {% for column in numeric %}{{ column | ident }}, {% endfor %}{% for column in nominal %}{{ column | ident }}, {% endfor %}0 AS target
+  SELECT {{ numeric | listed("{}, ") }}{{ nominal | listed("{}, ") }}0 AS target
   FROM {{ original | ident }}
   UNION ALL
-  SELECT {% for column in numeric %}{{ column | ident }}, {% endfor %}{% for column in nominal %}{{ column | ident }}, {% endfor %}1
+  SELECT {{ numeric | listed("{}, ") }}{{ nominal | listed("{}, ") }}1
   FROM {{ released | ident }})

@@ -13,7 +13,7 @@ SELECT
 {% endfor %}
   m.{{ value | ident }},
   m.records,
-  m.size / sum(m.size) OVER (PARTITION BY {% for column in columns %}m.{{ column | ident }}{% if not loop.last %}, {% endif %}{% endfor %}) AS probability,
+  m.size / sum(m.size) OVER (PARTITION BY {{ columns | listed("m.{}") }}) AS probability,
   counted.n / (SELECT sum(n) FROM counted) AS share
 FROM {{ members | ident }} AS m
 JOIN counted ON m.{{ value | ident }} IS NOT DISTINCT FROM counted.{{ value | ident }}

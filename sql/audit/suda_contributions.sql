@@ -6,16 +6,12 @@
 WITH weighed AS (
 {% for relation, weight in minimal_uniques %}
   SELECT bits, CAST({{ weight | lit }} AS DOUBLE) AS score FROM {{ relation | ident }}
-{% if not loop.last %}
-  UNION ALL
-{% endif %}
+  {{ loop | between("UNION ALL") }}
 {% endfor %}
 )
 {% for column, bit in columns %}
 SELECT {{ column.name | lit }} AS column_name, sum(score) AS total
 FROM weighed
 WHERE bits & {{ bit | lit }} > 0
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

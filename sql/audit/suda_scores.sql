@@ -8,9 +8,7 @@ SELECT cell, sum(score) AS score
 FROM (
 {% for relation, weight in minimal_uniques %}
   SELECT cell, CAST({{ weight | lit }} AS DOUBLE) AS score FROM {{ relation | ident }}
-{% if not loop.last %}
-  UNION ALL
-{% endif %}
+  {{ loop | between("UNION ALL") }}
 {% endfor %}
 )
 WHERE score > 0

@@ -21,7 +21,7 @@ SELECT
   encode(CAST({{ column.name | ident }} AS VARCHAR)) AS {{ column | ident }},
 {% endfor %}
 {% for names in keys %}
-  { {% for column in names %}'key_{{ loop.index }}': {{ column.name | ident }}{% if not loop.last %}, {% endif %}{% endfor %}} AS row_id,
+  { {{ names | listed("'key_{n}': {name}") }}} AS row_id,
 {% endfor %}
   1 AS n
 FROM {{ relation | ident }}

@@ -10,7 +10,5 @@ SELECT
   count(*) AS records
 FROM {{ original | ident }} AS o
 JOIN {{ released | ident }} AS r USING (row_id)
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

@@ -24,7 +24,5 @@ ASOF LEFT JOIN (
   FROM {{ original | ident }} WHERE {{ column | ident }} IS NOT NULL GROUP BY {{ column | ident }}) AS y
   ON r.{{ column | ident }} >= y.value
 WHERE r.{{ column | ident }} IS NOT NULL
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

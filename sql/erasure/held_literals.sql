@@ -7,7 +7,5 @@
 SELECT DISTINCT CAST({{ column | ident }} AS VARCHAR) AS literal
 FROM {{ relation | ident }}
 WHERE list_contains({{ literals | lit }}, CAST({{ column | ident }} AS VARCHAR))
-{% if not loop.last %}
-UNION
-{% endif %}
+{{ loop | between("UNION") }}
 {% endfor %}

@@ -13,7 +13,7 @@ WITH extent AS (
   FROM {{ relation | ident }}
 )
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   row_id,
   0
 {% for column, centre, weight in terms %}

@@ -4,7 +4,7 @@
 -- returns: the strata, row_id, value, label (the position of the group's first record), position, group_last
 -- params: sorted, strata, by, k
 SELECT
-  {% for stratum in by %}s.{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("s.{}, ") }}
   s.row_id,
   s.value,
   CASE
@@ -19,4 +19,4 @@ SELECT
   END AS group_last
 FROM {{ sorted | ident }} AS s
 JOIN {{ strata | ident }} AS t
-  ON {% for stratum in by %}s.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor %}true
+  ON {{ by | same("s", "t") }}

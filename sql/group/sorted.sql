@@ -5,9 +5,9 @@
 -- order: the strata, the value, row_id; read by position, as rowid
 -- params: relation, by, column
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   row_id,
   CAST({{ column | ident }} AS DOUBLE) AS value
 FROM {{ relation | ident }}
 WHERE {{ column | ident }} IS NOT NULL
-ORDER BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}value, row_id
+ORDER BY {{ by | listed("{}, ") }}value, row_id

@@ -5,7 +5,7 @@
 --   middle_last of the group that takes the remainder (empty where middle_last < middle_first)
 -- params: sorted, by, k
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   min(rowid) AS first_position,
   max(rowid) AS last_position,
   min(rowid) AS middle_first,

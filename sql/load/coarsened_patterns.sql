@@ -6,7 +6,7 @@
 WITH numbered AS (
   SELECT
     *,
-    dense_rank() OVER (ORDER BY {% for column in by %}{{ column | ident }}, {% endfor %}true) - 1 AS stratum
+    dense_rank() OVER (ORDER BY {{ by | listed("{}, ") }}true) - 1 AS stratum
   FROM {{ relation | ident }}
 ),
 seated AS (
@@ -14,8 +14,7 @@ seated AS (
     *,
     row_number() OVER (
       PARTITION BY pattern, stratum
-      ORDER BY sha256(concat(getvariable({{ stream | lit }}), ' ',
-        hash(getvariable({{ stream | lit }}), record))), row_id) AS seat
+      ORDER BY {{ stream | draw("record", []) }}, row_id) AS seat
   FROM numbered
 ),
 decided AS (

@@ -3,9 +3,5 @@
 -- reads: relation
 -- returns: one row with a number for every column, in their order
 -- params: relation, columns
-SELECT
-{% for column in columns %}
-  approx_count_distinct({{ column.name | ident }}) AS distinct_{{ loop.index }}{% if not loop.last %},{% endif %}
-
-{% endfor %}
+SELECT{{ columns | listed("\n  approx_count_distinct({name}) AS distinct_{n}") }}
 FROM {{ relation | ident }}

@@ -13,9 +13,7 @@ FROM (
     SELECT place, path, {{ name | lit }} AS pattern, value
     FROM {{ leaves | ident }}
     WHERE regexp_matches(value, {{ expression | lit }})
-    {% if not loop.last %}
-    UNION ALL
-    {% endif %}
+    {{ loop | between("UNION ALL") }}
     {% endfor %}
   ))
 WHERE seat <= {{ most }}

@@ -3,9 +3,6 @@
 -- reads: relation
 -- returns: no rows
 -- params: relation, columns (pairs of name and alias)
-SELECT
-{% for name, alias in columns %}
-  {{ name | ident }} AS {{ alias | ident }}{% if not loop.last %},{% endif +%}
-{% endfor %}
+SELECT{{ columns | listed("\n  {1} AS {2}") }}
 FROM {{ relation | ident }}
 LIMIT 0

@@ -5,7 +5,7 @@
 -- params: relation, by
 SELECT
   pattern,
-  dense_rank() OVER (ORDER BY {% for column in by %}{{ column | ident }}, {% endfor %}true) - 1 AS stratum,
+  dense_rank() OVER (ORDER BY {{ by | listed("{}, ") }}true) - 1 AS stratum,
   n
 FROM (
   SELECT

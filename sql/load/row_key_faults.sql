@@ -13,4 +13,4 @@ FROM (
   {% endfor %}
     count(*) AS size
   FROM {{ relation | ident }}
-  GROUP BY {% for column in columns %}{{ column.name | ident }}{% if not loop.last %}, {% endif %}{% endfor %})
+  GROUP BY {{ columns | listed("{name}") }})

@@ -8,8 +8,7 @@ WITH hashed AS (
   SELECT
     *
   {% for stream, columns in streams %}
-    , sha256(concat(getvariable({{ stream | lit }}), ' ',
-      hash(getvariable({{ stream | lit }}), record{% for column in columns %}, {{ column | ident }}{% endfor %}))) AS hash_{{ loop.index }}
+    , {{ stream | draw("record", columns) }} AS hash_{{ loop.index }}
   {% endfor %}
   FROM {{ relation | ident }}
 )

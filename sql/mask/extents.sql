@@ -3,10 +3,7 @@
 -- reads: relation
 -- returns: one row: low_i and width_i of the columns, counted from 1
 -- params: relation, columns
-SELECT
-{% for column in columns %}
-  min(CAST({{ column | ident }} AS DOUBLE)) AS low_{{ loop.index }},
-  max(CAST({{ column | ident }} AS DOUBLE)) - low_{{ loop.index }} AS width_{{ loop.index }}
-  {% if not loop.last %},{% endif +%}
-{% endfor %}
+SELECT{{ columns | listed("
+  min(CAST({} AS DOUBLE)) AS low_{n},
+  max(CAST({} AS DOUBLE)) - low_{n} AS width_{n}") }}
 FROM {{ relation | ident }}

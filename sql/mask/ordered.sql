@@ -5,10 +5,10 @@
 -- order: the strata, the value, row_id; read by position, as rowid
 -- params: drawn, by, column
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   row_id,
   {{ column | ident }} AS value,
   draw_1 >> 30 AS draw
 FROM {{ drawn | ident }}
 WHERE {{ column | ident }} IS NOT NULL
-ORDER BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}value, row_id
+ORDER BY {{ by | listed("{}, ") }}value, row_id

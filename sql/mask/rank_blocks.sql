@@ -7,15 +7,15 @@
 -- params: ordered, by, stream (variable with the key), percent (greatest distance, of n)
 WITH strata AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("{}, ") }}
     min(rowid) AS first_position,
     count(*) AS n,
-    sha256(concat(getvariable({{ stream | lit }}), ' blocks')) AS value
+    {{ stream | draw(purpose="blocks") }} AS value
   FROM {{ ordered | ident }}
   GROUP BY ALL
 )
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   first_position,
   n,
   CAST(concat('0x', left(value, 8)) AS BIGINT) / 8589934592e0 AS phase,

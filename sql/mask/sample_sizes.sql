@@ -7,7 +7,7 @@
 -- params: relation, by, size
 WITH strata AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("{}, ") }}
     count(*) AS records
   FROM {{ relation | ident }}
   GROUP BY ALL
@@ -21,11 +21,11 @@ shares AS (
   FROM strata
 )
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   records,
   CAST(place + CASE
     WHEN row_number() OVER (
-      ORDER BY remainder DESC, records DESC{% for stratum in by %}, {{ stratum | ident }}{% endfor %})
+      ORDER BY remainder DESC, records DESC{{ by | listed(", {}") }})
       <= {{ size | lit }} - sum(place) OVER () THEN 1
     ELSE 0
   END AS BIGINT) AS size,

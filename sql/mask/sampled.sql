@@ -10,10 +10,10 @@ WITH placed AS (
     s.records,
     s.size,
     row_number() OVER (
-      PARTITION BY {% for stratum in by %}d.{{ stratum | ident }}, {% endfor %}true ORDER BY d.draw_1, d.row_id) AS position
+      PARTITION BY {{ by | listed("d.{}, ") }}true ORDER BY d.draw_1, d.row_id) AS position
   FROM {{ drawn | ident }} AS d
   JOIN {{ sizes | ident }} AS s
-    ON {% for stratum in by %}d.{{ stratum | ident }} IS NOT DISTINCT FROM s.{{ stratum | ident }} AND {% endfor +%}
+    ON {{ by | same("d", "s") }} AND
     d.draw_1 < s.high
 )
 SELECT

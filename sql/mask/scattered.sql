@@ -17,5 +17,5 @@ SELECT
     (floor((p.position - b.first_position) * b.total / b.n + b.phase) - b.phase) * b.n / b.total)) AS BIGINT) AS block
 FROM placed AS p
 JOIN {{ blocks | ident }} AS b
-  ON {% for stratum in by %}p.{{ stratum | ident }} IS NOT DISTINCT FROM b.{{ stratum | ident }} AND {% endfor %}true
+  ON {{ by | same("p", "b") }}
 ORDER BY block * 1073741824 + p.draw, p.position

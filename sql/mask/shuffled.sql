@@ -6,7 +6,7 @@
 -- params: drawn, by, columns
 WITH patterns AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("{}, ") }}
     row_id
   {% for column in columns %}
     , {{ column | ident }}
@@ -20,11 +20,11 @@ seated AS (
   SELECT
     *,
     row_number() OVER (PARTITION BY
-      {% for stratum in by %}{{ stratum | ident }}, {% endfor %}
-      {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}true ORDER BY draw_1, row_id) AS seat,
+      {{ by | listed("{}, ") }}
+      {{ columns | listed("pattern_{n}, ") }}true ORDER BY draw_1, row_id) AS seat,
     row_number() OVER (PARTITION BY
-      {% for stratum in by %}{{ stratum | ident }}, {% endfor %}
-      {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}true ORDER BY draw_2, row_id) AS draw
+      {{ by | listed("{}, ") }}
+      {{ columns | listed("pattern_{n}, ") }}true ORDER BY draw_2, row_id) AS draw
   FROM patterns
 )
 SELECT
@@ -34,10 +34,7 @@ SELECT
 {% endfor %}
 FROM seated AS a
 JOIN seated AS b
-  ON
-  {% for stratum in by %}
-    a.{{ stratum | ident }} IS NOT DISTINCT FROM b.{{ stratum | ident }} AND
-  {% endfor %}
+  ON {{ by | same("a", "b") }} AND
   {% for column in columns %}
     a.pattern_{{ loop.index }} = b.pattern_{{ loop.index }} AND
   {% endfor %}

@@ -6,7 +6,7 @@
 -- params: drawn, by, columns, share (as a whole number of 2^-60)
 WITH patterns AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("{}, ") }}
     row_id
   {% for column in columns %}
     , {{ column | ident }}
@@ -26,6 +26,6 @@ SELECT
 FROM patterns
 WINDOW around AS (
   PARTITION BY
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor %}
-    {% for column in columns %}pattern_{{ loop.index }}, {% endfor %}draw < {{ share | lit }}
+    {{ by | listed("{}, ") }}
+    {{ columns | listed("pattern_{n}, ") }}draw < {{ share | lit }}
   ORDER BY draw, row_id)

@@ -11,4 +11,4 @@ SELECT
   END THEN {{ label | lit }} ELSE CAST(r.{{ column | ident }} AS VARCHAR) END AS value
 FROM {{ relation | ident }} AS r
 LEFT JOIN {{ tails | ident }} AS t
-  ON {% for stratum in by %}r.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor %}true
+  ON {{ by | same("r", "t") }}

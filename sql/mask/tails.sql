@@ -6,7 +6,7 @@
 -- params: relation, thresholds, by, column, top
 WITH tail AS (
   SELECT
-    {% for stratum in by %}t.{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("t.{}, ") }}
     t.threshold,
     CASE WHEN CASE WHEN {{ top | lit }}
       THEN r.{{ column | ident }} >= t.threshold
@@ -14,11 +14,11 @@ WITH tail AS (
     END THEN CAST(r.{{ column | ident }} AS DOUBLE) END AS value
   FROM {{ relation | ident }} AS r
   JOIN {{ thresholds | ident }} AS t
-    ON {% for stratum in by %}r.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor %}true
+    ON {{ by | same("r", "t") }}
   WHERE value IS NOT NULL
 )
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   threshold,
   count(*) AS records,
   greatest(min(value), least(list_sum(list_sort(list(value))) / count(*), max(value))) AS mean,

@@ -5,17 +5,17 @@
 -- params: relation, by, column, count, top
 WITH placed AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("{}, ") }}
     {{ column | ident }} AS threshold,
     row_number() OVER (
-      PARTITION BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}true
+      PARTITION BY {{ by | listed("{}, ") }}true
       ORDER BY {{ column | ident }}) AS position,
-    count(*) OVER (PARTITION BY {% for stratum in by %}{{ stratum | ident }}, {% endfor %}true) AS n
+    count(*) OVER (PARTITION BY {{ by | listed("{}, ") }}true) AS n
   FROM {{ relation | ident }}
   WHERE {{ column | ident }} IS NOT NULL
 )
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   threshold
 FROM placed
 WHERE CASE WHEN {{ top | lit }} THEN n - position + 1 ELSE position END = {{ count | lit }}

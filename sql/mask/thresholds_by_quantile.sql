@@ -4,7 +4,7 @@
 -- returns: the strata, threshold
 -- params: relation, by, column, quantile
 SELECT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   quantile_disc({{ column | ident }}, {{ quantile | lit }}) AS threshold
 FROM {{ relation | ident }}
 GROUP BY ALL

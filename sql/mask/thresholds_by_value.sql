@@ -4,6 +4,6 @@
 -- returns: the strata, threshold
 -- params: relation, by, threshold
 SELECT DISTINCT
-  {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("{}, ") }}
   {{ threshold | lit }} AS threshold
 FROM {{ relation | ident }}

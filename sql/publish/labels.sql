@@ -9,7 +9,5 @@ SELECT DISTINCT
   CAST({{ column | ident }} AS VARCHAR) AS label
 FROM {{ relation | ident }}
 WHERE {{ column | ident }} IS NOT NULL
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

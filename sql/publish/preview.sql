@@ -13,13 +13,13 @@ WITH counted AS (
 ), drawn AS (
   SELECT
     row_id,
-    least({% for columns, k in classes %}size_{{ loop.index }}{% if not loop.last %}, {% endif %}{% endfor %}) AS size
+    least({{ classes | listed("size_{n}") }}) AS size
   FROM counted
   WHERE true
   {% for columns, k in classes %}
     AND size_{{ loop.index }} >= {{ k }}
   {% endfor %}
-  ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' preview ', row_id))
+  ORDER BY {{ "sqlmicro_order" | draw("row_id", purpose="preview") }}
   LIMIT {{ most }}
 )
 SELECT

@@ -15,4 +15,4 @@ SELECT
 {% endfor %}
 FROM {{ original | ident }} AS o
 JOIN {{ preview | ident }} AS p USING (row_id)
-ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))
+ORDER BY {{ "sqlmicro_order" | draw("row_id") }}

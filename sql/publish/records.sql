@@ -3,9 +3,6 @@
 -- reads: records
 -- returns: the columns under their own names
 -- params: records, columns
-SELECT
-{% for column in columns %}
-  {{ column | ident }} AS {{ column.name | ident }}{% if not loop.last %},{% endif +%}
-{% endfor %}
+SELECT{{ columns | listed("\n  {} AS {name}") }}
 FROM {{ records | ident }}
-ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))
+ORDER BY {{ "sqlmicro_order" | draw("row_id") }}

@@ -13,6 +13,6 @@ LEFT JOIN (
     greatest(min(s.value), least(list_sum(list_sort(list(s.value))) / count(*), max(s.value))) AS middle_mean
   FROM {{ sorted | ident }} AS s
   JOIN {{ strata | ident }} AS t
-    ON {% for stratum in by %}s.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor -%}
+    ON {{ by | same("s", "t") }} AND
       s.rowid BETWEEN t.middle_first AND t.middle_last
   GROUP BY t.first_position) AS m USING (first_position)

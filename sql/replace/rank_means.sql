@@ -7,7 +7,7 @@
 -- params: sorted, strata, by, k
 WITH means AS (
   SELECT
-    {% for stratum in by %}{{ stratum | ident }}, {% endfor +%}
+    {{ by | listed("{}, ") }}
     row_id,
     rowid AS position,
     greatest(value, least((
@@ -36,7 +36,7 @@ placed AS (
     END AS place
   FROM neighbours AS n
   JOIN {{ strata | ident }} AS t
-    ON {% for stratum in by %}n.{{ stratum | ident }} IS NOT DISTINCT FROM t.{{ stratum | ident }} AND {% endfor %}true
+    ON {{ by | same("n", "t") }}
 )
 SELECT
   row_id,

@@ -8,9 +8,9 @@ WITH seated AS (
   SELECT
     r.*,
     row_number() OVER (
-      PARTITION BY {% for part in within %}r.{{ part | ident }}, {% endfor %}true ORDER BY d.draw_1, d.row_id) AS seat,
+      PARTITION BY {{ within | listed("r.{}, ") }}true ORDER BY d.draw_1, d.row_id) AS seat,
     row_number() OVER (
-      PARTITION BY {% for part in within %}r.{{ part | ident }}, {% endfor %}true ORDER BY d.draw_2, d.row_id) AS draw
+      PARTITION BY {{ within | listed("r.{}, ") }}true ORDER BY d.draw_2, d.row_id) AS draw
   FROM {{ relation | ident }} AS r
   JOIN {{ drawn | ident }} AS d USING (row_id)
 )
@@ -19,4 +19,4 @@ SELECT
   b.value
 FROM seated AS a
 JOIN seated AS b
-  ON {% for part in within %}a.{{ part | ident }} IS NOT DISTINCT FROM b.{{ part | ident }} AND {% endfor %}a.seat = b.draw
+  ON {{ within | same("a", "b") }} AND a.seat = b.draw

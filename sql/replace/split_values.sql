@@ -15,7 +15,7 @@ WITH spread AS (
   GROUP BY label
 )
 SELECT
-  {% for stratum in by %}g.{{ stratum | ident }}, {% endfor +%}
+  {{ by | listed("g.{}, ") }}
   g.row_id,
   g.label,
   CASE

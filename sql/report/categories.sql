@@ -32,7 +32,5 @@ FROM (
       SELECT {{ column | ident }}, 0, 1 FROM {{ released | ident }})
     GROUP BY {{ column | ident }}))
 GROUP BY place
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

@@ -26,7 +26,5 @@ FROM (
   CROSS JOIN (SELECT unnest(CAST({{ levels | lit }} AS DOUBLE[])) AS level))
 WHERE position BETWEEN low AND low + {{ k - 1 }}
 GROUP BY level, low, total
-{% if not loop.last %}
-UNION ALL
-{% endif %}
+{{ loop | between("UNION ALL") }}
 {% endfor %}

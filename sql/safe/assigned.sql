@@ -10,7 +10,7 @@ WITH seated AS (
     row_number() OVER (PARTITION BY c.cell ORDER BY r.row_id) AS seat
   FROM {{ relation | ident }} AS r
   JOIN {{ cells | ident }} AS c
-    ON {% for column in columns %}r.{{ column | ident }} IS NOT DISTINCT FROM c.{{ column | ident }}{% if not loop.last %} AND {% endif %}{% endfor +%}
+    ON {{ columns | same("r", "c") }}
 ),
 spans AS (
   SELECT

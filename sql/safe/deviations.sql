@@ -34,10 +34,7 @@ cells AS (
     , coalesce(sum(signed_{{ loop.index }}), 0) AS deviation_{{ loop.index }}
   {% endfor %}
   FROM both_files
-  GROUP BY GROUPING SETS (
-  {% for set in sets %}
-    ({{ set | idents }}){% if not loop.last %},{% endif +%}
-  {% endfor %}
+  GROUP BY GROUPING SETS ({{ sets | listed("\n    ({})") }}
   )
 )
 SELECT

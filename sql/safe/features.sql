@@ -6,7 +6,7 @@
 -- params: cells, by, nominal, numeric
 SELECT
   n,
-  dense_rank() OVER (ORDER BY {% for column in by %}{{ column | ident }}, {% endfor %}true) - 1 AS stratum
+  dense_rank() OVER (ORDER BY {{ by | listed("{}, ") }}true) - 1 AS stratum
 {% for column in nominal %}
   , dense_rank() OVER (ORDER BY {{ column | ident }}) - 1 AS {{ column | ident }}
 {% endfor %}

@@ -49,8 +49,9 @@ def averaging(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     rows = pair.warehouse.rows(
         "attack/averages.sql",
         original=pair.originals,
-        releases=[(f"r{number}", other.released) for number, other in enumerate(knowledge.pairs, 1)],
+        released=pair.released,
         alone="r1",
+        others=[(f"r{number}", other.released) for number, other in enumerate(knowledge.pairs[1:], 2)],
         columns=columns,
         within=within,
     )

@@ -36,7 +36,7 @@ def homogeneity(knowledge: Knowledge) -> list[Measured]:
     """
     pair = knowledge.pair
     found = []
-    written = pair.values("sensitive", pair.release, [], [*pair.columns, *knowledge.sensitive])
+    written = pair.values(pair.release, "sensitive", [], [*pair.columns, *knowledge.sensitive], view=False)
     for column in knowledge.sensitive:
         rows = pair.warehouse.rows("attack/class_values.sql", relation=written, columns=pair.columns, sensitive=column)
         values = [int(n) for (n,) in pair.warehouse.rows("attack/value_sizes.sql", relation=written, column=column)]

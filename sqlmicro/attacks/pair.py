@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.attacks import ranges
+from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
@@ -17,10 +18,8 @@ from sqlmicro.errors import InputError, ParameterError
 if TYPE_CHECKING:
     import numpy as np
 
-T = TypeVar("T")
 MOST_TRIED = 100_000
 """So many records of the original are tried at most, unless --sample says otherwise."""
-_KINDS = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps"}
 
 
 @dataclass(frozen=True)
@@ -45,46 +44,36 @@ class Features:
     """(p,) bool: whether a column tells what is missing in the numeric one before it"""
 
 
-@dataclass(frozen=True, eq=False)
-class Pair:
-    """An original and a release of it, the columns to attack with, and what tells which record became which.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pair(AssessedRelease):
+    """A release under attack: the columns to attack with, and what tells which record became which.
 
     Parameters
     ----------
-    warehouse : Warehouse
-        Where the relations are.
-    original, release : Source
-        Any tables, views or files.
+    warehouse, release, original, match, nominal
+        As in `AssessedRelease`. Without `match` nobody can tell whether an attacker is right, and the worst is assumed:
+        that the true record is among those that the attack ends with.
     columns : tuple of Column
         Columns of the release that the original has too: what the attacker knows.
-    match : tuple of Column
-        Columns unchanged in the release that identify a record. Without them nobody can tell whether an attacker is
-        right, and the worst is assumed: that the true record is among those that the attack ends with.
-    nominal : tuple of str
-        Columns of numbers that only are equal or not. Others are so by their type, in either table.
     sample : int, optional
         Most records of the original to try; 100 000 by default. They are drawn by a hash of their place in the table.
     """
 
-    warehouse: Warehouse
+    verb: ClassVar[str] = "attack"
+
     original: Source
-    release: Source
     columns: tuple[Column, ...]
-    match: tuple[Column, ...] = ()
-    nominal: tuple[str, ...] = ()
     sample: int | None = None
-    _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def numeric_columns(self) -> list[Column]:
         """Those of the columns that are numbers, dates or timestamps in both tables, and not named as nominal."""
-        theirs = {column.name: column for column in self.original.columns}
-        return [c for c in self.columns if c.numeric and theirs[c.name].numeric and c.name not in self.nominal]
+        return [c for c in self.columns if c.numeric and self.theirs[c.name].numeric and c.name not in self.nominal]
 
     @cached_property
     def ranges(self) -> dict[Column, list[ranges.Range | None]]:
         """The ranges that the release has in place of numbers, None where they are missing, by column and record."""
-        theirs = {column.name: column for column in self.original.columns}
+        theirs = self.theirs
         numbers = [c for c in self.columns if theirs[c.name].numeric and not c.numeric and c.name not in self.nominal]
         candidates = [column for column in numbers if not theirs[column.name].family.startswith("timestamp")]
         if not candidates:
@@ -105,8 +94,7 @@ class Pair:
 
     def notes(self) -> list[str]:
         """Return what the reader has to know of how the columns are compared."""
-        theirs = {column.name: column for column in self.original.columns}
-        recoded = [c.name for c in self.nominal_columns if c.numeric != theirs[c.name].numeric]
+        recoded = [c.name for c in self.nominal_columns if c.numeric != self.theirs[c.name].numeric]
         notes = {
             "released as ranges, and read as such": [column.name for column in self.ranges],
             "text in one table and numbers in the other, so they count as different everywhere": recoded,
@@ -119,41 +107,21 @@ class Pair:
     def originals(self) -> Name:
         """The values of the original: the columns, and row_id where records are matched."""
         numbers = [*self.numeric_columns, *self.ranges]
-        return self.once("originals", lambda: self.values("originals", self.original, numbers))
+        return self.once("originals", lambda: self._staged("originals", self.original, numbers))
 
     @property
     def released(self) -> Name:
         """The values of the release, in the same form."""
-        return self.once("released", lambda: self.values("released", self.release, self.numeric_columns))
+        return self.once("released", lambda: self._staged("released", self.release, self.numeric_columns))
 
     @property
     def written(self) -> Name:
         """The values of the release as bytes, all columns: what is told apart in the output is told apart here."""
-        return self.once("written", lambda: self.values("written", self.release, []))
+        return self.once("written", lambda: self._staged("written", self.release, []))
 
-    def values(
-        self, into: str, source: Source, numeric: Sequence[Column], columns: Sequence[Column] | None = None
-    ) -> Name:
-        """Stage columns of a source, in its order: numbers as DOUBLE, others as bytes."""
-        own = {column.name: column for column in source.columns}
-        kinds: dict[str, list[Column]] = {"numeric": [], "dates": [], "timestamps": []}
-        for column in numeric:
-            kinds[_KINDS.get(own[column.name].family, "numeric")].append(column)
-        shown = self.columns if columns is None else columns
-        nominal = [column for column in shown if column not in numeric]
-        keys = [self.match] if self.match else []
-        return self.stage("audit/values.sql", into, relation=source.relation, nominal=nominal, keys=keys, **kinds)
-
-    def stage(self, template: str, into: str, **params: Any) -> Name:
-        """Stage what a template returns and return its name."""
-        return self.warehouse.run(template, f"{self._prefix}_{into}", **params)
-
-    def once(self, key: str, make: Callable[[], T]) -> T:
-        """Return what `make` made under this key the first time."""
-        if key not in self._made:
-            self._made[key] = make()
-        found: T = self._made[key]
-        return found
+    def _staged(self, into: str, source: Source, numeric: Sequence[Column]) -> Name:
+        nominal = [column for column in self.columns if column not in numeric]
+        return self.values(source, into, numeric, nominal, view=False)
 
     # What is compared
 
@@ -219,15 +187,8 @@ class Pair:
 
         if not self.match:
             return None
-        for relation, source in ((self.originals, self.original), (self.released, self.release)):
-            repeated = self.warehouse.record("audit/repeated_keys.sql", relation=relation)["repeated"]
-            if repeated:
-                raise InputError(
-                    "attack, --match",
-                    "must identify a record in the release and in the original",
-                    f"{repeated:,} records of {source.label} that share it with another",
-                    "Name further columns",
-                )
+        self.check_match(self.originals, self.original)
+        self.check_match(self.released, self.release)
         found = self.warehouse.arrays("attack/matches.sql", original=self.originals, released=self.released)
         if not len(found["position"]):
             raise InputError("attack, --match", "must find the records of the original in the release", "none found")
@@ -254,11 +215,6 @@ class Pair:
         if not len(tried):
             raise InputError("attack, --sample", "must hold records that are in the release", "none", "Raise it")
         return tried
-
-    @cached_property
-    def _prefix(self) -> str:
-        # Every name is used in a statement at once, so that the log is longer when the next pair asks.
-        return f"attack_{len(self.warehouse.log) + 1}"
 
 
 def weighed(values: np.ndarray, n: int, missing: np.ndarray) -> tuple[np.ndarray, float]:
@@ -342,4 +298,7 @@ def pair(
             "none" + (" but those of --match" if matched else ""),
         )
     as_nominal = tuple(column.name for column in pick(chosen, nominal, "attack, --nominal"))
-    return Pair(warehouse, original, release, tuple(chosen), tuple(matched), as_nominal, sample)
+    return Pair(
+        warehouse=warehouse, original=original, release=release, columns=tuple(chosen), match=tuple(matched),
+        nominal=as_nominal, sample=sample,
+    )  # fmt: skip

@@ -128,7 +128,8 @@ def _sides(first: Pair, second: Pair) -> _Sides:
 
 
 def _table(pair: Pair, source: Any, columns: list[Column], numeric: list[Column], into: str) -> list[np.ndarray]:
-    relation = pair.values(into, source, numeric, columns)
+    nominal = [column for column in columns if column not in numeric]
+    relation = pair.values(source, into, numeric, nominal, view=False)
     arrays = pair.warehouse.arrays("attack/columns.sql", relation=relation, numeric=columns, texts=[])
     return [arrays[column.staged] for column in columns]
 

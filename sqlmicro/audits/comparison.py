@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlmicro.audits.registry import Found, NothingToMeasure
 from sqlmicro.audits.row import ByColumn, Detail
-from sqlmicro.audits.subject import Subject, Table
+from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
-from sqlmicro.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -43,21 +43,16 @@ def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
             raise NothingToMeasure("audit, --original", "must have columns in common with the release", "none")
         numeric, nominal = subject.split(columns)
         assert subject.original is not None
-        tables = {"original": subject.original, "released": subject.release}
-        names = {side: values_of(subject, table, side, numeric, nominal) for side, table in tables.items()}
-        return Comparison(numeric, nominal, names["original"], names["released"])
+        original, released = (
+            values_of(subject, source, side, numeric, nominal)
+            for side, source in (("original", subject.original), ("released", subject.release))
+        )
+        return Comparison(numeric, nominal, original, released)
 
-    def check() -> bool:
-        for relation in (found.original, found.released):
-            repeated = subject.warehouse.record("audit/repeated_keys.sql", relation=relation)["repeated"]
-            if repeated:
-                raise InputError(
-                    "audit, --match",
-                    "must identify a record in the release and in the original",
-                    f"{repeated:,} records that share it with another",
-                    "Name further columns",
-                )
-        return True
+    def check() -> None:
+        assert subject.original is not None
+        subject.check_match(found.original, subject.original)
+        subject.check_match(found.released, subject.release)
 
     found = subject.once("comparison", stage)
     if matched:
@@ -66,24 +61,10 @@ def comparison(subject: Subject, *, matched: bool = False) -> Comparison:
 
 
 def values_of(
-    subject: Subject, table: Table, side: str, numeric: Sequence[Column], nominal: Sequence[Column] = ()
+    subject: Subject, source: Source, side: str, numeric: Sequence[Column], nominal: Sequence[Column] = ()
 ) -> Name:
-    """Stage the values of a table's columns in the form in which both sides are compared."""
-    own = {column.name: column for column in table.columns}
-    kinds: dict[str, list[Column]] = {"numeric": [], "dates": [], "timestamps": []}
-    kind = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps"}
-    for column in numeric:
-        kinds[kind.get(own[column.name].family, "numeric")].append(column)
-    keys = [subject.match] if subject.match else []
-    return subject.stage(
-        "audit/values.sql",
-        f"{side}_values",
-        view=not table.is_text,
-        relation=table.relation,
-        nominal=nominal,
-        keys=keys,
-        **kinds,
-    )
+    """Stage the values of columns in the form in which both sides are compared; text is read once."""
+    return subject.values(source, f"{side}_values", numeric, nominal, view=not source.is_text)
 
 
 def largest(by_column: Mapping[str, float | None], more: Detail | None = None) -> Found:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from sqlmicro.audits import inputs, regression, runner
 from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditRow
-from sqlmicro.audits.subject import Subject, Table
+from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 
@@ -48,19 +49,19 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[A
     columns = tuple(own.values())
     still_numeric = {column.name for column in run.numeric - run.text}
     before = dict(run.warehouse.describe(run.original))
-    original = Table(run.original, tuple(replace(c, type=before[c.name]) for c in columns if c.name in before))
+    theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
     population = None
     if options.population:
-        population = inputs.table(run.warehouse.source(options.population, name="population_source"))
+        population = run.warehouse.source(options.population, name="population_source")
     number = (Column("row_id", "BIGINT", "row_id"),)
     subject = Subject(
-        run.warehouse,
-        Table(relation, (*columns, *number)),
+        warehouse=run.warehouse,
+        release=Source(relation, "the release", (*columns, *number), is_table=False),
         quasi=tuple(own[column.name] for column in chosen.quasi),
         sensitive=tuple(own[column.name] for column in chosen.sensitive),
         weight=chosen.weight and own[chosen.weight.name],
         entity=chosen.entity and own[chosen.entity.name],
-        original=replace(original, columns=(*original.columns, *number)),
+        original=Source(run.original, "the original", (*theirs, *number), is_table=False),
         match=number,
         population=population,
         nulls=options.nulls,

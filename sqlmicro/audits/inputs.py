@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from sqlmicro.audits import registry
-from sqlmicro.audits.subject import ARITHMETIC, Subject, Table, is_ambiguous
+from sqlmicro.audits.canonical import is_ambiguous
+from sqlmicro.audits.subject import ARITHMETIC, Subject
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.files import file_format
 from sqlmicro.database.source import Source
@@ -117,12 +118,6 @@ class Chosen:
     nominal: tuple[str, ...]
 
 
-def table(source: Source) -> Table:
-    """Return a source as a table of a subject."""
-    is_text = source.is_file and file_format(source.label) in ("csv", "json")
-    return Table(source.relation, source.columns, is_text)
-
-
 def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: ReaderOptions = AS_FOUND) -> Subject:
     """Return the table called `name` as the subject that the options make of it.
 
@@ -133,18 +128,18 @@ def subject(warehouse: Warehouse, name: str, options: SubjectOptions, reader: Re
     InputError
         For a table that cannot be found or read.
     """
-    release = table(warehouse.source(name, reader))
+    release = warehouse.source(name, reader)
 
-    def other(name: str | None, into: str) -> Table | None:
+    def other(name: str | None, into: str) -> Source | None:
         if not name:
             return None
-        return table(warehouse.source(name, reader if file_format(name) == "csv" else AS_FOUND, into))
+        return warehouse.source(name, reader if file_format(name) == "csv" else AS_FOUND, into)
 
     original, population = other(options.original, "original_source"), other(options.population, "population_source")
     chosen = choose(release.columns, options, "audit, --")
     return Subject(
-        warehouse, release, original=original, population=population, nulls=options.nulls, quasi=chosen.quasi,
-        sensitive=chosen.sensitive, match=chosen.match, weight=chosen.weight, entity=chosen.entity,
+        warehouse=warehouse, release=release, original=original, population=population, nulls=options.nulls,
+        quasi=chosen.quasi, sensitive=chosen.sensitive, match=chosen.match, weight=chosen.weight, entity=chosen.entity,
         numeric=chosen.numeric, nominal=chosen.nominal,
     )  # fmt: skip
 

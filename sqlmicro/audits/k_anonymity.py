@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlmicro.audits import canonical
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.audits.subject import Subject, has_no_plain_bytes, is_ambiguous
+from sqlmicro.audits.subject import Subject
 from sqlmicro.database.columns import Column
-from sqlmicro.database.templates import Name, Sql, render
+from sqlmicro.database.templates import Name, Select, Sql, render, select
 from sqlmicro.database.warehouse import Warehouse
 
 GATE = "min_k"
@@ -67,12 +68,9 @@ class ClassSizes:
 
 def sizes_of(subject: Subject) -> ClassSizes:
     """Return the sizes of the classes of a subject, as it reads NULL. One GROUP BY."""
-
-    def count() -> ClassSizes:
-        rows = subject.warehouse.rows("audit/cell_sizes.sql", cells=subject.cells)
-        return ClassSizes({int(size): (int(classes), int(records)) for size, classes, records in rows if size})
-
-    return subject.once("class sizes", count)
+    return subject.once(
+        "class sizes", lambda: _class_sizes(subject.warehouse.rows("audit/cell_sizes.sql", cells=subject.cells))
+    )
 
 
 def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> ClassSizes:
@@ -92,14 +90,13 @@ def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
     One GROUP BY, and one SELECT that needs no staging: it also runs in the transaction that publishes. Source: Samarati
     & Sweeney (1998).
     """
-    rows = warehouse.rows("audit/class_sizes.sql", relation=relation, **_kinds(columns))
-    return ClassSizes({int(size): (int(classes), int(size * classes)) for size, classes in rows})
+    return _class_sizes(warehouse.rows("audit/cell_sizes.sql", cells=_cells(relation, columns)))
 
 
 def smallest(subject: Subject, k: int, most: int) -> list[list[Any]]:
     """Return the values of the smallest classes below k, as text in the order of the columns, and their sizes."""
     shown = subject.shown()
-    names = [column.name for column in (*shown["plain"], *shown["as_bytes"], *shown["as_bits"])]
+    names = [column.name for form in ("plain", "as_bits", "as_bytes", "as_nested_bits") for column in shown[form]]
     rows = subject.warehouse.rows("audit/violating_classes.sql", cells=subject.cells, k=k, most=most, **shown)
     order = [names.index(column.name) for column in subject.quasi]
     return [[*(row[place] for place in order), row[-1]] for row in rows]
@@ -107,26 +104,16 @@ def smallest(subject: Subject, k: int, most: int) -> list[list[Any]]:
 
 def statement(relation: Name, columns: Sequence[Column]) -> Sql:
     """Return the SELECT that `class_sizes` runs, for a script."""
-    return render("audit/class_sizes.sql", relation=relation, **_kinds(columns))
+    return render("audit/cell_sizes.sql", cells=_cells(relation, columns))
 
 
-def _kinds(columns: Sequence[Column]) -> dict[str, Any]:
-    kinds: dict[str, Any] = {"plain": [], "collated": [], "floats": [], "nested": [], "others": []}
-    for column in columns:
-        kinds[_canonical(column)].append(column)
-    # The number 1 and the text 1 are written alike: their kind tells them apart.
-    kinds["plain"] += [c for c in columns if is_ambiguous(c) and c not in kinds["plain"]]
-    return kinds
+def _cells(relation: Name, columns: Sequence[Column]) -> Select:
+    """Return the SELECT of the classes: audit/records.sql within audit/cells.sql, as a subject stages them."""
+    return select("audit/cells.sql", relation=canonical.records(relation, columns), columns=columns, summed=[])
 
 
-def _canonical(column: Column) -> str:
-    if column.collated:
-        return "collated"
-    if column.family == "float":
-        return "floats"
-    if column.bits and not is_ambiguous(column):
-        return "nested"
-    return "others" if has_no_plain_bytes(column) else "plain"
+def _class_sizes(rows: Iterable[tuple[Any, ...]]) -> ClassSizes:
+    return ClassSizes({int(size): (int(classes), int(records)) for size, classes, records in rows if size})
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.attacks.pair import pair
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Linked
-from sqlmicro.audits.subject import Subject, Table
-from sqlmicro.database.source import Source
+from sqlmicro.audits.subject import Subject
 
 
 @audit(
@@ -37,14 +38,13 @@ def linkage(subject: Subject, limit: float | None) -> Found:
     """
     assert subject.original is not None
     quasi = [column.name for column in subject.quasi if column not in subject.match]
-    theirs = {column.name for column in subject.original.columns}
-    lacking = [name for name in quasi if name not in theirs]
+    lacking = [name for name in quasi if name not in subject.theirs]
     if lacking:
         return Found(None, reason=f"the original does not have {', '.join(lacking)}")
     made = pair(
         subject.warehouse,
-        _source(subject.original, "--original"),
-        _source(subject.release, "--table"),
+        replace(subject.original, label="--original"),
+        replace(subject.release, label="--table"),
         columns=quasi,
         match=[column.name for column in subject.match],
         nominal=[name for name in quasi or (column.name for column in subject.shared) if name in subject.nominal],
@@ -52,7 +52,3 @@ def linkage(subject: Subject, limit: float | None) -> Found:
     found = distance_linkage(made)
     detail = Linked(list(found.ci), found.chance, found.n, "match" if made.match else "assumed")
     return Found(found.rate, tuple(column.name for column in made.columns), detail)
-
-
-def _source(table: Table, label: str) -> Source:
-    return Source(table.relation, label, table.columns, is_table=False)

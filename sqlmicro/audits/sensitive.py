@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.audits import gate
+from sqlmicro.audits.canonical import is_ambiguous
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.subject import is_ambiguous
 from sqlmicro.database import column_names
 from sqlmicro.database.columns import Column
 

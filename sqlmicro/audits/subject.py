@@ -2,70 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
+from sqlmicro.audits import canonical
+from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 
-T = TypeVar("T")
 Nulls = Literal["own_value", "wildcard", "exclude"]
 ARITHMETIC = ("integer", "float", "decimal")
 
 
-def has_no_plain_bytes(column: Column) -> bool:
-    """Tell whether equal values of a type may be written differently, such as 1 month and 30 days."""
-    return column.family == "other" and column.type not in ("UUID", "BLOB")
-
-
-def is_ambiguous(column: Column) -> bool:
-    """Tell whether a type holds the number 1 and the text 1, which are compared by how they are written."""
-    return "UNION(" in column.type or column.type.startswith("VARIANT")
-
-
-@dataclass(frozen=True)
-class Table:
-    """A relation and its columns: the release, the original it was made from, or the population."""
-
-    relation: Name
-    columns: tuple[Column, ...]
-    is_text: bool = False
-    """Whether it is read from CSV or JSON, which is done once only."""
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """A release under audit: its relation, the roles of its columns, what it is compared with, how NULL is read.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Subject(AssessedRelease):
+    """A release under audit: the roles of its columns, what it is compared with, and how NULL is read.
 
     Parameters
     ----------
-    warehouse : Warehouse
-        Where the relations are.
-    release : Table
-        Any table, view or file.
+    warehouse, release, original, match, nominal
+        As in `AssessedRelease`; without `match` only distributions compare, and columns that are not named in `nominal`
+        or `numeric` are what `profile` would propose.
     quasi, sensitive : tuple of Column
         Quasi-identifiers and sensitive columns of the release.
     weight : Column, optional
         How many members of the population a record stands for.
     entity : Column, optional
         Whom a record belongs to: classes then count entities, not records.
-    original : Table, optional
-        What the release was made from.
-    match : tuple of Column
-        Columns that both tables have unchanged and that identify a record; without them only distributions compare.
-    population : Table, optional
+    population : Source, optional
         Everybody an attacker may take a record for, with columns of the names of the quasi-identifiers.
     nulls : {"own_value", "wildcard", "exclude"}
         A missing quasi-identifier is a value of its own; matches every value; or its record is left out. In a
         sensitive column it is a value of its own, and left out by "exclude".
-    numeric, nominal : tuple of str
-        Names of columns to take as such, whatever `profile` would propose.
+    numeric : tuple of str
+        Names of columns to take as numbers.
 
     Notes
     -----
@@ -73,19 +48,15 @@ class Subject:
     out: whoever reads them, reads the release as it is at that moment.
     """
 
-    warehouse: Warehouse
-    release: Table
+    verb: ClassVar[str] = "audit"
+
     quasi: tuple[Column, ...] = ()
     sensitive: tuple[Column, ...] = ()
     weight: Column | None = None
     entity: Column | None = None
-    original: Table | None = None
-    match: tuple[Column, ...] = ()
-    population: Table | None = None
+    population: Source | None = None
     nulls: Nulls = "own_value"
     numeric: tuple[str, ...] = ()
-    nominal: tuple[str, ...] = ()
-    _made: dict[str, Any] = field(default_factory=dict, repr=False)
 
     # What is there
 
@@ -108,22 +79,13 @@ class Subject:
         """Whether it is known how often a combination occurs in the population: counted there, or by weights."""
         return self.population is not None or self.weight is not None
 
-    @property
-    def shared(self) -> tuple[Column, ...]:
-        """The columns of the release that the original has too, apart from those that match records."""
-        if self.original is None:
-            return ()
-        theirs = {column.name for column in self.original.columns}
-        return tuple(c for c in self.release.columns if c.name in theirs and c not in self.match)
-
     def split(self, columns: Sequence[Column]) -> tuple[list[Column], list[Column]]:
         """Return the numeric and the nominal ones of some columns: as named, else as `profile` proposes."""
         unnamed = tuple(c for c in columns if c.name not in (*self.numeric, *self.nominal))
-        other = {} if self.original is None else {column.name: column for column in self.original.columns}
-        relation = self.release.relation
-        if other and all(column.name in other for column in unnamed):
-            relation = self.original.relation if self.original is not None else relation
-        source = Source(relation, "", unnamed, is_table=False)
+        other = self.theirs
+        by_original = self.original is not None and all(column.name in other for column in unnamed)
+        source = self.original if self.original is not None and by_original else self.release
+        source = Source(source.relation, "", unnamed, is_table=False)
         proposed = {p.column.name: p.scale[0] for p in profile_columns(self.warehouse, source)} if unnamed else {}
         numeric = [
             column
@@ -182,20 +144,11 @@ class Subject:
 
         return self.once("population_cells", stage)
 
-    def shown(self) -> dict[str, Any]:
-        """Return the quasi-identifiers by how they are staged: as they are, as the bytes of their text, or as bits."""
-        return self._kinds(self.quasi)
-
-    def stage(self, template: str, into: str, *, view: bool = True, **params: Any) -> Name:
-        """Stage what a template returns, for the next one to read, and return its name."""
-        return self.warehouse.run(template, self._name(into), view=view, **params)
-
-    def once(self, key: str, make: Callable[[], T]) -> T:
-        """Return what `make` made under this key the first time: several audits share a result or a relation."""
-        if key not in self._made:
-            self._made[key] = make()
-        found: T = self._made[key]
-        return found
+    def shown(self) -> Mapping[str, Any]:
+        """Return the quasi-identifiers by how they are compared, as audit/violating_classes.sql takes them."""
+        forms = canonical.forms(self.quasi, self._form)
+        # A column that is compared by both is refused as a quasi-identifier.
+        return {form: columns for form, columns in forms.items() if form != "as_both"}
 
     # How
 
@@ -204,42 +157,39 @@ class Subject:
         extra = [column for column in (self.weight, self.entity) if column is not None]
         return list(dict.fromkeys([*self.quasi, *self.sensitive, *extra]))
 
+    def _form(self, column: Column) -> canonical.Form:
+        # By the name in staging: a column of the population is staged like the one of the release it is compared with.
+        return self._forms[column.staged]
+
     @cached_property
-    def _bytes(self) -> set[Column]:
-        """The columns whose values are compared as the bytes of their text."""
-        found = {column for column in self._used if column.collated or has_no_plain_bytes(column)} - self._bits
+    def _forms(self) -> dict[str, canonical.Form]:
+        """How every column is compared. A sensitive column tells no more by the sign of a zero: its values are."""
+        found: dict[str, canonical.Form] = {}
+        for column in self._used:
+            form = canonical.form(column)
+            by_value = column in self.sensitive or column == self.weight
+            if form == "as_bits" and (by_value or column.name not in self._ambiguous_floats):
+                form = "plain"
+            elif (form == "as_nested_bits" and by_value) or (form == "as_both" and column not in self.quasi):
+                form = "as_bytes"
+            found[column.staged] = form
         if self.population is not None:
             theirs = pick(self.population.columns, [column.name for column in self.quasi], "audit, --population")
             for own, other in zip(self.quasi, theirs, strict=True):
                 both_numbers = own.family in ARITHMETIC and other.family in ARITHMETIC
-                if other.collated or (own.type != other.type and not (both_numbers and own not in self._bits)):
-                    found.add(own)
+                if other.collated or (own.type != other.type and not (both_numbers and found[own.staged] == "plain")):
+                    found[own.staged] = "as_bytes"
         return found
 
     @cached_property
-    def _bits(self) -> set[Column]:
-        """The columns whose floating-point numbers are compared bit by bit: -0.0 is not 0.0, nor NaN every NaN.
-
-        A sensitive column tells no more by the sign of a zero; there the values are compared.
-        """
-        columns = [c for c in self._used if c not in self.sensitive and c != self.weight and c.bits]
-        floats = [column for column in columns if column.family == "float"]
+    def _ambiguous_floats(self) -> set[str]:
+        """The columns of floating-point numbers with -0.0 or NaN: only there the bits tell more than the values."""
+        floats = [c for c in self._used if c not in self.sensitive and c != self.weight and c.family == "float"]
         relation = self.release.relation
         rows = self.warehouse.rows("audit/ambiguous_floats.sql", relation=relation, columns=floats) if floats else []
-        ambiguous = {name for name, count in rows if count}
-        return {column for column in columns if column not in floats or column.name in ambiguous}
+        return {name for name, count in rows if count}
 
-    def _kinds(self, columns: Sequence[Column]) -> dict[str, Any]:
-        # By the name in staging: a column of the population is staged like the one of the release it is compared with.
-        as_bytes = {column.staged for column in self._bytes}
-        as_bits = {column.staged for column in self._bits} - as_bytes
-        return {
-            "plain": [column for column in columns if column.staged not in as_bytes | as_bits],
-            "as_bytes": [column for column in columns if column.staged in as_bytes],
-            "as_bits": [column for column in columns if column.staged in as_bits],
-        }
-
-    def _view(self, table: Table, columns: Sequence[Column], into: str = "records") -> Name:
+    def _view(self, table: Source, columns: Sequence[Column], into: str = "records") -> Name:
         sensitive = [column for column in self.sensitive if into == "records"]
         complete = [*columns[: len(self.quasi)], *sensitive] if self.nulls == "exclude" else []
         return self.warehouse.run(
@@ -248,7 +198,7 @@ class Subject:
             view=not table.is_text,
             relation=table.relation,
             complete=complete,
-            **self._kinds(columns),
+            **canonical.forms(columns, self._form),
         )
 
     def _cells(self, into: str, columns: Sequence[Column], weight: Column | None = None) -> Name:
@@ -280,11 +230,3 @@ class Subject:
         bits = [(column, 2**index) for index, column in enumerate(self.quasi)]
         shared = {"relation": cells, "among": among, "columns": bits, "kept": kept, "summed": summed}
         return self.stage("audit/matching_cells.sql", into, view=False, **shared)
-
-    @cached_property
-    def _prefix(self) -> str:
-        # Every name is used in a statement at once, so that the log is longer when the next subject asks.
-        return f"audit_{len(self.warehouse.log) + 1}"
-
-    def _name(self, into: str) -> str:
-        return f"{self._prefix}_{into}"

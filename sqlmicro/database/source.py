@@ -33,6 +33,11 @@ class Source:
     is_frame: bool = False
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is read from CSV or JSON, which is done once only."""
+        return self.is_file and file_format(self.label) in ("csv", "json")
+
+    @property
     def identity(self) -> str:
         """What the source is called in the keys of draws: schema and name; a file's name without folder and digits.
 

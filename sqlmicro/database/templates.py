@@ -1,8 +1,8 @@
 """The SQL templates: where they are, and how names and values get into them.
 
-Nothing reaches a statement but through `ident` (a name), `idents` (a list of names) and `lit` (a value), or as a
-whole number; Jinja's `finalize` refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown
-one.
+Nothing reaches a statement but through `ident` (a name), `idents` (a list of names) and `lit` (a value), through the
+filters of repeated idioms that are made of these (`listed`, `same`, `draw`), or as a whole number; Jinja's `finalize`
+refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
@@ -20,6 +21,10 @@ from sqlmicro.errors import TemplateError
 
 # What may hold a blank line of its own (a comment, a name, a text) is taken first, and stays.
 _BLANK_LINE = re.compile(r"""(--[^\n]*|"(?:[^"]|"")*"|'(?:[^']|'')*')|\n[ \t]*(?=\n)""")
+_HOLE = re.compile(r"\{(name|n|[0-9]*)\}")
+_OWN_NAME = re.compile(r"[a-z][a-z0-9_]*")
+# A pattern is SQL as it stands, so that it has to stand in the template: it is never a parameter.
+_PATTERN_FROM_ELSEWHERE = re.compile(r"""\|\s*listed\b(?!\("[^"]*"\))|{%[-+]?\s*filter\b""")
 HEADER = ("title", "source", "reads", "returns", "params")
 OPTIONAL = ("order",)
 """The header lines of a template, and the one of those whose result is read by position: how its records are stored."""
@@ -44,8 +49,16 @@ class Sql(str):
     """Text that is SQL already; made only here and by the warehouse from rendered templates."""
 
 
+@dataclass(frozen=True)
+class Select:
+    """A template and its parameters, which another one reads in place of a relation."""
+
+    template: str
+    params: Mapping[str, object]
+
+
 def ident(name: object) -> Sql:
-    """Quote one identifier, or the parts of a `Name`: the only quoting function there is.
+    """Quote one identifier, or the parts of a `Name`: the only quoting function there is. A `Select` is in brackets.
 
     >>> ident('5" disk')
     '"5"" disk"'
@@ -54,6 +67,8 @@ def ident(name: object) -> Sql:
     """
     if isinstance(name, Name):
         return Sql(".".join(ident(part) for part in name if part))
+    if isinstance(name, Select):
+        return Sql(f"(\n{render(name.template, **name.params)})")
     text = name if isinstance(name, str) else getattr(name, "staged", None)
     if not isinstance(text, str) or not text:
         raise TemplateError("ident", "must be a name", type(name).__name__)
@@ -106,10 +121,93 @@ def comment(text: str) -> Sql:
     return Sql("".join(char if char.isprintable() else " " for char in text))
 
 
+def listed(items: Iterable[object], pattern: str) -> Sql:
+    """Write a pattern once for every column, with commas between, unless the pattern begins or ends with its own.
+
+    In the pattern `{}` is the name of the column in staging (of a list of columns: their names), `{name}` its own name,
+    `{1}` and `{2}` are the parts of a pair, and `{n}` is the number of the column, from 1.
+
+    >>> print(listed(["a", "b"], "t.{} AS {}_{n}"))
+    t."a" AS "a"_1, t."b" AS "b"_2
+    >>> print(listed(["a", "b"], "t.{}, ") + "row_id")
+    t."a", t."b", row_id
+    >>> print(listed([("a", "x"), ("b", "y")], "{1} = {2}"))
+    "a" = "x", "b" = "y"
+    """
+    bare = pattern.strip()
+    between = "" if bare.startswith(",") or bare.endswith(",") else "," if pattern.startswith("\n") else ", "
+    return Sql(between.join(_filled(pattern, item, number) for number, item in enumerate(items, 1)))
+
+
+def _filled(pattern: str, item: Any, number: int) -> str:
+    def fill(hole: re.Match[str]) -> str:
+        if hole[1] == "n":
+            return str(number)
+        if hole[1] == "name":
+            return ident(item.name)
+        several = isinstance(item, (list, tuple)) and not isinstance(item, Name)
+        if hole[1]:
+            return ident(item[int(hole[1]) - 1])
+        return idents(item) if several else ident(item)
+
+    return _HOLE.sub(fill, pattern)
+
+
+def same(columns: Iterable[object], left: str, right: str) -> Sql:
+    """Write that two records agree in all columns: each has equal values, or is missing in both.
+
+    >>> print(same(["a", "b"], "s", "t"))
+    s."a" IS NOT DISTINCT FROM t."a" AND s."b" IS NOT DISTINCT FROM t."b"
+    >>> print(same([], "s", "t"))
+    true
+    """
+    left, right = _own(left), _own(right)
+    terms = [f"{left}.{ident(column)} IS NOT DISTINCT FROM {right}.{ident(column)}" for column in columns]
+    return Sql(" AND ".join(terms) or "true")
+
+
+def draw(stream: str, name: str = "", columns: Iterable[object] | None = None, *, purpose: str = "") -> Sql:
+    """Write a keyed draw: a hash that nobody can repeat without the key in the session's variable `stream`.
+
+    It is drawn for the column `name` of staging; where `columns` are given, for it and the values of these. `purpose`
+    tells draws of one key apart.
+
+    >>> print(draw("order", "row_id"))
+    sha256(concat(getvariable('order'), ' ', row_id))
+    >>> print(draw("order", "row_id", purpose="preview"))
+    sha256(concat(getvariable('order'), ' preview ', row_id))
+    >>> print(draw("noise", "record", ["a"]))
+    sha256(concat(getvariable('noise'), ' ', hash(getvariable('noise'), record, "a")))
+    """
+    key = f"getvariable({lit(stream)})"
+    drawn_for = _own(name) if name else ""
+    if columns is not None:
+        drawn_for = f"hash({', '.join([key, drawn_for, *map(ident, columns)])})"
+    between = f" {_own(purpose)}" if purpose else ""
+    parts = [key, lit(f"{between} "), drawn_for] if drawn_for else [key, lit(between)]
+    return Sql(f"sha256(concat({', '.join(parts)}))")
+
+
+def between(loop: Any, union: str) -> Sql:
+    """Write UNION or UNION ALL between the SELECTs of a loop: nothing behind the last one."""
+    if union not in ("UNION", "UNION ALL"):
+        raise TemplateError("template", "only UNION and UNION ALL stand between SELECTs", type(union).__name__)
+    return Sql("" if loop.last else union)
+
+
+def _own(name: object) -> str:
+    if isinstance(name, str) and _OWN_NAME.fullmatch(name):
+        return name
+    raise TemplateError("template", "a name of our own must be a small word", type(name).__name__)
+
+
 def _finalize(value: Any) -> Any:
     if isinstance(value, Sql) or (isinstance(value, int) and not isinstance(value, bool)):
         return value
-    raise TemplateError("template", "only ident, idents, lit and whole numbers may be printed", type(value).__name__)
+    raise TemplateError("template", "only what a filter wrote and whole numbers may be printed", type(value).__name__)
+
+
+_FILTERS = (ident, idents, lit, sqltype, comment, listed, same, draw, between)
 
 
 @cache
@@ -145,15 +243,21 @@ def environment() -> Any:
     import jinja2
 
     env = jinja2.Environment(
-        loader=jinja2.FunctionLoader(text_of),
+        loader=jinja2.FunctionLoader(lambda name: _with_own_patterns(name, text_of(name))),
         undefined=jinja2.StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
     )
-    env.filters.update(ident=ident, idents=idents, lit=lit, sqltype=sqltype, comment=comment)
+    env.filters.update({write.__name__: write for write in _FILTERS})
     return env
+
+
+def _with_own_patterns(template: str, text: str) -> str:
+    if _PATTERN_FROM_ELSEWHERE.search(text):
+        raise TemplateError(template, 'a pattern of listed must stand in the template: listed("...")')
+    return text
 
 
 @cache
@@ -191,7 +295,7 @@ def render(template: str, **params: object) -> Sql:
     Raises
     ------
     TemplateError
-        For an unknown or missing parameter, or one that is printed without `ident`, `idents` or `lit`.
+        For an unknown or missing parameter, or one that is printed as it is.
     """
     import jinja2
 
@@ -210,6 +314,15 @@ def render(template: str, **params: object) -> Sql:
     return Sql(_BLANK_LINE.sub(lambda found: found[1] or "", text).strip("\n"))
 
 
+def select(template: str, **params: object) -> Select:
+    """Return a template with its parameters, for another one to read in place of a relation.
+
+    >>> print(ident(select("load/records.sql", relation=Name("", "main", "persons"))).splitlines()[-1])
+    FROM "main"."persons")
+    """
+    return Select(template, params)
+
+
 def statement(text: str, **params: object) -> Sql:
     """Return a statement that is no SELECT (CREATE, COPY, SET, …) with its parameters filled in."""
     import jinja2
@@ -222,7 +335,7 @@ def statement(text: str, **params: object) -> Sql:
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> Any:
-    return environment().from_string(text)
+    return environment().from_string(_with_own_patterns("statement", text))
 
 
 def all_templates() -> list[str]:

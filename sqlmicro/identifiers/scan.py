@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
-from sqlmicro.database.files import file_format
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
@@ -99,7 +98,7 @@ def seen(
 @contextmanager
 def _read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
     """Stage the records of a text file for the length of the block: every column looked at would read it again."""
-    if not source.is_file or file_format(source.label) not in ("csv", "json"):
+    if not source.is_text:
         yield source
         return
     staged = warehouse.run("load/records.sql", "read_once", relation=source.relation)

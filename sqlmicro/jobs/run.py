@@ -29,7 +29,7 @@ from sqlmicro.publish import manifest, preview, publish, recording
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_table import NewTable
-from sqlmicro.publish.release import Audited, prepare
+from sqlmicro.publish.release import OutputAudit, prepare
 from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters, losses
 from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
@@ -287,7 +287,7 @@ def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     finished(run, report, release.audits[None])
 
 
-def finished(run: Run, report: ReleaseReport, audited: Audited) -> None:
+def finished(run: Run, report: ReleaseReport, audited: OutputAudit) -> None:
     """Add to a report the audits of what was published and the verdict on them, what took how long, and the notes."""
     report.judged(audited.checks, audited.sizes, run.apart)
     report.seconds = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}

@@ -11,15 +11,15 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import AuditFailed
 from sqlmicro.pipeline import Run
-from sqlmicro.publish.release import Audited, Output
+from sqlmicro.publish.release import Output, OutputAudit
 
 
-def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> Audited:
+def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Column]) -> OutputAudit:
     """Hold what was published to its promises: rows, what the gates found, and what every step claims of its columns.
 
     Returns
     -------
-    Audited
+    OutputAudit
         The first check is the k over all released columns that an attacker may know, None without any. `verdict.judge`
         says what they come to.
 
@@ -56,7 +56,7 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
             "; ".join(check.told for check in failed),
             _why_failed(run),
         )
-    return Audited(audits, overall)
+    return OutputAudit(audits, overall)
 
 
 def _why_failed(run: Run) -> str:
@@ -75,8 +75,5 @@ def _check(
 
 def _value_frequencies(warehouse: Warehouse, relation: Name, columns: Sequence[Column], k: int) -> list[Check]:
     """Check that the rarest value of every column occurs at least k times; NULL counts as a value."""
-    floats = [column for column in columns if column.family == "float"]
-    others = [column for column in columns if column.family != "float"]
-    rows = warehouse.rows("audit/value_counts.sql", relation=relation, floats=floats, others=others)
-    by_name = {column.name: column for column in columns}
-    return [_check("value frequency", [by_name[name]], int(rarest or 0), k) for name, rarest in rows]
+    sizes = [k_anonymity.class_sizes(warehouse, relation, [column]) for column in columns]
+    return [_check("value frequency", [column], found.k, k) for column, found in zip(columns, sizes, strict=True)]

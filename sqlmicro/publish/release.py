@@ -33,7 +33,7 @@ class Output:
 
 
 @dataclass(frozen=True)
-class Audited:
+class OutputAudit:
     """The checks of a file that is published, and the classes over all columns that an attacker may know."""
 
     checks: list[Check]
@@ -49,7 +49,7 @@ class Release:
     report: ReleaseReport
     started: float
     outputs: list[Output]
-    audits: dict[int | None, Audited] = field(default_factory=dict)
+    audits: dict[int | None, OutputAudit] = field(default_factory=dict)
     """Those of every file that is published, by the number of the candidate; None is the release."""
 
     @property

@@ -293,7 +293,7 @@ def _subject(
             theirs = find_source(warehouse, original, options, name="original_source")
             if theirs.relation == release.relation and not theirs.is_file:
                 raise InputError("--original", "must not be the release itself", repr(original))
-            subject = replace(subject, original=inputs.table(theirs))
+            subject = replace(subject, original=theirs)
         except InputError:
             if options.original is not None:
                 raise

@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlmicro.audits import classes, k_anonymity, runner
-from sqlmicro.audits.inputs import table
 from sqlmicro.audits.subject import Nulls, Subject
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import find_source
@@ -129,10 +128,13 @@ def _list(kind: str, literals: Iterable[str]) -> str:
 
 def subject(warehouse: DuckDBWarehouse, source: str, batch: Batch, nulls: Nulls) -> Subject:
     """Return the stacked tables as an audit sees them."""
-    release = table(find_source(warehouse, source))
+    release = find_source(warehouse, source)
     own = {column.name: column for column in release.columns}
     quasi = tuple(own[name] for name in ("t", *(f"q{i}" for i in range(len(batch.kinds)))))
-    return Subject(warehouse, release, quasi, (own["s"], own["income"]), own["w"], nulls=nulls, numeric=("income",))
+    return Subject(
+        warehouse=warehouse, release=release, quasi=quasi, sensitive=(own["s"], own["income"]), weight=own["w"],
+        nulls=nulls, numeric=("income",),
+    )  # fmt: skip
 
 
 Figures = dict[int, Counter[tuple[Any, ...]]]

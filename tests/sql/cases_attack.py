@@ -119,8 +119,9 @@ CASES: list[Case] = [
         },
         params={
             "original": rel("original"),
-            "releases": [("r1", rel("first")), ("r2", rel("second"))],
+            "released": rel("first"),
             "alone": "r1",
+            "others": [("r2", rel("second"))],
             "columns": [X],
             "within": 0.9,
         },

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from math import log
 
+from sqlmicro.audits import canonical
+from sqlmicro.database.templates import select
+
 from .case import Case, col, rel, values
 
 X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER")
@@ -47,122 +50,30 @@ def of_shares(name, expect):
     )
 
 
-def classes(relation, expect, **kinds):
+def forms(*columns):
+    """Return columns by how they are compared."""
+    return canonical.forms(columns)
+
+
+def shown(**by_form):
+    """Return columns as audit/violating_classes.sql takes them."""
+    return {name: by_form.get(name, []) for name in ("plain", "as_bits", "as_bytes", "as_nested_bits")}
+
+
+def classes(relation, expect, columns):
+    """Make a case of what every k is counted with: the sizes of the classes on canonical bytes, in one SELECT."""
+    records = canonical.records(rel("released"), columns)
     return Case(
-        "audit/class_sizes.sql",
+        "audit/cell_sizes.sql",
         given={"released": relation},
-        params={
-            "relation": rel("released"),
-            "plain": [],
-            "collated": [],
-            "floats": [],
-            "nested": [],
-            "others": [],
-            **kinds,
-        },
-        returns=["size", "classes"],
-        expect=expect,
+        params={"cells": select("audit/cells.sql", relation=records, columns=columns, summed=[])},
+        returns=["size", "classes", "records"],
+        expect=[(size, classes, size * classes) for size, classes in expect],
         ordered=True,
     )
 
 
 CASES = [
-    # (a, 1) three times, (a, NULL) twice, (NULL, 1) once, (NULL, NULL) twice
-    classes(
-        values(
-            'name, "net ""income"""',
-            *("('a', 1)", "('a', 1)", "('a', 1)", "('a', NULL)", "('a', NULL)"),
-            *("(NULL, 1)", "(NULL, NULL)", "(NULL, NULL)"),
-        ),
-        [(1, 1), (2, 2), (3, 1)],
-        plain=[NAME, INCOME],
-    ),
-    # Bob and BOB are told apart in the output, so they are here; NOCASE would make one class of three.
-    classes(
-        "SELECT name COLLATE NOCASE AS name FROM (" + values("name", "('Bob')", "('BOB')", "('Bob')", "(NULL)") + ")",
-        [(1, 2), (2, 1)],
-        collated=[col("name", "VARCHAR", collated=True)],
-    ),
-    # 0.0 and -0.0 are two classes, NaN and NULL one each.
-    classes(
-        values("x", "(0e0)", "('-0.0'::DOUBLE)", "(0e0)", "('nan')", "('nan')", "(NULL)"),
-        [(1, 2), (2, 2)],
-        floats=[X],
-    ),
-    # 1 month equals 30 days for GROUP BY, but reads differently.
-    classes(
-        values("span", "(INTERVAL '1 month')", "(INTERVAL '30 days')", "(INTERVAL '1 month')", "(NULL)", "(NULL)"),
-        [(1, 1), (2, 2)],
-        others=[col("span", "INTERVAL")],
-    ),
-    # Lists that only differ inside: a missing value and the word, one text with a comma and two texts.
-    classes(
-        "SELECT unnest([[NULL], ['NULL'], ['a, b'], ['a', 'b'], ['a', 'b']]) AS tags",
-        [(1, 3), (2, 1)],
-        others=[col("tags", "VARCHAR[]")],
-    ),
-    # All kinds at once: every record its own class by one column only.
-    classes(
-        "SELECT i, name COLLATE NOCASE AS name, x, span FROM ("
-        + values(
-            "i, name, x, span",
-            "(1, 'a', 0e0, INTERVAL '1 day')",
-            "(2, 'a', 0e0, INTERVAL '1 day')",
-            "(1, 'A', 0e0, INTERVAL '1 day')",
-            "(1, 'a', -0e0, INTERVAL '24 hours')",
-            "(1, 'a', 0e0, INTERVAL '1 day')",
-        )
-        + ")",
-        [(1, 3), (2, 1)],
-        plain=[col("i", "INTEGER")],
-        collated=[col("name", "VARCHAR", collated=True)],
-        floats=[X],
-        others=[col("span", "INTERVAL")],
-    ),
-    # NaN by its bits, alone and in a list: the third has another payload.
-    classes(
-        "SELECT CAST(CAST(bits AS BIT) AS DOUBLE) AS x, [CAST(CAST(bits AS BIT) AS DOUBLE)] AS l FROM ("
-        + values("bits", *(f"('{0x7FF8000000000000 + payload:064b}')" for payload in (0, 0, 7)))
-        + ")",
-        [(1, 1), (2, 1)],
-        floats=[X],
-        nested=[col("l", "DOUBLE[]")],
-    ),
-    # A user's own column "size" is a quasi-identifier like any other: two classes, of 1 and of 2 records.
-    classes(values("size", "(100)", "(200)", "(200)"), [(1, 1), (2, 1)], plain=[SIZE]),
-    classes("SELECT 1 AS x LIMIT 0", [], plain=[col("x", "INTEGER")]),
-    # Income: 7 three times, NULL, which counts as a value, twice.
-    Case(
-        "audit/value_counts.sql",
-        given={
-            "released": values(
-                'x, "net ""income""", empty',
-                "(1e0, 7, NULL::INTEGER)",
-                "(1e0, NULL, NULL)",
-                "(2e0, 7, NULL)",
-                "(2e0, 7, NULL)",
-                "(2e0, NULL, NULL)",
-            )
-        },
-        params={"relation": rel("released"), "floats": [X], "others": [INCOME, col("empty", "INTEGER")]},
-        returns=["column_name", "rarest"],
-        expect=[("x", 2), ('net "income"', 2), ("empty", 5)],
-    ),
-    Case(
-        "audit/value_counts.sql",
-        given={"released": "SELECT 1 AS x LIMIT 0"},
-        params={"relation": rel("released"), "floats": [], "others": [X]},
-        returns=["column_name", "rarest"],
-        expect=[("x", None)],
-    ),
-    # 0.0 and -0.0 stay distinct in the output: each occurs once.
-    Case(
-        "audit/value_counts.sql",
-        given={"released": values("x", "(0e0)", "('-0.0'::DOUBLE)", "(1e0)", "(1e0)")},
-        params={"relation": rel("released"), "floats": [X], "others": []},
-        returns=["column_name", "rarest"],
-        expect=[("x", 1)],
-    ),
     # Smallest first, equal ones in the order of their text ('10' before '9'), NULL last; three are no violation.
     Case(
         "audit/violating_classes.sql",
@@ -172,7 +83,7 @@ CASES = [
                 *("('a', 9, 3)", "('b', 9, 2)", "('b', 10, 1)", "(NULL, 9, 1)", "('a', NULL, 1)", "('a', 10, 1)"),
             )
         },
-        params={"cells": rel("cells"), "plain": [NAME, INCOME], "as_bytes": [], "as_bits": [], "k": 3, "most": 10},
+        params={"cells": rel("cells"), **shown(plain=[NAME, INCOME]), "k": 3, "most": 10},
         returns=["name", 'net "income"', "size"],
         expect=[("a", "10", 1), ("a", None, 1), ("b", "10", 1), (None, "9", 1), ("b", "9", 2)],
         ordered=True,
@@ -185,9 +96,7 @@ CASES = [
         },
         params={
             "cells": rel("cells"),
-            "plain": [],
-            "as_bytes": [col("a", "VARCHAR")],
-            "as_bits": [],
+            **shown(as_bytes=[col("a", "VARCHAR")]),
             "k": 3,
             "most": 2,
         },
@@ -198,10 +107,13 @@ CASES = [
     # What was compared bit by bit is shown as a number again.
     Case(
         "audit/violating_classes.sql",
-        given={"cells": f"SELECT encode('{0xBFF8000000000000:064b}') AS x, 1 AS size"},
-        params={"cells": rel("cells"), "plain": [], "as_bytes": [], "as_bits": [X], "k": 2, "most": 2},
-        returns=["x", "size"],
-        expect=[("-1.5", 1)],
+        given={
+            "cells": f"SELECT bits::BIT AS x, encode('[' || bits || ']') AS l, 1 AS size "
+            f"FROM (SELECT '{0xBFF8000000000000:064b}' AS bits)"
+        },
+        params={"cells": rel("cells"), **shown(as_bits=[X], as_nested_bits=[col("l", "DOUBLE[]")]), "k": 2, "most": 2},
+        returns=["x", "l", "size"],
+        expect=[("-1.5", "[-1.5]", 1)],
     ),
     # Bits of a number, and of one in a list: -0.0 has the sign, and nothing else.
     Case(
@@ -209,13 +121,11 @@ CASES = [
         given={"released": values("x, l", "('-0.0'::DOUBLE, [0e0])", "(NULL, NULL)")},
         params={
             "relation": rel("released"),
-            "plain": [],
-            "as_bytes": [],
-            "as_bits": [X, col("l", "DOUBLE[]")],
+            **forms(X, col("l", "DOUBLE[]")),
             "complete": [],
         },
         returns=["x", "l", "n"],
-        expect=[(f"{1 << 63:064b}".encode(), f"[{0:064b}]".encode(), 1), (None, None, 1)],
+        expect=[(f"{1 << 63:064b}", f"[{0:064b}]".encode(), 1), (None, None, 1)],
     ),
     # A collation and a length of time become bytes; a record without a value in a column of `complete` is left out.
     Case(
@@ -232,9 +142,7 @@ CASES = [
         },
         params={
             "relation": rel("released"),
-            "plain": [SIZE],
-            "as_bytes": [col("name", "VARCHAR", collated=True), col("span", "INTERVAL")],
-            "as_bits": [],
+            **forms(SIZE, col("name", "VARCHAR", collated=True), col("span", "INTERVAL")),
             "complete": [SIZE],
         },
         returns=["size_", "name", "span", "n"],
@@ -243,9 +151,20 @@ CASES = [
     Case(
         "audit/records.sql",
         given={"released": values("a", "(1)", "(NULL)")},
-        params={"relation": rel("released"), "plain": [A], "as_bytes": [], "as_bits": [], "complete": []},
+        params={"relation": rel("released"), **forms(A), "complete": []},
         returns=["a", "n"],
         expect=[(1, 1), (None, 1)],
+    ),
+    # The number 1 and the text 1 of a UNION: the same bytes, other values.
+    Case(
+        "audit/records.sql",
+        given={
+            "released": "SELECT union_value(i := 1)::UNION(i INTEGER, s VARCHAR) AS u UNION ALL "
+            "SELECT union_value(s := '1')::UNION(i INTEGER, s VARCHAR)"
+        },
+        params={"relation": rel("released"), **forms(col("u", "UNION(i INTEGER, s VARCHAR)")), "complete": []},
+        returns=["u", "n"],
+        expect=[((1, b"1"), 1), (("1", b"1"), 1)],
     ),
     Case(
         "audit/ambiguous_floats.sql",
@@ -637,4 +556,78 @@ CASES = [
         ],
         expect=[(4, 3, 4, 2, 0, 2)],
     ),
+]
+# What every k is counted with, on values that GROUP BY would merge.
+CASES += [
+    # (a, 1) three times, (a, NULL) twice, (NULL, 1) once, (NULL, NULL) twice
+    classes(
+        values(
+            'name, "net ""income"""',
+            *("('a', 1)", "('a', 1)", "('a', 1)", "('a', NULL)", "('a', NULL)"),
+            *("(NULL, 1)", "(NULL, NULL)", "(NULL, NULL)"),
+        ),
+        [(1, 1), (2, 2), (3, 1)],
+        [NAME, INCOME],
+    ),
+    # Bob and BOB are told apart in the output, so they are here; NOCASE would make one class of three.
+    classes(
+        "SELECT name COLLATE NOCASE AS name FROM (" + values("name", "('Bob')", "('BOB')", "('Bob')", "(NULL)") + ")",
+        [(1, 2), (2, 1)],
+        [col("name", "VARCHAR", collated=True)],
+    ),
+    # 0.0 and -0.0 are two classes, NaN and NULL one each.
+    classes(
+        values("x", "(0e0)", "('-0.0'::DOUBLE)", "(0e0)", "('nan')", "('nan')", "(NULL)"),
+        [(1, 2), (2, 2)],
+        [X],
+    ),
+    # 1 month equals 30 days for GROUP BY, but reads differently.
+    classes(
+        values("span", "(INTERVAL '1 month')", "(INTERVAL '30 days')", "(INTERVAL '1 month')", "(NULL)", "(NULL)"),
+        [(1, 1), (2, 2)],
+        [col("span", "INTERVAL")],
+    ),
+    # Lists that only differ inside: a missing value and the word, one text with a comma and two texts.
+    classes(
+        "SELECT unnest([[NULL], ['NULL'], ['a, b'], ['a', 'b'], ['a', 'b']]) AS tags",
+        [(1, 3), (2, 1)],
+        [col("tags", "VARCHAR[]")],
+    ),
+    # All kinds at once: every record its own class by one column only.
+    classes(
+        "SELECT i, name COLLATE NOCASE AS name, x, span FROM ("
+        + values(
+            "i, name, x, span",
+            "(1, 'a', 0e0, INTERVAL '1 day')",
+            "(2, 'a', 0e0, INTERVAL '1 day')",
+            "(1, 'A', 0e0, INTERVAL '1 day')",
+            "(1, 'a', -0e0, INTERVAL '24 hours')",
+            "(1, 'a', 0e0, INTERVAL '1 day')",
+        )
+        + ")",
+        [(1, 3), (2, 1)],
+        [col("i", "INTEGER"), col("name", "VARCHAR", collated=True), X, col("span", "INTERVAL")],
+    ),
+    # NaN by its bits, alone and in a list: the third has another payload.
+    classes(
+        "SELECT CAST(CAST(bits AS BIT) AS DOUBLE) AS x, [CAST(CAST(bits AS BIT) AS DOUBLE)] AS l FROM ("
+        + values("bits", *(f"('{0x7FF8000000000000 + payload:064b}')" for payload in (0, 0, 7)))
+        + ")",
+        [(1, 1), (2, 1)],
+        [X, col("l", "DOUBLE[]")],
+    ),
+    # A user's own column "size" is a quasi-identifier like any other: two classes, of 1 and of 2 records.
+    classes(values("size", "(100)", "(200)", "(200)"), [(1, 1), (2, 1)], [SIZE]),
+    classes("SELECT 1 AS x LIMIT 0", [], [col("x", "INTEGER")]),
+    # A number and a text of a UNION are two values, however they are written.
+    classes(
+        "SELECT unnest([union_value(i := 1), union_value(i := 1)]::UNION(i INTEGER, s VARCHAR)[]) AS u UNION ALL "
+        "SELECT unnest([union_value(s := '1'), NULL]::UNION(i INTEGER, s VARCHAR)[])",
+        [(1, 2), (2, 1)],
+        [col("u", "UNION(i INTEGER, s VARCHAR)")],
+    ),
+    # Income: 7 three times, NULL, which counts as a value, twice.
+    classes(values('"net ""income"""', "(7)", "(NULL)", "(7)", "(7)", "(NULL)"), [(2, 1), (3, 1)], [INCOME]),
+    # Five records without a value are one class.
+    classes("SELECT NULL::INTEGER AS empty FROM range(5)", [(5, 1)], [col("empty", "INTEGER")]),
 ]

@@ -104,6 +104,9 @@ def _staged(value: Any, warehouse: Warehouse) -> Any:
     """Return a parameter with the names that the engine has for staging relations."""
     if isinstance(value, Name):
         return warehouse.staged(value.table) if value.catalog == "staging" else value
+    if isinstance(value, templates.Select):
+        params = {name: _staged(part, warehouse) for name, part in value.params.items()}
+        return templates.select(value.template, **params)
     if isinstance(value, (list, tuple)):
         return type(value)(_staged(part, warehouse) for part in value)
     return value

@@ -1,9 +1,9 @@
 -- title: How many values the mean of several releases recovers, and how many the first alone
 -- source: sqlmicro: noise that is drawn anew for every release averages out
--- reads: original, and the releases (values, by row_id)
+-- reads: original, released and the others (values, by row_id)
 -- returns: column_name, recovered by the mean (off by at most so many standard deviations of the original), alone (by the
 --   first release), records (with a value in all tables)
--- params: original, releases (alias, relation), alone (alias of the first), columns, within
+-- params: original, released, alone (its alias), others (alias, relation), columns, within
 SELECT
   'x' AS column_name,
   count(*) FILTER (WHERE abs(list_avg(["r1"."x", "r2"."x"]) - o."x")

@@ -2,7 +2,7 @@
 -- source: Samarati & Sweeney (1998); the values are only shown on request (--show-values)
 -- reads: cells
 -- returns: the columns as text, size
--- params: cells, plain, as_bytes, as_bits, k, most
+-- params: cells, plain, as_bits, as_bytes, as_nested_bits, k, most
 SELECT
   CAST("name" AS VARCHAR) AS "name",
   CAST("net ""income""" AS VARCHAR) AS "net ""income""",

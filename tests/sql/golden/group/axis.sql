@@ -15,7 +15,7 @@ WITH extent AS (
   FROM "staging"."typed"
 )
 SELECT
-"land", "c", 
+  "land", "c", 
   row_id,
   0
   + coalesce(((CAST("x" AS DOUBLE) - low_1) / width_1

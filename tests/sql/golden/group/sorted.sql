@@ -5,7 +5,7 @@
 -- order: the strata, the value, row_id; read by position, as rowid
 -- params: relation, by, column
 SELECT
-"land", 
+  "land", 
   row_id,
   CAST("net ""income""" AS DOUBLE) AS value
 FROM "staging"."typed"

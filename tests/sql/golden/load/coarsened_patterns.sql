@@ -14,8 +14,7 @@ seated AS (
     *,
     row_number() OVER (
       PARTITION BY pattern, stratum
-      ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ',
-        hash(getvariable('sqlmicro_order'), record))), row_id) AS seat
+      ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record))), row_id) AS seat
   FROM numbered
 ),
 decided AS (

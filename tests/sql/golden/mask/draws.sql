@@ -7,10 +7,8 @@
 WITH hashed AS (
   SELECT
     *
-    , sha256(concat(getvariable('sqlmicro_order'), ' ',
-      hash(getvariable('sqlmicro_order'), record, "town"))) AS hash_1
-    , sha256(concat(getvariable('sqlmicro_order'), ' ',
-      hash(getvariable('sqlmicro_order'), record))) AS hash_2
+    , sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "town"))) AS hash_1
+    , sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record))) AS hash_2
   FROM "staging"."typed"
 )
 SELECT

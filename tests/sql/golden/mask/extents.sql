@@ -5,8 +5,7 @@
 -- params: relation, columns
 SELECT
   min(CAST("x" AS DOUBLE)) AS low_1,
-  max(CAST("x" AS DOUBLE)) - low_1 AS width_1
-,
+  max(CAST("x" AS DOUBLE)) - low_1 AS width_1,
   min(CAST("net ""income""" AS DOUBLE)) AS low_2,
   max(CAST("net ""income""" AS DOUBLE)) - low_2 AS width_2
 FROM "staging"."typed"

@@ -5,7 +5,7 @@
 -- order: the strata, the value, row_id; read by position, as rowid
 -- params: drawn, by, column
 SELECT
-"land", 
+  "land", 
   row_id,
   "net ""income""" AS value,
   draw_1 >> 30 AS draw

@@ -7,7 +7,7 @@
 -- params: ordered, by, stream (variable with the key), percent (greatest distance, of n)
 WITH strata AS (
   SELECT
-"land", 
+    "land", 
     min(rowid) AS first_position,
     count(*) AS n,
     sha256(concat(getvariable('sqlmicro_order'), ' blocks')) AS value
@@ -15,7 +15,7 @@ WITH strata AS (
   GROUP BY ALL
 )
 SELECT
-"land", 
+  "land", 
   first_position,
   n,
   CAST(concat('0x', left(value, 8)) AS BIGINT) / 8589934592e0 AS phase,

@@ -7,7 +7,7 @@
 -- params: relation, by, size
 WITH strata AS (
   SELECT
-"land", 
+    "land", 
     count(*) AS records
   FROM "staging"."typed"
   GROUP BY ALL
@@ -21,7 +21,7 @@ shares AS (
   FROM strata
 )
 SELECT
-"land", 
+  "land", 
   records,
   CAST(place + CASE
     WHEN row_number() OVER (

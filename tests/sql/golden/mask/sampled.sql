@@ -13,7 +13,7 @@ WITH placed AS (
       PARTITION BY d."land", true ORDER BY d.draw_1, d.row_id) AS position
   FROM "staging"."drawn" AS d
   JOIN "staging"."sizes" AS s
-    ON d."land" IS NOT DISTINCT FROM s."land" AND 
+    ON d."land" IS NOT DISTINCT FROM s."land" AND
     d.draw_1 < s.high
 )
 SELECT

@@ -17,5 +17,5 @@ SELECT
     (floor((p.position - b.first_position) * b.total / b.n + b.phase) - b.phase) * b.n / b.total)) AS BIGINT) AS block
 FROM placed AS p
 JOIN "staging"."blocks" AS b
-  ON p."land" IS NOT DISTINCT FROM b."land" AND true
+  ON p."land" IS NOT DISTINCT FROM b."land"
 ORDER BY block * 1073741824 + p.draw, p.position

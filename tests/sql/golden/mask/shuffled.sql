@@ -6,7 +6,7 @@
 -- params: drawn, by, columns
 WITH patterns AS (
   SELECT
-"land", 
+    "land", 
     row_id
     , "net ""income"""
     , "net ""income""" IS NULL AS pattern_1
@@ -20,9 +20,11 @@ seated AS (
   SELECT
     *,
     row_number() OVER (PARTITION BY
-"land", pattern_1, pattern_2, true ORDER BY draw_1, row_id) AS seat,
+      "land", 
+      pattern_1, pattern_2, true ORDER BY draw_1, row_id) AS seat,
     row_number() OVER (PARTITION BY
-"land", pattern_1, pattern_2, true ORDER BY draw_2, row_id) AS draw
+      "land", 
+      pattern_1, pattern_2, true ORDER BY draw_2, row_id) AS draw
   FROM patterns
 )
 SELECT
@@ -31,8 +33,7 @@ SELECT
   , b."town"
 FROM seated AS a
 JOIN seated AS b
-  ON
-    a."land" IS NOT DISTINCT FROM b."land" AND
+  ON a."land" IS NOT DISTINCT FROM b."land" AND
     a.pattern_1 = b.pattern_1 AND
     a.pattern_2 = b.pattern_2 AND
     a.seat = b.draw

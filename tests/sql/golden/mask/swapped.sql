@@ -6,7 +6,7 @@
 -- params: drawn, by, columns, share (as a whole number of 2^-60)
 WITH patterns AS (
   SELECT
-"land", 
+    "land", 
     row_id
     , "net ""income"""
     , "net ""income""" IS NULL AS pattern_1
@@ -28,5 +28,6 @@ SELECT
 FROM patterns
 WINDOW around AS (
   PARTITION BY
-"land", pattern_1, pattern_2, draw < 1152921504606846976
+    "land", 
+    pattern_1, pattern_2, draw < 1152921504606846976
   ORDER BY draw, row_id)

@@ -11,4 +11,4 @@ SELECT
   END THEN t."mean" ELSE r."net ""income""" END AS value
 FROM "staging"."typed" AS r
 LEFT JOIN "staging"."tails" AS t
-  ON r."land" IS NOT DISTINCT FROM t."land" AND true
+  ON r."land" IS NOT DISTINCT FROM t."land"

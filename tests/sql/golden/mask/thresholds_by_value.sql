@@ -4,6 +4,6 @@
 -- returns: the strata, threshold
 -- params: relation, by, threshold
 SELECT DISTINCT
-"land", 
+  "land", 
   30 AS threshold
 FROM "staging"."typed"

@@ -13,5 +13,6 @@ LEFT JOIN (
     greatest(min(s.value), least(list_sum(list_sort(list(s.value))) / count(*), max(s.value))) AS middle_mean
   FROM "staging"."ordered" AS s
   JOIN "staging"."strata" AS t
-    ON s."land" IS NOT DISTINCT FROM t."land" AND s.rowid BETWEEN t.middle_first AND t.middle_last
+    ON s."land" IS NOT DISTINCT FROM t."land" AND
+      s.rowid BETWEEN t.middle_first AND t.middle_last
   GROUP BY t.first_position) AS m USING (first_position)

@@ -7,7 +7,7 @@
 -- params: sorted, strata, by, k
 WITH means AS (
   SELECT
-"land", 
+    "land", 
     row_id,
     rowid AS position,
     greatest(value, least((
@@ -34,7 +34,7 @@ placed AS (
     END AS place
   FROM neighbours AS n
   JOIN "staging"."strata" AS t
-    ON n."land" IS NOT DISTINCT FROM t."land" AND true
+    ON n."land" IS NOT DISTINCT FROM t."land"
 )
 SELECT
   row_id,
