@@ -12,9 +12,11 @@ from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
-from sqlmicro.database.source import find_relation, find_source, may_read, reading, schema_exists, target_name
+from sqlmicro.database.catalog import find_relation, schema_exists, target_name
+from sqlmicro.database.files import may_read, reading
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name, Sql
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure.purge import PurgeOptions, PurgeReport, purge
 from sqlmicro.erasure.residue import ResidueOptions, ResidueReport, residue
 from sqlmicro.errors import InputError, JobError, ParameterError
@@ -122,7 +124,7 @@ def register_values(options: RegisterOptions, progress: Progress) -> RegisterRep
     if not options.files:
         raise ParameterError("register", "at least one file is needed", "none")
     template, params = reading(options.files, options.given())
-    with Warehouse.open(options.database, may_create=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, may_create=True, machine=options, progress=progress) as warehouse:
         warehouse.reading = ", ".join(options.files)
         may_read(warehouse, params["paths"])
         warehouse.seal()
@@ -154,7 +156,7 @@ def register_values(options: RegisterOptions, progress: Progress) -> RegisterRep
 def profile_values(options: ProfileOptions, progress: Progress) -> ProfileReport:
     """Describe a table's columns and propose a scale and a role for each."""
 
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         source = find_source(warehouse, options.table, options)
         warehouse.seal()
@@ -168,7 +170,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     sqlmicro.audits, provided that the file can be written to.
     """
 
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         audited = inputs.audited(warehouse, options.table, options, options)
         warehouse.seal()
@@ -205,7 +207,7 @@ def macros_values(options: MacrosOptions, progress: Progress) -> MacrosReport:
     if not options.print:
         if not options.db:
             raise ParameterError("macros, --db", "a database file is needed", "none", "Give --db FILE, or --print")
-        with Warehouse.open(options.db, progress=progress) as warehouse, warehouse.transaction():
+        with open_warehouse(options.db, progress=progress) as warehouse, warehouse.transaction():
             must = "the macros call DuckDB's own functions, but in a shell they would find yours"
             warehouse.refuse_shadowing("macros", must, "Give your macros other names")
             with warehouse.using(Name("", warehouse.catalog, "main")):
@@ -253,7 +255,7 @@ def residue_values(options: ResidueOptions, progress: Progress) -> ResidueReport
 def safe_distance_values(options: SafeDistanceOptions, progress: Progress) -> Compared:
     """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
 
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         first = find_source(warehouse, options.first, options)
         second = find_source(warehouse, options.second, options, name="second_source")

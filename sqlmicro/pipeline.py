@@ -18,8 +18,9 @@ from sqlmicro.audits.gate import PassedGate
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input
-from sqlmicro.database.source import Source, type_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.missing import counted, policy

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column, make_columns, pick
-from sqlmicro.database.source import Source, profile_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Promise, Tick

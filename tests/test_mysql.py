@@ -18,32 +18,35 @@ import pytest
 from test_sources import OPTIONS, ROWS, needs
 
 import sqlmicro
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.publish import mysql, publish
-from sqlmicro.publish.targets import Target
+from sqlmicro.publish import publish
+from sqlmicro.publish.mysql import MySQLTable
+from sqlmicro.publish.postgres import PostgresTable
 
 
 def test_what_mysql_would_commit_is_taken_back_or_refused() -> None:
     """The same statements on DuckDB, without a transaction around them."""
-    target = Target("table", "m.a.t", name=Name("", "main", "t"), database="mysql")
-    for wrong in ([target, target], [replace(target, keeps=True)], [replace(target, overwrite=True)]):
-        with pytest.raises(sqlmicro.InputError, match="one new table"):
-            mysql.check(wrong)
-        mysql.check([replace(other, database="postgres") for other in wrong])
-    with Warehouse.open(None) as warehouse:
-        with pytest.raises(KeyboardInterrupt), mysql.taken_back(warehouse, [target]):
+    with open_warehouse(None) as warehouse:
+        target = MySQLTable(warehouse, "m.a.t", Name("", "main", "t"))
+        for wrong in ([target, target], [replace(target, keeps=True)], [replace(target, overwrite=True)]):
+            with pytest.raises(sqlmicro.InputError, match="one new table"):
+                wrong[0].check_together(wrong)
+            others = [PostgresTable(warehouse, t.label, t.name, t.overwrite, t.keeps) for t in wrong]
+            others[0].check_together(others)
+        with pytest.raises(KeyboardInterrupt), target.taken_back([target]):
             warehouse.query("t", "CREATE TABLE memory.main.t AS SELECT 1 AS x")
             raise KeyboardInterrupt
-        with pytest.raises(sqlmicro.AuditFailed), mysql.taken_back(warehouse, [target]):
+        with pytest.raises(sqlmicro.AuditFailed), target.taken_back([target]):
             raise sqlmicro.AuditFailed("t", "must pass", "a failure", "")
-        with pytest.raises(sqlmicro.InputError, match="Drop it by hand"), mysql.taken_back(warehouse, [target]):
+        with pytest.raises(sqlmicro.InputError, match="Drop it by hand"), target.taken_back([target]):
             warehouse.query("t", "CREATE VIEW memory.main.t AS SELECT 1 AS x")  # what DROP TABLE fails on
             raise ValueError
         warehouse.query("t", "DROP VIEW t")
-        with mysql.taken_back(warehouse, [target]):
+        with target.taken_back([target]):
             warehouse.query("t", "CREATE TABLE memory.main.t AS SELECT 1 AS x")
-        with pytest.raises(sqlmicro.InputError, match="not exist yet"), mysql.taken_back(warehouse, [target]):
+        with pytest.raises(sqlmicro.InputError, match="not exist yet"), target.taken_back([target]):
             pass
         assert warehouse.query("t", "SELECT x FROM t") == [(1,)]
 
@@ -109,7 +112,7 @@ def test_mysql_is_read_and_written(shop: Callable[[str], list[str]], tmp_path: P
     in_mysql = classes.replace("born)", "born) AS t").replace("released", "shop.released")
     assert shop(in_mysql) == [f"{report['k']}\t{ROWS}"]
     assert shop("SELECT target, k FROM shop.sqlmicro_releases") == [f"shop.shop.released\t{report['k']}"]
-    assert shop("SELECT count(*), min(passed) FROM shop.sqlmicro_audits") == ["2\t1"]
+    assert shop("SELECT count(*), min(passed) FROM shop.sqlmicro_audits") == ["3\t1"]
     with pytest.raises(sqlmicro.InputError, match="DuckDB or PostgreSQL"):
         sqlmicro.mdav("shop.shop.persons", in_place=True, **given)
     with pytest.MonkeyPatch.context() as patch, pytest.raises(sqlmicro.InputError, match="does not accept") as caught:
@@ -153,14 +156,14 @@ def test_a_release_that_fails_its_audit_leaves_no_table_in_mysql(
 def test_ctrl_c_during_the_commit_takes_no_recorded_release_back(
     shop: Callable[[str], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = Warehouse.execute
+    real = DuckDBWarehouse.execute
 
-    def interrupted(self: Warehouse, title: str, text: str, /, **params: Any) -> None:
+    def interrupted(self: DuckDBWarehouse, title: str, text: str, /, **params: Any) -> None:
         if text == "COMMIT":
             signal.raise_signal(signal.SIGINT)
         real(self, title, text, **params)
 
-    monkeypatch.setattr(Warehouse, "execute", interrupted)
+    monkeypatch.setattr(DuckDBWarehouse, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt, match="what was asked for is written"):
         sqlmicro.mdav("shop.shop.persons", into="shop.shop.late", attach=SHOP, **OPTIONS)
     assert shop("SELECT count(*) FROM shop.late") == [str(ROWS)]

@@ -134,11 +134,11 @@ def db(tmp_path: Path) -> str:
 
 def test_a_sample_of_the_values_settles_what_a_step_takes_of_the_rest(tmp_path: Path, db: str) -> None:
     """Nothing is run: direct identifiers leave the step that takes the rest, and nothing else changes."""
+    from sqlmicro.database.opening import open_warehouse
     from sqlmicro.database.source import find_source
-    from sqlmicro.database.warehouse import Warehouse
 
     asked = job(tmp_path, TWO_STEPS.replace('drop = ["NAME"]\n', ""))
-    with Warehouse.open(db, read_only=True) as warehouse:
+    with open_warehouse(db, read_only=True) as warehouse:
         source = find_source(warehouse, "persons")
         before = plan.compiled(asked, source)
         after = plan.looked_at(before, warehouse, source)

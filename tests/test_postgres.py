@@ -18,7 +18,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.database import postgres
+from sqlmicro.publish import postgres
 
 ROWS = 200
 URL = "crm=postgres:dbname=postgres"

@@ -1,5 +1,6 @@
 """Publishing: what becomes visible, what stays as it was, and what is recorded."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
@@ -7,10 +8,13 @@ import pytest
 
 import sqlmicro
 from sqlmicro.audits.row import Check
+from sqlmicro.database import files
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
-from sqlmicro.publish import publish
-from sqlmicro.publish.targets import FILES, Target
+from sqlmicro.publish import audit, publish
+from sqlmicro.publish.in_place import InPlace
+from sqlmicro.publish.new_table import NewTable
+from sqlmicro.publish.release import published_as
 from sqlmicro.system import locks
 
 ROWS = 200
@@ -298,7 +302,7 @@ def test_values_become_what_their_columns_were():
     def found(used, text, in_place):
         chosen = [[column for column in columns if column.name in names] for names in (used, text)]
         run = SimpleNamespace(roles=SimpleNamespace(used=chosen[0], released=columns), text=set(chosen[1]))
-        return {kind: [c.name for c in of] for kind, of in publish.published_as(run, in_place=in_place).items() if of}
+        return {kind: [c.name for c in of] for kind, of in published_as(run, in_place=in_place).items() if of}
 
     made = {"dates": ["day"], "timestamps": ["at"], "timestamps_with_zone": ["there"]}
     assert found(kinds, [], False) == {**made, "casts": ["blob"], "plain": ["colour", "age"]}
@@ -315,8 +319,9 @@ def test_only_a_table_changed_in_place_keeps_its_collations():
         source=SimpleNamespace(columns=source),
         warehouse=SimpleNamespace(describe=lambda relation: [("city", "VARCHAR"), ("note", "VARCHAR")]),
     )
-    for kind, collated in (("in place", [True, False]), ("table", [False, False])):
-        found = publish._published_columns(run, Name("", "", "persons"), Target(kind, "persons"))
+    name = Name("", "", "persons")
+    for kind, collated in ((InPlace, [True, False]), (NewTable, [False, False])):
+        found = publish._published_columns(run, name, kind(None, "persons", name))
         assert [column.collated for column in found] == collated
 
 
@@ -324,9 +329,9 @@ def test_a_file_is_what_its_ending_says(tmp_path):
     begins = {".parquet": b"PAR1", ".csv": b"x\n1\n2\n", ".json": b"[", ".ndjson": b'{"x":1}\n{"x":2}\n',
               ".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}  # fmt: skip
     with duckdb.connect() as con:
-        for ending in FILES:
+        for ending in files.WRITTEN:
             path = tmp_path / f"out{ending}"
-            options = publish._file_options(Target("file", path.name.upper()))
+            options = files._options(Path(path.name.upper()), ())
             # Under a name that says nothing: DuckDB takes some from the name, but not from one in capitals.
             con.execute(f"COPY (SELECT * FROM (VALUES (1), (2)) t(x)) TO '{tmp_path / 'out'}' ({options})")
             (tmp_path / "out").rename(path)
@@ -337,7 +342,7 @@ def test_a_file_is_what_its_ending_says(tmp_path):
 
 
 def test_a_promise_is_kept_at_its_threshold():
-    checks = [publish._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
+    checks = [audit._check("k-anonymity", [Column("a", "DATE", "a_")], 3, least) for least in (None, 3, 4)]
     assert [check.passed for check in checks] == [None, True, False]
     assert checks[1] == Check("k-anonymity", ["a"], 3, 3, True, True)
-    assert publish._check("rows", (), 4, 3, passed=False).passed is False
+    assert audit._check("rows", (), 4, 3, passed=False).passed is False

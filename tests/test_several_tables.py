@@ -144,11 +144,11 @@ def test_a_failure_within_the_transaction_publishes_nothing(folder: Path, monkey
     recorded = []
     record = publish.record
 
-    def failing(run: Any, target: Any, *rest: Any) -> None:
+    def failing(warehouse: Any, run: Any, target: Any, *rest: Any) -> None:
         recorded.append(target.label)
         if len(recorded) == 2:
             raise sqlmicro.QueryError("record", "must work")
-        record(run, target, *rest)
+        record(warehouse, run, target, *rest)
 
     monkeypatch.setattr(publish, "record", failing)
     with pytest.raises(sqlmicro.QueryError):

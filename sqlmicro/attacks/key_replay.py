@@ -13,8 +13,8 @@ from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row import Detail
 from sqlmicro.attacks.row_order import found_at
 from sqlmicro.database.content import content_of, content_of_input
-from sqlmicro.database.source import type_columns
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.database.warehouse import ORDER
 from sqlmicro.system.secrets import Key, Recipe, from_text, repeated
 

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal
 from sqlmicro.audits import canonical
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.source import Source, profile_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError
 
 Nulls = Literal["own_value", "wildcard", "exclude"]

@@ -10,7 +10,7 @@ from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditRow
 from sqlmicro.database.columns import Column
-from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 
@@ -52,7 +52,7 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[A
     theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
     population = None
     if options.population:
-        population = find_source(run.warehouse, options.population, name="population_source")
+        population = run.warehouse.source(options.population, name="population_source")
     number = (Column("row_id", "BIGINT", "row_id"),)
     audited = AuditedRelease(
         warehouse=run.warehouse,

@@ -10,7 +10,8 @@ from sqlmicro.audits import registry
 from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
 from sqlmicro.audits.canonical import is_ambiguous
 from sqlmicro.database.columns import Column, pick
-from sqlmicro.database.source import Source, file_format, find_source
+from sqlmicro.database.files import file_format
+from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -129,12 +130,12 @@ def audited(
     InputError
         For a table that cannot be found or read.
     """
-    release = find_source(warehouse, name, reader)
+    release = warehouse.source(name, reader)
 
     def other(name: str | None, into: str) -> Source | None:
         if not name:
             return None
-        return find_source(warehouse, name, reader if file_format(name) == "csv" else AS_FOUND, into)
+        return warehouse.source(name, reader if file_format(name) == "csv" else AS_FOUND, into)
 
     original, population = other(options.original, "original_source"), other(options.population, "population_source")
     chosen = choose(release.columns, options, "audit, --")

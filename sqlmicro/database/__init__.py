@@ -1,2 +1,2 @@
-"""The only place that executes SQL, and what it reads: templates, sources, columns. May import `registry` and what is
-below it."""
+"""The warehouse that every engine keeps, DuckDB behind it, and what it reads: templates, sources, columns. May import
+`registry` and what is below it."""

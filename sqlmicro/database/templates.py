@@ -26,6 +26,8 @@ _OWN_NAME = re.compile(r"[a-z][a-z0-9_]*")
 # A pattern is SQL as it stands, so that it has to stand in the template: it is never a parameter.
 _PATTERN_FROM_ELSEWHERE = re.compile(r"""\|\s*listed\b(?!\("[^"]*"\))|{%[-+]?\s*filter\b""")
 HEADER = ("title", "source", "reads", "returns", "params")
+OPTIONAL = ("order",)
+"""The header lines of a template, and the one of those whose result is read by position: how its records are stored."""
 
 
 class Name(NamedTuple):
@@ -260,7 +262,7 @@ def _with_own_patterns(template: str, text: str) -> str:
 
 @cache
 def header(template: str) -> dict[str, str]:
-    """Return the five header lines of a template as a dictionary."""
+    """Return the header lines of a template as a dictionary; `order` only where it has one."""
     found: dict[str, str] = {}
     key = ""
     for line in text_of(template).splitlines():
@@ -268,12 +270,17 @@ def header(template: str) -> dict[str, str]:
             break
         text = line.removeprefix("--").strip()
         word, colon, rest = text.partition(":")
-        if colon and word in HEADER:
+        if colon and word in (*HEADER, *OPTIONAL):
             key, text = word, rest.strip()
             found[key] = text
         else:
             found[key] += " " + text
     return found
+
+
+def is_ordered(template: str) -> bool:
+    """Tell whether the order in which the records of a template are stored means something."""
+    return "order" in header(template)
 
 
 def declared_params(template: str) -> frozenset[str]:

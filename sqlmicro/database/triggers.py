@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from sqlmicro.database import postgres
+from sqlmicro.database.catalog import kind_of
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, statement
-from sqlmicro.database.warehouse import Warehouse
 
 _DUCKDB = """SELECT trigger_name FROM duckdb_triggers()
 WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)
@@ -22,9 +23,9 @@ _THEIRS = {
 _CATALOG = "catalog"
 
 
-def on(warehouse: Warehouse, table: Name) -> list[str]:
+def on(warehouse: DuckDBWarehouse, table: Name) -> list[str]:
     """Return the names of the triggers on a table that exists, whatever kind of database it is in."""
-    kind = warehouse.kind_of(table.catalog)
+    kind = kind_of(warehouse, table.catalog)
     if kind == postgres.KIND:
         return postgres.triggers(warehouse, table)
     if kind in _THEIRS:

@@ -21,7 +21,7 @@ from sqlmicro.system import moves
 from sqlmicro.system.moves import Move
 
 if TYPE_CHECKING:
-    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SCHEMA = "sqlmicro"
 TABLE = "unfinished"
@@ -43,17 +43,17 @@ class _Placing:
     moves: tuple[Move, ...]
 
 
-def exists(warehouse: Warehouse, catalog: str = "") -> bool:
+def exists(warehouse: DuckDBWarehouse, catalog: str = "") -> bool:
     """Tell whether a database has the table of what is unfinished."""
     return bool(warehouse.query(_TITLE, _EXISTS, list(_table(warehouse, catalog=catalog))))
 
 
-def note_not_purged(warehouse: Warehouse, catalog: str, release: int) -> None:
+def note_not_purged(warehouse: DuckDBWarehouse, catalog: str, release: int) -> None:
     """Record, in the open transaction, that a release in place is not purged yet."""
     _insert(warehouse, _table(warehouse, catalog=catalog), [None, release, "not purged", None, None, None])
 
 
-def not_purged(warehouse: Warehouse, catalog: str = "") -> list[int]:
+def not_purged(warehouse: DuckDBWarehouse, catalog: str = "") -> list[int]:
     """Return the releases in place whose replaced values are still in the file of a database."""
     if not exists(warehouse, catalog):
         return []
@@ -65,7 +65,7 @@ def not_purged(warehouse: Warehouse, catalog: str = "") -> list[int]:
     return [int(release) for (release,) in rows]
 
 
-def without_purged(warehouse: Warehouse, catalog: str) -> Name:
+def without_purged(warehouse: DuckDBWarehouse, catalog: str) -> Name:
     """Return a staging view of what is unfinished in a database whose file is purged."""
     view = warehouse.staged("unfinished_without_purged")
     warehouse.query(
@@ -91,7 +91,7 @@ def live() -> Iterator[str]:
         _live.discard(run)
 
 
-def note_pending(warehouse: Warehouse, run: str, release: int, planned: Sequence[Move]) -> None:
+def note_pending(warehouse: DuckDBWarehouse, run: str, release: int, planned: Sequence[Move]) -> None:
     """Record, in the open transaction, that the files of a release are about to be put in place."""
     for move in planned:
         kept = None if move.kept is None else str(move.kept)
@@ -99,17 +99,17 @@ def note_pending(warehouse: Warehouse, run: str, release: int, planned: Sequence
         _insert(warehouse, _table(warehouse), values)
 
 
-def note_recorded(warehouse: Warehouse, run: str) -> None:
+def note_recorded(warehouse: DuckDBWarehouse, run: str) -> None:
     """Record, in the open transaction, that the files of a run are in place."""
     warehouse.insert(_TITLE, "UPDATE {{ t | ident }} SET state = 'recorded' WHERE run = $1", [run], t=_table(warehouse))
 
 
-def end(warehouse: Warehouse, run: str) -> None:
+def end(warehouse: DuckDBWarehouse, run: str) -> None:
     """Forget a run of which nothing is left to be done."""
     warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE run = $1", [run], t=_table(warehouse))
 
 
-def take_back(warehouse: Warehouse, run: str, releases: Sequence[int]) -> None:
+def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> None:
     """Forget a run, in the open transaction, and the releases that were recorded for it."""
     for table, column in (("releases", "id"), ("audits", "release"), ("candidates", "release")):
         name = _table(warehouse, table)
@@ -124,7 +124,7 @@ def take_back(warehouse: Warehouse, run: str, releases: Sequence[int]) -> None:
     end(warehouse, run)
 
 
-def left(warehouse: Warehouse) -> list[_Placing]:
+def left(warehouse: DuckDBWarehouse) -> list[_Placing]:
     """Return the runs that were killed while they put files in place."""
     if not exists(warehouse):
         return []
@@ -148,7 +148,7 @@ def _placing(run: str, rows: Sequence[tuple[Any, ...]]) -> _Placing:
     return _Placing(run, numbers, any(state == "recorded" for _, state, *_ in rows), tuple(planned))
 
 
-def tell(warehouse: Warehouse, *, settles: bool, purging: bool = False) -> None:
+def tell(warehouse: DuckDBWarehouse, *, settles: bool, purging: bool = False) -> None:
     """Settle what killed runs left, where the file can be written to, and say what is unfinished."""
     if not warehouse.has_file:
         return
@@ -158,7 +158,7 @@ def tell(warehouse: Warehouse, *, settles: bool, purging: bool = False) -> None:
         warehouse.progress.say(sentence)
 
 
-def not_purged_yet(warehouse: Warehouse) -> list[str]:
+def not_purged_yet(warehouse: DuckDBWarehouse) -> list[str]:
     """Return a sentence on the releases in place that wait for the purge."""
     found = not_purged(warehouse)
     if not found:
@@ -167,7 +167,7 @@ def not_purged_yet(warehouse: Warehouse) -> list[str]:
     return [what + f"the replaced values stay readable in the file until: sqlmicro purge --db {warehouse.db}"]
 
 
-def _settle(warehouse: Warehouse, placing: _Placing) -> str:
+def _settle(warehouse: DuckDBWarehouse, placing: _Placing) -> str:
     """Finish what is in place as a whole, take anything else back, and say which it was."""
     if not all(move.place.parent.is_dir() for move in placing.moves):
         return f"{_killed(placing)}, and their folder is not there now"
@@ -191,10 +191,10 @@ def _killed(placing: _Placing) -> str:
     return f"release {', '.join(map(str, placing.releases))} was killed while its files were put in place"
 
 
-def _table(warehouse: Warehouse, table: str = TABLE, catalog: str = "") -> Name:
+def _table(warehouse: DuckDBWarehouse, table: str = TABLE, catalog: str = "") -> Name:
     return warehouse.full(Name(catalog, SCHEMA, table))
 
 
-def _insert(warehouse: Warehouse, table: Name, values: Sequence[object]) -> None:
+def _insert(warehouse: DuckDBWarehouse, table: Name, values: Sequence[object]) -> None:
     warehouse.query(_TITLE, _DEFINITION, name=table)
     warehouse.insert(_TITLE, "INSERT INTO {{ t | ident }} VALUES ($1, $2, $3, $4, $5, $6)", values, t=table)

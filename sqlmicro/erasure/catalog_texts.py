@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import enums
 
 _WHERE = "residue"
@@ -36,7 +36,7 @@ _COMMENTED = (
 )  # fmt: skip
 
 
-def labels(warehouse: Warehouse, catalog: str) -> list[tuple[str, str, list[str]]]:
+def labels(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, list[str]]]:
     """Return the labels of every ENUM type, also within other types: kind of place, name, labels."""
     named = [
         ("labels of a type", f"{one.name.schema}.{one.name.table}", enums.labels_of(one.kind))
@@ -48,7 +48,7 @@ def labels(warehouse: Warehouse, catalog: str) -> list[tuple[str, str, list[str]
     ]
 
 
-def texts(warehouse: Warehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
+def texts(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
     """Yield every definition and comment: kind of place, name, text."""
     definitions = list(_DEFINITIONS)
     if warehouse.query(_WHERE, "SELECT 1 FROM duckdb_functions() WHERE function_name = 'duckdb_triggers' LIMIT 1"):
@@ -75,7 +75,7 @@ class Quoting:
     literals: int
 
 
-def not_held(warehouse: Warehouse, catalog: str) -> list[Quoting]:
+def not_held(warehouse: DuckDBWarehouse, catalog: str) -> list[Quoting]:
     """Return the definitions of a database that quote what no record of its tables holds."""
     quoted = {
         (kind, where, text): set(filter(_TELLING.search, literals(text, SHORTEST_NUMBER)))
@@ -87,7 +87,7 @@ def not_held(warehouse: Warehouse, catalog: str) -> list[Quoting]:
     return [Quoting(kind, where, len(found - held)) for (kind, where, _), found in quoted.items() if found - held]
 
 
-def _held(warehouse: Warehouse, catalog: str, wanted: list[str]) -> set[str]:
+def _held(warehouse: DuckDBWarehouse, catalog: str, wanted: list[str]) -> set[str]:
     """Return those literals that occur in a table."""
     tables = warehouse.query(
         _WHERE,
@@ -104,7 +104,7 @@ def _held(warehouse: Warehouse, catalog: str, wanted: list[str]) -> set[str]:
     return held
 
 
-def records(warehouse: Warehouse, catalog: str) -> list[tuple[str, str]]:
+def records(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str]]:
     """Return what was recorded of releases as JSON: name of the table, text."""
     found = []
     for table in ("releases", "audits", "candidates"):

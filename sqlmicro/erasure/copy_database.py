@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.content import content
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql, ident
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.errors import QueryError
 
@@ -44,7 +44,7 @@ class Table:
     parents: frozenset[tuple[str, str]]
 
 
-def copy_database(warehouse: Warehouse, file: Path, narrow_enums: bool) -> Copy:
+def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) -> Copy:
     """Copy the open database into `file`, and compare what is read back from the disk.
 
     The definitions are copied first, then the records table by table, parents of foreign keys before their children:
@@ -97,7 +97,7 @@ def copy_database(warehouse: Warehouse, file: Path, narrow_enums: bool) -> Copy:
     return Copy(len(found), rows, version, len(narrowed), notes)
 
 
-def storage_version(warehouse: Warehouse, catalog: str) -> str:
+def storage_version(warehouse: DuckDBWarehouse, catalog: str) -> str:
     """Return the storage version of a database as it shows it, such as 'v1.0.0+'."""
     found = warehouse.query(
         WHERE, "SELECT tags['storage_version'] FROM duckdb_databases() WHERE database_name = $1", [catalog]
@@ -105,7 +105,7 @@ def storage_version(warehouse: Warehouse, catalog: str) -> str:
     return str(found[0][0])
 
 
-def _tables(warehouse: Warehouse, catalog: str) -> list[Table]:
+def _tables(warehouse: DuckDBWarehouse, catalog: str) -> list[Table]:
     """Return the tables of a database with the columns that are stored."""
     found = warehouse.query(
         WHERE,
@@ -138,7 +138,7 @@ def _tables(warehouse: Warehouse, catalog: str) -> list[Table]:
     ]
 
 
-def _source(warehouse: Warehouse, table: Name) -> Name:
+def _source(warehouse: DuckDBWarehouse, table: Name) -> Name:
     """Return what the records of a table are read from: in the fresh file no release waits for the purge any more."""
     if table[1:] == (unfinished.SCHEMA, unfinished.TABLE):
         return unfinished.without_purged(warehouse, table.catalog)
@@ -167,7 +167,7 @@ def _parents_first(tables: Sequence[Table]) -> list[Table]:
     return ordered
 
 
-def _copy_triggers(warehouse: Warehouse, old: str, fresh: str) -> None:
+def _copy_triggers(warehouse: DuckDBWarehouse, old: str, fresh: str) -> None:
     if not _has(warehouse, "triggers"):
         return
     found = warehouse.query(
@@ -178,12 +178,14 @@ def _copy_triggers(warehouse: Warehouse, old: str, fresh: str) -> None:
             warehouse.query(WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
 
 
-def _has(warehouse: Warehouse, kind: str) -> bool:
+def _has(warehouse: DuckDBWarehouse, kind: str) -> bool:
     wanted = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $1"
     return bool(warehouse.query(WHERE, wanted, [f"duckdb_{kind}"])[0][0])
 
 
-def _compare(warehouse: Warehouse, old: str, fresh: str, tables: Sequence[Table], narrowed: Mapping[str, str]) -> None:
+def _compare(
+    warehouse: DuckDBWarehouse, old: str, fresh: str, tables: Sequence[Table], narrowed: Mapping[str, str]
+) -> None:
     """Refuse a copy that differs: in any entry of the catalog, or in the records of a table."""
     differ = [kind for kind in _KINDS if _catalog(warehouse, kind, old, narrowed) != _catalog(warehouse, kind, fresh)]
     for table in tables:
@@ -199,7 +201,9 @@ def _compare(warehouse: Warehouse, old: str, fresh: str, tables: Sequence[Table]
         )
 
 
-def _catalog(warehouse: Warehouse, kind: str, catalog: str, narrowed: Mapping[str, str] | None = None) -> list[str]:
+def _catalog(
+    warehouse: DuckDBWarehouse, kind: str, catalog: str, narrowed: Mapping[str, str] | None = None
+) -> list[str]:
     """Return every entry of one kind as text, without what differs from file to file; ENUM types as `narrowed`."""
     if kind == "triggers" and not _has(warehouse, kind):
         return []

@@ -29,8 +29,8 @@ from pathlib import Path
 from typing import Annotated
 
 from sqlmicro.database import unfinished
-from sqlmicro.database.postgres import ServerPurge
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.erasure.copy_database import copy_database
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
 from sqlmicro.options.common import MachineOptions
@@ -79,6 +79,14 @@ class PurgeReport:
 
 
 @dataclass(frozen=True)
+class ServerPurge:
+    """What a purge on a server left, and how long it took."""
+
+    not_erased: list[str]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Purging:
     """Whether a release in place was followed by a purge, and if not, why."""
 
@@ -108,7 +116,7 @@ def purge(options: PurgeOptions, progress: Progress) -> PurgeReport:
     before = file.stat().st_size
     with _locked(options, file, progress) as lock, _made_beside(file) as folder:
         fresh = folder / file.name
-        with Warehouse.open(db, read_only=True, purging=True, machine=options, progress=progress) as warehouse:
+        with open_warehouse(db, read_only=True, purging=True, machine=options, progress=progress) as warehouse:
             releases = unfinished.not_purged(warehouse)
             copied = copy_database(warehouse, fresh, options.narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
@@ -154,7 +162,7 @@ def check(db: str) -> None:
         )
 
 
-def left_behind(warehouse: Warehouse, file: Path) -> list[str]:
+def left_behind(warehouse: DuckDBWarehouse, file: Path) -> list[str]:
     """Return what a rewritten file does not erase of this database."""
     notes = []
     if file.stat().st_nlink > 1:
@@ -208,7 +216,7 @@ def _locked(options: PurgeOptions, file: Path, progress: Progress) -> Iterator[i
     log = Path(f"{options.db}.wal")
     ends = time.monotonic() + _PATIENCE
     while True:
-        with Warehouse.open(options.db, purging=True, machine=options, progress=progress) as warehouse:
+        with open_warehouse(options.db, purging=True, machine=options, progress=progress) as warehouse:
             warehouse.query(WHERE, "CHECKPOINT {{ own | ident }}", own=warehouse.catalog)
         descriptor = os.open(file, os.O_RDWR)
         try:

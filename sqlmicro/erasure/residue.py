@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source, find_source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
@@ -110,7 +111,7 @@ def residue(options: ResidueOptions, progress: Progress) -> ResidueReport:
     for name in options.files:
         if not Path(name).is_file():
             raise InputError("--files", f"{name!r} must be a file", "none")
-    with Warehouse.open(options.db, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.db, read_only=True, machine=options, progress=progress) as warehouse:
         release = find_source(warehouse, options.table, options if options.original is None else AS_FOUND)
         catalog = warehouse.catalog
         named = (options.db, options.table, options.original)
@@ -152,7 +153,7 @@ def _kind(one: Column, other: Column) -> str | None:
     return "VARCHAR"
 
 
-def _replaced(warehouse: Warehouse, number: int, column: Column, original: Source, release: Source) -> Replaced:
+def _replaced(warehouse: DuckDBWarehouse, number: int, column: Column, original: Source, release: Source) -> Replaced:
     """Stage the values of an original column that the release no longer has."""
     least = _LEAST.get(column.family, _NEVER)
     same = [other for other in release.columns if other.name.lower() == column.name.lower()]
@@ -174,7 +175,7 @@ def _replaced(warehouse: Warehouse, number: int, column: Column, original: Sourc
 
 
 def _in_tables(
-    warehouse: Warehouse, release: Source, replaced: Sequence[Replaced], catalog: str
+    warehouse: DuckDBWarehouse, release: Source, replaced: Sequence[Replaced], catalog: str
 ) -> tuple[list[Place], int]:
     """Compare with every column of every table but the released columns themselves; also count what is not compared."""
     places, skipped = [], 0
@@ -203,7 +204,7 @@ def _in_tables(
     return places, skipped
 
 
-def _columns(warehouse: Warehouse, catalog: str) -> list[tuple[Name, list[Column]]]:
+def _columns(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[Name, list[Column]]]:
     rows = warehouse.query(
         WHERE,
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = $1 AND NOT internal ORDER BY ALL",
@@ -213,7 +214,7 @@ def _columns(warehouse: Warehouse, catalog: str) -> list[tuple[Name, list[Column
     return [(table, make_columns(warehouse.describe(table))) for table in tables]
 
 
-def _in_labels(warehouse: Warehouse, replaced: Sequence[Replaced], catalog: str) -> list[Place]:
+def _in_labels(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], catalog: str) -> list[Place]:
     """Compare with the labels of every ENUM type, named ones and those of columns."""
     texts = {value for one in replaced for value in one.values}
     counted = [
@@ -223,7 +224,7 @@ def _in_labels(warehouse: Warehouse, replaced: Sequence[Replaced], catalog: str)
     return [Place(kind, where, present, present) for kind, where, present in counted if present]
 
 
-def _in_texts(warehouse: Warehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
+def _in_texts(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
     """Compare with the literals of every definition, and look into definitions, comments and what was recorded."""
     values = {value for one in replaced for value in one.values}
     texts = {value for one in replaced if one.column.family not in _NUMBERS for value in one.values}
@@ -279,7 +280,7 @@ def _files(db: str, further: Sequence[str]) -> list[Path]:
     return [path for path in dict.fromkeys(found) if path.is_file()]
 
 
-def _possible(warehouse: Warehouse, release: Source, catalog: str) -> Iterator[Place]:
+def _possible(warehouse: DuckDBWarehouse, release: Source, catalog: str) -> Iterator[Place]:
     """Yield the places that may hold replaced values: what they hold is counted, not compared."""
     for enum in enums.unused(warehouse, catalog):
         yield Place("ENUM labels that no record holds", enums.places(enum), len(enum.unused), len(enum.unused))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sqlmicro.errors import InputError
 from sqlmicro.group._column_generation import ColumnGeneration, Pool
 from sqlmicro.group._partitioning import TimeOver, needed
-from sqlmicro.group._search import Search
+from sqlmicro.group.local_search import Search
 from sqlmicro.registry import Tick
 
 if TYPE_CHECKING:

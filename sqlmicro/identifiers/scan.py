@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
-from sqlmicro.database.source import Source, profile_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
@@ -104,7 +105,7 @@ def _read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
     try:
         yield replace(source, relation=staged, is_file=False)
     finally:
-        warehouse.execute("read once", "DROP TABLE {{ staged | ident }}", staged=staged)
+        warehouse.forget(staged)
 
 
 def _has_values(column: Column) -> bool:

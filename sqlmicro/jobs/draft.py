@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database import attach
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
@@ -34,7 +34,7 @@ class InitOptions(SourceOptions, RegionOption, MachineOptions, ReaderOptions):
 def init_values(options: InitOptions, progress: Progress) -> Draft:
     """Draft a job file from the profile of a table: identifiers dropped, everything else anonymized, k = 3."""
 
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         source = find_source(warehouse, options.table, options)
         warehouse.seal()

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
+from sqlmicro.database.catalog import find_table
 from sqlmicro.database.columns import Column, make_columns, names_of
-from sqlmicro.database.source import file_format, find_table
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.files import file_format
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.jobs import file
 from sqlmicro.jobs.plan import Plan, drafted
@@ -70,7 +71,7 @@ def look_up(job: Job) -> Known:
     if not db or not Path(db).is_file():
         return Known(unknown=_elsewhere(job) or "there is no database file yet")
     try:
-        with Warehouse.open(db, read_only=True) as warehouse:
+        with open_warehouse(db, read_only=True) as warehouse:
             found = find_table(warehouse, table)
             if found is None:
                 return Known(unknown=_elsewhere(job) or "there is no such table")

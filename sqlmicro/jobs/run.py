@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 from sqlmicro import pipeline
 from sqlmicro.audits import gate, sensitive
 from sqlmicro.audits.gate import PassedGate
-from sqlmicro.database import attach, postgres
+from sqlmicro.database import attach
+from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
-from sqlmicro.database.source import Source, find_source, is_elsewhere, split_name
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source, is_elsewhere
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
@@ -22,8 +25,11 @@ from sqlmicro.jobs.roles import roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import manifest, mysql, preview, publish, recording, targets
-from sqlmicro.publish.publish import Audited
+from sqlmicro.publish import manifest, preview, publish, recording
+from sqlmicro.publish.choose import choose_target
+from sqlmicro.publish.in_place import InPlace
+from sqlmicro.publish.new_table import NewTable
+from sqlmicro.publish.release import OutputAudit, prepare
 from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters, losses
 from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
@@ -31,8 +37,7 @@ from sqlmicro.system.interrupts import watched
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
-    from sqlmicro.database.templates import Name
-    from sqlmicro.publish.publish import Release
+    from sqlmicro.publish.release import Release
     from sqlmicro.system.secrets import Key
 
 
@@ -68,15 +73,16 @@ def execute(jobs: Sequence[Job]) -> list[ReleaseReport]:
 
 
 def _purge(job: Job, releases: Sequence[Release]) -> None:
-    replaced = [release for release in releases if release.target.kind == "in place" and not release.target.on_server]
-    if not replaced:
+    files = [(release, release.target) for release in releases if isinstance(release.target, InPlace)]
+    files = [(release, target) for release, target in files if not target.on_server]
+    if not files:
         return
 
-    first = replaced[0]
-    wanted = any(release.target.purge for release in replaced)
-    options = carried(purge.PurgeOptions, job.options, db=first.target.file or job.options.db)
+    first, place = files[0]
+    wanted = any(target.purge for _, target in files)
+    options = carried(purge.PurgeOptions, job.options, db=place.file or job.options.db)
     purge_file(first.report, options, job.progress, wanted=wanted)
-    for other in replaced[1:]:
+    for other, _ in files[1:]:
         other.report.purging = first.report.purging and replace(first.report.purging, purge=None)
 
 
@@ -85,12 +91,6 @@ def purge_file(report: ReleaseReport, options: purge.PurgeOptions, progress: Pro
     stays = purge.stays_readable(options.db)
     made = purge.after_publishing(lambda: purge.purge(options, progress), stays, dry=report.dry_run, wanted=wanted)
     report.purged(made, made.purge.not_erased if made.purge else ())
-
-
-def _purge_on_server(warehouse: Warehouse, report: ReleaseReport, relation: Name, *, wanted: bool) -> None:
-    stays = postgres.stays_readable(relation)
-    made = purge.after_publishing(lambda: postgres.purge(warehouse, relation), stays, dry=report.dry_run, wanted=wanted)
-    report.purged(made, () if report.dry_run else postgres.NOT_ERASED)
 
 
 def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
@@ -105,7 +105,7 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     from_files = all(is_elsewhere(job.options.table, others) for job in jobs)
     # A dry run makes no database: one that is not there yet is stood for by memory.
     missing = dry and from_files and given.db and not Path(given.db).exists()
-    with Warehouse.open(
+    with open_warehouse(
         None if missing else given.db,
         stands_for=given.db,
         read_only=not keeps_file,
@@ -118,13 +118,12 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         _refuse_unlike(found)
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
         releases = [_make(warehouse, part, key) for part in found]
-        elsewhere = found[0].target.name is not None and warehouse.has_attached(found[0].target.name.catalog)
+        elsewhere = found[0].target.name is not None and has_attached(warehouse, found[0].target.name.catalog)
         lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
-        publish.publish(releases, dry=dry or lost)
+        publish.publish(warehouse, releases, dry=dry or lost)
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
-            if part.target.on_server and part.target.name:
-                _purge_on_server(warehouse, release.report, part.target.name, wanted=part.target.purge)
+            part.target.after_publishing(release.report)
         if given.show_sql:
             releases[0].report.sql = warehouse.script()
         for release in releases if given.diff else ():
@@ -132,15 +131,15 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
     return [(release, part.plan.publish.manifest) for part, release in zip(found, releases, strict=True)]
 
 
-def _find(warehouse: Warehouse, job: Job, number: int) -> _Found:
+def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
     """Find the table of a job, plan what is done to it and where its release goes, before any work is done."""
 
     if number:
         warehouse.add_staging()
     for held in job.gates:
         if held.options.population:
-            find_source(warehouse, held.options.population, name="population_source")
-    source = find_source(warehouse, job.options.table, job.options)
+            warehouse.source(held.options.population, name="population_source")
+    source = warehouse.source(job.options.table, job.options)
     plan = compiled(job, source)
     return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)
 
@@ -152,13 +151,12 @@ def _written(jobs: Sequence[Job]) -> set[str]:
     return {parts[0] for parts in names if len(parts) == 3}
 
 
-def _choose_target(plan: Plan, source: Source, warehouse: Warehouse) -> Target:
+def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Target:
     """Return where the release goes; what cannot be is refused."""
 
     given, dry = plan.publish, plan.job.dry
-    target = targets.choose_target(source, given, keeps=plan.keeps_candidates)
-    target = targets.in_database(warehouse, target)
-    if target.purge and not dry and target.database == "duckdb":
+    target = choose_target(warehouse, source, given, keeps=plan.keeps_candidates)
+    if isinstance(target, InPlace) and target.purge and not target.on_server and not dry:
         purge.check(target.file or str(plan.options.db))
     manifest.check(given.manifest, given.overwrite or dry, source)
     if not dry:
@@ -177,7 +175,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
     if len({name.catalog.lower() for name in names}) > 1:
         must = "the releases of one job file are published in one transaction, which writes to one database"
         raise JobError(label, must, "targets in several", "Make a job file for each")
-    mysql.check([part.target for part in found])
+    found[0].target.check_together([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
     paths = [str(path) for part in found if (path := part.target.path)]
     manifests = [str(Path(to).absolute()) for part in found if (to := part.plan.publish.manifest)]
@@ -186,7 +184,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
             raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
 
 
-def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
+def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     """Run the steps of one plan up to a release that its gates let pass."""
 
     started = time.time()
@@ -195,7 +193,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     watched = found.watched or (target.kind == "in place" and not job.dry)
     plan = looked_at(found.plan, warehouse, source)
     run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
-    targets.check_target(run, target, plan.worked_on, dry=job.dry)
+    target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
     pipeline.refuse_unique(run, plan.accepted, f"{job.label}, --keep")
@@ -207,7 +205,7 @@ def _make(warehouse: Warehouse, found: _Found, key: Key) -> Release:
     for held in plan.gates:
         _hold(run, held)
     report = _report(run, job, target, _sensitive(run, plan))
-    return publish.prepare(run, target, dry=job.dry, report=report, started=started)
+    return prepare(run, target, dry=job.dry, report=report, started=started)
 
 
 def _sensitive(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
@@ -231,7 +229,7 @@ def anonymized(job: Job, warehouse: Warehouse, source: Source) -> Run:
     return run
 
 
-def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
+def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
     """Run the steps of a job and audit its release in staging, from where it can be published later.
 
     Raises
@@ -241,17 +239,17 @@ def rehearsed(job: Job, warehouse: Warehouse, source: Source) -> Release:
     """
 
     job = replace(job, options=replace(job.options, dry_run=True))
-    nowhere = Target("table", "", name=warehouse.staged("not_published"))
+    nowhere = NewTable(warehouse, "", warehouse.staged("not_published"))
     key = secrets.run_key(job.options.seed, job.options.seed_file)
     found = _Found(compiled(job, source), source, nowhere, warehouse.staging, watched=source.is_table)
     release = _make(warehouse, found, key)
-    publish.publish([release], dry=True)
+    publish.publish(warehouse, [release], dry=True)
     _finish(release, dry=True, lost=False)
     release.report.target = release.report.target_kind = None
     return release
 
 
-def published(job: Job, release: Release) -> Release:
+def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release:
     """Publish what was rehearsed to where the job says by now; it is audited again, as any release.
 
     Raises
@@ -262,18 +260,18 @@ def published(job: Job, release: Release) -> Release:
 
     run = release.run
     run.resume()
-    target = _choose_target(compiled(job, run.source), run.source, run.warehouse)
-    if target.on_server or (target.kind == "in place" and target.file):
+    target = _choose_target(compiled(job, run.source), run.source, warehouse)
+    if isinstance(target, InPlace) and (target.on_server or target.file):
         raise InputError(
             "publish, in_place",
             "a table of another database is changed in place by one call, which compares, locks and purges it",
             "a release that was made before",
             "Call the method with attach and in_place=True, or publish with into=",
         )
-    targets.check_target(run, target, run.quasi, dry=False)
+    target.check(run, run.quasi, dry=False)
     report = _report(run, job, target, release.report.sensitive or [])
-    made = publish.prepare(run, target, dry=False, report=report, started=release.started)
-    publish.publish([made], dry=False)
+    made = prepare(run, target, dry=False, report=report, started=release.started)
+    publish.publish(warehouse, [made], dry=False)
     _finish(made, dry=False, lost=False)
     if job.publish.manifest:
         manifest.write(job.publish.manifest, made.report, made.started)
@@ -289,7 +287,7 @@ def _finish(release: Release, *, dry: bool, lost: bool) -> None:
     finished(run, report, release.audits[None])
 
 
-def finished(run: Run, report: ReleaseReport, audited: Audited) -> None:
+def finished(run: Run, report: ReleaseReport, audited: OutputAudit) -> None:
     """Add to a report the audits of what was published and the verdict on them, what took how long, and the notes."""
     report.judged(audited.checks, audited.sizes, run.apart)
     report.seconds = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}

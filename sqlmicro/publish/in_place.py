@@ -6,126 +6,159 @@ write: what the table holds is compared in the transaction that publishes, so th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 
-from sqlmicro.database import postgres, triggers
+from sqlmicro.database import triggers
 from sqlmicro.database.content import content
-from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.templates import Name, Sql
 from sqlmicro.errors import InputError
+from sqlmicro.publish.targets import SCHEMA, Statement, Target
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
     from sqlmicro.pipeline import Run
+    from sqlmicro.publish.report import ReleaseReport
 
 _HERE = "WHERE database_name = $1 AND schema_name = $2 AND "
 _ANOTHER_WAY = "Use --into NAME, or --keep or --drop the column"
 
 
-Comments = dict[str, str | None]
-"""The comments of tables, by their label: setting one anew is what DuckDB 2.0 locks a table by."""
+@dataclass(frozen=True)
+class InPlace:
+    """A table of a DuckDB database whose records are replaced; `file` is that of another database, "" of the own one.
 
-
-def comments(runs: Sequence[Run]) -> Comments:
-    """Return the comments of the tables of DuckDB that are changed in place, before the transaction that does it."""
-    found: Comments = {}
-    for run in runs:
-        if not _on_server(run):
-            rows = run.warehouse.query(
-                "catalog",
-                "SELECT comment FROM duckdb_tables() " + _HERE + "table_name = $3",
-                list(run.source.relation),
-            )
-            found[run.source.label] = rows[0][0] if rows else None
-    return found
-
-
-def hold(runs: Sequence[Run], comments: Comments) -> None:
-    """Lock tables, as the first thing in the transaction that publishes, and make sure that they are as they were read.
-
-    The locks come before anything is read: the snapshot of the transaction then has all that others have committed.
-    DuckDB 1.5 has nothing to lock a table by, so that others are still compared with at the end (`look_again`).
-
-    Raises
-    ------
-    InputError
-        When one has changed since, has got a trigger, or is held by somebody else. Nothing was written.
+    With `widen`, columns of whole numbers become DOUBLE; with `purge` the file is purged afterwards.
     """
-    for run in runs:
-        relation = run.source.relation
-        if _on_server(run):
-            postgres.lock(run.warehouse, relation)
-        else:
-            said = "COMMENT ON TABLE {{ table | ident }} IS {{ said | lit }}"
-            # Not part of the log, which shows nothing that somebody has written about records.
-            run.warehouse.query("publish", said, table=relation, said=comments[run.source.label])
-    for run in runs:
-        refuse_triggers(run.warehouse, run.source.relation)
-        _compare(run)
 
+    warehouse: DuckDBWarehouse = field(repr=False)
+    label: str
+    name: Name
+    widen: bool = False
+    purge: bool = False
+    file: str = ""
+    kind: ClassVar[Literal["in place"]] = "in place"
+    path: ClassVar[None] = None
+    keeps: ClassVar[bool] = False
+    has_enums: ClassVar[bool] = True
+    on_server: ClassVar[bool] = False
+    """Whether a server has the table, which purges it itself."""
 
-def look_again(runs: Sequence[Run]) -> None:
-    """Make sure, as the last thing in the transaction that publishes, that nobody else has changed tables meanwhile.
+    def of_candidate(self, number: int) -> Target:
+        """Refuse candidates: there is no place for them in the table."""
+        refuse("there is no place for candidates in the table", [f"candidate {number}"])
 
-    DuckDB lets one transaction delete what another has updated and committed: the update would be lost.
+    def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
+        """Refuse a table whose definition forbids what would be written into it."""
+        refuse_triggers(self.warehouse, self.name)
+        _check_constraints(self.warehouse, run, worked_on, self.widen)
+        _check_others(self.warehouse, self.name)
 
-    Raises
-    ------
-    InputError
-        When one has changed. Everything is rolled back.
-    """
-    for run in runs:
-        if not _on_server(run):
-            with run.warehouse.as_others_see():
-                _compare(run)
+    def check_together(self, targets: Sequence[Target]) -> None:
+        """Do nothing: one transaction takes back as many tables as were changed in it."""
 
+    def check_types(self, run: Run) -> None:
+        """Refuse columns that have become another type, or more."""
+        recoded = [c.name for c in run.source.columns if c in run.text and c.family not in ("text", "enum")]
+        if recoded:
+            refuse("a column recoded to text must be text", recoded)
+        added = [column.name for column in run.roles.released if column not in run.source.columns]
+        if added:
+            refuse("a release in place has the columns of the table", added)
 
-def _on_server(run: Run) -> bool:
-    return run.warehouse.kind_of(run.source.relation.catalog) == postgres.KIND
+    @contextmanager
+    def taken_back(self, targets: Sequence[Target]) -> Iterator[None]:
+        """Leave it to the transaction."""
+        yield
 
+    def locking(self) -> Callable[[], None]:
+        """Lock the table by setting its comment anew, which DuckDB 2.0 locks a table by.
 
-def _compare(run: Run) -> None:
-    if content(run.warehouse, run.source.relation) != run.seen:
-        raise InputError(
-            "--in-place",
-            f"{run.source.label!r} must not change between reading and publishing",
-            "other columns or records than were read from it",
-            "Nothing was changed. Make the release again",
+        DuckDB 1.5 has nothing to lock a table by, so that others are still compared with at the end (`look_again`).
+        """
+        rows = self.warehouse.query(
+            "catalog", "SELECT comment FROM duckdb_tables() " + _HERE + "table_name = $3", list(self.name)
         )
+        comment = "COMMENT ON TABLE {{ table | ident }} IS {{ said | lit }}"
+        said = rows[0][0] if rows else None
+
+        def lock() -> None:
+            # Not part of the log, which shows nothing that somebody has written about records.
+            self.warehouse.query("publish", comment, table=self.name, said=said)
+
+        return lock
+
+    def hold(self, run: Run) -> None:
+        """Make sure that the table is as the run has read it: the snapshot now has all that others have committed."""
+        refuse_triggers(self.warehouse, self.name)
+        self._compare(run)
+
+    def look_again(self, run: Run) -> None:
+        """Make sure that nobody else has changed the table meanwhile.
+
+        DuckDB lets one transaction delete what another has updated and committed: the update would be lost.
+        """
+        with self.warehouse.as_others_see():
+            self._compare(run)
+
+    def _compare(self, run: Run) -> None:
+        if content(self.warehouse, self.name) != run.seen:
+            raise InputError(
+                "--in-place",
+                f"{self.label!r} must not change between reading and publishing",
+                "other columns or records than were read from it",
+                "Nothing was changed. Make the release again",
+            )
+
+    def statements(self, run: Run, select: Sql) -> list[Statement]:
+        """Return the statements that empty the table and fill it again; columns that are not released become NULL."""
+        used, released = set(run.quasi), set(run.roles.released)
+        kept = [column for column in run.source.columns if column in released]
+        emptied = [column for column in run.source.columns if column not in released]
+        widened = [c for c in run.source.columns if c in used and c.family in ("integer", "decimal") and self.widen]
+        change = "ALTER TABLE {{ target | ident }} ALTER COLUMN {{ column | ident }} TYPE DOUBLE"
+        filling = (
+            "INSERT INTO {{ target | ident }} ({{ columns | idents }})\n"
+            "SELECT *{% for column in emptied %}, NULL{% endfor %} FROM (\n{{ select }})"
+        )
+        names = {"columns": [c.name for c in (*kept, *emptied)], "emptied": emptied, "select": select}
+        return [
+            *((change, {"target": self.name, "column": column.name}) for column in widened),
+            self.emptying(),
+            (filling, {"target": self.name, **names}),
+        ]
+
+    def emptying(self) -> Statement:
+        """Return the statement that deletes all records."""
+        return "DELETE FROM {{ target | ident }}", {"target": self.name}
+
+    def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
+        """Return a table in a schema of its own in the database of the release."""
+        return Name(self.name.catalog, SCHEMA, table)
+
+    def record_definition(self, text: str) -> str:
+        """Return the definition as it is, which is DuckDB's."""
+        return text
+
+    def after_publishing(self, report: ReleaseReport) -> None:
+        """Do nothing: the file is purged when the database is closed."""
 
 
-def check(run: Run, worked_on: Collection[Column], *, widen: bool) -> None:
-    """Refuse a table whose definition forbids what would be written into it: new values of the columns worked on.
-
-    Raises
-    ------
-    InputError
-        With the reason.
-    """
-    relation = run.source.relation
-    refuse_triggers(run.warehouse, relation)
-    used = {column.name for column in worked_on}
-    if _on_server(run):
-        emptied = {column.name for column in run.roles.dropped}
-        kept = {column.name for column in run.source.columns} - used - emptied
-        run.notes += postgres.check(run.warehouse, relation, used=used, kept=kept, emptied=emptied)
-        return
-    _check_constraints(run, used, widen)
-    _check_others(run.warehouse, relation)
-
-
-def _check_constraints(run: Run, used: set[str], widen: bool) -> None:
+def _check_constraints(warehouse: DuckDBWarehouse, run: Run, worked_on: Collection[Column], widen: bool) -> None:
     """Refuse keys, indexes and checks that the new values would break."""
     names = list(run.source.relation)
-    found = run.warehouse.query(
+    found = warehouse.query(
         "catalog",
         "SELECT constraint_type, constraint_column_names FROM duckdb_constraints() " + _HERE + "table_name = $3",
         names,
     )
-    indexes = run.warehouse.query(
+    indexes = warehouse.query(
         "catalog", "SELECT index_name, is_unique FROM duckdb_indexes() " + _HERE + "table_name = $3", names
     )
+    used = {column.name for column in worked_on}
     emptied = {column.name for column in run.roles.dropped}
     for kind, columns in found:
         if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
@@ -141,7 +174,7 @@ def _check_constraints(run: Run, used: set[str], widen: bool) -> None:
         )
 
 
-def _check_others(warehouse: Warehouse, relation: Name) -> None:
+def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> None:
     """Refuse a table that others refer to, or that computes columns."""
     children = warehouse.query(
         "catalog",
@@ -159,7 +192,7 @@ def _check_others(warehouse: Warehouse, relation: Name) -> None:
         refuse("the table must have no generated columns", ["at least one"])
 
 
-def refuse_triggers(warehouse: Warehouse, relation: Name) -> None:
+def refuse_triggers(warehouse: DuckDBWarehouse, relation: Name) -> None:
     """Refuse a table with triggers: they are handed the records that are replaced, and may keep them.
 
     Raises
@@ -175,22 +208,6 @@ def refuse_triggers(warehouse: Warehouse, relation: Name) -> None:
         )  # fmt: skip
 
 
-def refuse_other_types(run: Run) -> None:
-    """Refuse to change a table in place whose columns have become another type, or more.
-
-    Raises
-    ------
-    InputError
-        When a column that is no text was recoded to text, or the release has a new column.
-    """
-    recoded = [c.name for c in run.source.columns if c in run.text and c.family not in ("text", "enum")]
-    if recoded:
-        refuse("a column recoded to text must be text", recoded)
-    added = [column.name for column in run.roles.released if column not in run.source.columns]
-    if added:
-        refuse("a release in place has the columns of the table", added)
-
-
-def refuse(must: str, what: Iterable[str], do: str = _ANOTHER_WAY) -> None:
+def refuse(must: str, what: Iterable[str], do: str = _ANOTHER_WAY) -> NoReturn:
     """Refuse a release in place because of what was found."""
     raise InputError("--in-place", must, ", ".join(sorted(what)), do)

@@ -16,40 +16,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import unfinished
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.publish.recording import record
 from sqlmicro.system import locks, moves
 from sqlmicro.system.interrupts import committing
 from sqlmicro.system.moves import Move
 
 if TYPE_CHECKING:
-    from sqlmicro.publish.publish import Release
+    from sqlmicro.publish.release import Release
 
 
-def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]]) -> None:
-    """Put the files of releases in their places, all or none; `planned` has those of each by its place in the list."""
-    warehouse = releases[0].run.warehouse
+def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]], records: DuckDBWarehouse | None) -> None:
+    """Put the files of releases in their places, all or none; `planned` has those of each by its place in the list.
+
+    `records` is the database they are recorded in, where there is one.
+    """
     files = list(chain.from_iterable(planned.values()))
     with committing(), unfinished.live() as run:
-        if not warehouse.in_memory:
-            with warehouse.aside():
+        if records:
+            with records.aside():
                 for number, release in enumerate(releases):
-                    record(release.run, release.target, release.report, release.checks, release.started)
-                    unfinished.note_pending(warehouse, run, _number(release), planned[number])
-        with _taken_back(warehouse, run, releases, files):
+                    record(records, release.run, release.target, release.report, release.checks, release.started)
+                    unfinished.note_pending(records, run, _number(release), planned[number])
+        with _taken_back(records, run, releases, files):
             for move in files:
                 _open_to_others(move.new)
             moves.put(files)
             for folder in {move.place.parent for move in files}:
                 locks.fsync(folder)
-            if not warehouse.in_memory:
-                with warehouse.aside():
-                    unfinished.note_recorded(warehouse, run)
-        warehouse.committed = True
+            if records:
+                with records.aside():
+                    unfinished.note_recorded(records, run)
+        releases[0].run.warehouse.committed = True
         moves.forget(files)
-        if not warehouse.in_memory:
-            with contextlib.suppress(Exception), warehouse.aside():  # or the next start does it
-                unfinished.end(warehouse, run)
+        if records:
+            with contextlib.suppress(Exception), records.aside():  # or the next start does it
+                unfinished.end(records, run)
 
 
 def _number(release: Release) -> int:
@@ -59,16 +61,24 @@ def _number(release: Release) -> int:
 
 
 @contextmanager
-def _taken_back(warehouse: Warehouse, run: str, releases: Sequence[Release], files: Sequence[Move]) -> Iterator[None]:
+def _taken_back(
+    records: DuckDBWarehouse | None, run: str, releases: Sequence[Release], files: Sequence[Move]
+) -> Iterator[None]:
     """Put everything back as it was if the block fails; what cannot be, the next start puts back."""
     try:
         yield
     except BaseException:
         moves.take_back(files)
-        if not warehouse.in_memory:
-            with contextlib.suppress(Exception), warehouse.aside():
-                unfinished.take_back(warehouse, run, [_number(release) for release in releases])
+        if records:
+            with contextlib.suppress(Exception), records.aside():
+                unfinished.take_back(records, run, [_number(release) for release in releases])
         raise
+
+
+def planned(new: Path, place: Path) -> Move:
+    """Return the move of a new file, or a folder of files, to its place; it is written to the disk first."""
+    to_disk(new)
+    return moves.planned(new, place)
 
 
 def to_disk(path: Path) -> None:

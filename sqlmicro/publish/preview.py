@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.publish.publish import published_as
+from sqlmicro.publish.release import published_as
 from sqlmicro.publish.report import Preview, PreviewRow
 
 if TYPE_CHECKING:
-    from sqlmicro.publish.publish import Release
+    from sqlmicro.publish.release import Release
 
 LEAST = 2
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.source import file_format
+from sqlmicro.database.files import file_format
 from sqlmicro.erasure.enums import definition, labels_of
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def of_release(run: Run, relation: Name, target: Target) -> dict[Column, str]:
     found = {column: kind for column, kind in nested.items() if kind != column.type}
     changed = {name for step in run.steps for name in step.columns}
     enums = [column for column in released if column.family == "enum" and column.name not in changed]
-    if target.kind == "table" and target.database == "duckdb" and enums:
+    if target.has_enums and enums:
         rows = run.warehouse.rows("publish/labels.sql", log=False, relation=relation, columns=enums)
         occurring = {(number, label) for number, label in rows}
         for number, column in enumerate(enums, 1):

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from sqlmicro.audits.row import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import triggers, unfinished
-from sqlmicro.database.source import find_relation
+from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import MachineOptions
+from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
 from sqlmicro.system.progress import Progress
@@ -45,6 +47,7 @@ _AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
 
 
 def record(
+    warehouse: DuckDBWarehouse,
     run: Run,
     target: Target,
     report: ReleaseReport,
@@ -55,18 +58,18 @@ def record(
 
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
     """
-    warehouse, verdict = run.warehouse, judge(audits[None], run.apart)
+    verdict = judge(audits[None], run.apart)
     assert report.key is not None and report.hashes is not None  # on every engine that records
     refuse_triggers(warehouse, target)
-    releases, checks = _table(warehouse, target, "releases"), _table(warehouse, target, "audits")
+    releases, checks = target.record_table(warehouse, "releases"), target.record_table(warehouse, "audits")
     if releases.schema == SCHEMA:
         schema = Name("", releases.catalog, SCHEMA)
         warehouse.query("record", "CREATE SCHEMA IF NOT EXISTS {{ schema | ident }}", schema=schema)
-    warehouse.query("record", _definition(target, _RELEASES), name=releases)
+    warehouse.query("record", target.record_definition(_RELEASES), name=releases)
     warehouse.query("record", _AUDITS, name=checks)
     number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
     report.release = number
-    if target.kind == "in place" and target.database == "duckdb" and (target.file or warehouse.has_file):
+    if isinstance(target, InPlace) and not target.on_server and (target.file or warehouse.has_file):
         unfinished.note_not_purged(warehouse, releases.catalog, number)
     warehouse.insert(
         "record",
@@ -95,8 +98,8 @@ def record(
         r=releases,
     )
     if report.candidates:
-        candidates = _table(warehouse, target, "candidates")
-        warehouse.query("record", _definition(target, _CANDIDATES), name=candidates)
+        candidates = target.record_table(warehouse, "candidates")
+        warehouse.query("record", target.record_definition(_CANDIDATES), name=candidates)
         _record_candidates(warehouse, candidates, number, report)
     for candidate, checks_made in audits.items():
         of = "" if candidate is None else f"candidate {candidate}: "
@@ -109,7 +112,7 @@ def record(
             )
 
 
-def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
+def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
     """Refuse triggers on the tables of records: they would run after the audit, and could change what was audited.
 
     Raises
@@ -118,14 +121,14 @@ def refuse_triggers(warehouse: Warehouse, target: Target) -> None:
         With their names.
     """
     for name in ("releases", "audits", "candidates", unfinished.TABLE):
-        found = find_relation(warehouse, _table(warehouse, target, name))
+        found = find_relation(warehouse, target.record_table(warehouse, name))
         names = triggers.on(warehouse, found[0]) if found else []
         if names:
             must = "the tables that releases are recorded in must have no triggers, which run after the audit"
             raise InputError(str(found and found[0]), must, ", ".join(names), "Drop them")
 
 
-def check(warehouse: Warehouse, target: Target) -> None:
+def check(warehouse: DuckDBWarehouse, target: Target) -> None:
     """Refuse to publish where the table of releases is of another version of this program, or somebody else's.
 
     Raises
@@ -133,10 +136,10 @@ def check(warehouse: Warehouse, target: Target) -> None:
     InputError
         When it lacks columns, or has others.
     """
-    refuse_other(warehouse, _table(warehouse, target, "releases"))
+    refuse_other(warehouse, target.record_table(warehouse, "releases"))
 
 
-def refuse_other(warehouse: Warehouse, releases: Name) -> None:
+def refuse_other(warehouse: DuckDBWarehouse, releases: Name) -> None:
     """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
     if find_relation(warehouse, releases) is None:
         return
@@ -150,29 +153,12 @@ def refuse_other(warehouse: Warehouse, releases: Name) -> None:
         )
 
 
-def _table(warehouse: Warehouse, target: Target, name: str) -> Name:
-    """Return the table of records beside a release, in its database: one transaction writes to one database.
-
-    SQLite has no schemas, and those of MySQL are databases of their own: there the tables are in that of the release.
-    """
-    if target.name and target.database in ("sqlite", "mysql"):
-        return target.name._replace(table=f"{SCHEMA}_{name}")
-    return Name(target.name.catalog if target.name else warehouse.catalog, SCHEMA, name)
-
-
-def _definition(target: Target, text: str) -> str:
-    """Return the definition of a table of records in the types and constraints its database has."""
-    if target.database in ("duckdb", "postgres"):
-        return text
-    return text.replace(" PRIMARY KEY", "").replace(" JSON", " VARCHAR")
-
-
-def records_in(warehouse: Warehouse, table: str) -> Name:
+def records_in(warehouse: DuckDBWarehouse, table: str) -> Name:
     """Return the name of a table of records in the own database."""
     return warehouse.full(Name("", SCHEMA, table))
 
 
-def release_of(warehouse: Warehouse, table: str, relation: Name) -> int | None:
+def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | None:
     """Return the number of the newest release that was published as this table or file, or None.
 
     Raises
@@ -203,7 +189,7 @@ def add(
     open, stays as it is: measuring does not depend on it.
     """
     try:
-        with Warehouse.open(db, machine=machine, progress=progress) as warehouse, warehouse.transaction():
+        with open_warehouse(db, machine=machine, progress=progress) as warehouse, warehouse.transaction():
             checks = records_in(warehouse, "audits")
             for row in rows:
                 key = [release, row.label, row.threshold]
@@ -225,7 +211,7 @@ def add(
     return True
 
 
-def _record_candidates(warehouse: Warehouse, name: Name, number: int, report: ReleaseReport) -> None:
+def _record_candidates(warehouse: DuckDBWarehouse, name: Name, number: int, report: ReleaseReport) -> None:
     for row in report.candidates:
         values = [
             number,

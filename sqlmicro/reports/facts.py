@@ -36,7 +36,7 @@ from sqlmicro.system.reporting import WHOLE, named
 if TYPE_CHECKING:
     from sqlmicro.audits.audited import AuditedRelease
     from sqlmicro.database.columns import Column
-    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
@@ -181,12 +181,12 @@ class Facts:
     markdown: str | None = field(default=None, metadata=WHOLE)
 
 
-def collect(warehouse: Warehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
+def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
     """Return the facts about a release, its verdict before any attack, and what is recorded of it.
 
     Parameters
     ----------
-    warehouse : Warehouse
+    warehouse : DuckDBWarehouse
         Where the release is, opened for reading.
     options : ReportOptions
         The options of `sqlmicro report`.
@@ -266,7 +266,7 @@ def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions
 
 
 def _audited(
-    warehouse: Warehouse, options: ReportOptions, known: RecordedRelease | None
+    warehouse: DuckDBWarehouse, options: ReportOptions, known: RecordedRelease | None
 ) -> tuple[AuditedRelease, Facts]:
     """Return what is audited, and the facts that say what it is."""
 
@@ -284,9 +284,34 @@ def _audited(
             "report, --quasi", "is needed where nothing is recorded of the release", "none",
             f"The table has: {', '.join(column.name for column in release.columns)}",
         )  # fmt: skip
+    original, why = options.original, ""
+    if original is None:
+        original, why = recorded.original_of(known)
     audited = inputs.audited(warehouse, table, replace(options, original=None))
-    audited, original, why = _with_original(audited, options, known)
-    facts = Facts(
+    if original is not None:
+        try:
+            theirs = find_source(warehouse, original, options, name="original_source")
+            if theirs.relation == release.relation and not theirs.is_file:
+                raise InputError("--original", "must not be the release itself", repr(original))
+            audited = replace(audited, original=theirs)
+        except InputError:
+            if options.original is not None:
+                raise
+            original, why = None, f"its source, {original}, is no longer there; name it with --original"
+    return audited, _said(warehouse, options, known, table, audited, original, why)
+
+
+def _said(
+    warehouse: DuckDBWarehouse,
+    options: ReportOptions,
+    known: RecordedRelease | None,
+    table: str,
+    audited: AuditedRelease,
+    original: str | None,
+    why: str,
+) -> Facts:
+    """Return what a report says of a release before anything is measured on it."""
+    return Facts(
         release=known.id if known else None,
         table=table,
         source=known.source if known else None,
@@ -295,7 +320,7 @@ def _audited(
         unit=options.entity,
         nulls=options.nulls,
         sensitive=[column.name for column in audited.sensitive],
-        records=warehouse.count(release.relation),
+        records=warehouse.count(audited.release.relation),
         records_before=RecordsBefore(
             known.n + (known.suppressed or 0) if known else None,
             warehouse.count(audited.original.relation) if audited.original else None,
@@ -315,27 +340,6 @@ def _audited(
         other_candidates=[],
         safe_candidates=known.candidates if known else [],
     )
-    return audited, facts
-
-
-def _with_original(
-    audited: AuditedRelease, options: ReportOptions, known: RecordedRelease | None
-) -> tuple[AuditedRelease, str | None, str]:
-    """Return the release beside its original, the name of that, and why there is none."""
-    original, why = options.original, ""
-    if original is None:
-        original, why = recorded.original_of(known)
-    if original is None:
-        return audited, None, why
-    try:
-        theirs = find_source(audited.warehouse, original, options, name="original_source")
-        if theirs.relation == audited.release.relation and not theirs.is_file:
-            raise InputError("--original", "must not be the release itself", repr(original))
-    except InputError:
-        if options.original is not None:
-            raise
-        return audited, None, f"its source, {original}, is no longer there; name it with --original"
-    return replace(audited, original=theirs), original, why
 
 
 def _audits(audited: AuditedRelease, options: ReportOptions, needed: int) -> list[AuditRow]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.promised import Promises, alone
-from sqlmicro.database.source import find_relation, find_table
+from sqlmicro.database.catalog import find_relation, find_table
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 from sqlmicro.publish.recording import records_in, refuse_other, release_of
@@ -17,7 +17,7 @@ from sqlmicro.registry import PROMISES
 from sqlmicro.system.reporting import from_json, named
 
 if TYPE_CHECKING:
-    from sqlmicro.database.warehouse import Warehouse
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SCHEMA = "sqlmicro"
 _CANDIDATE = "candidate "
@@ -108,7 +108,7 @@ class StepFacts:
     """The candidate of SAFE that was released."""
 
 
-def find_release(warehouse: Warehouse, text: str) -> RecordedRelease | None:
+def find_release(warehouse: DuckDBWarehouse, text: str) -> RecordedRelease | None:
     """Return what is recorded of the release that `--release` names: by its number, or the newest of a table or file.
 
     Raises
@@ -132,17 +132,17 @@ def find_release(warehouse: Warehouse, text: str) -> RecordedRelease | None:
     return None if number is None else read(warehouse, number)
 
 
-def _there(warehouse: Warehouse, table: str) -> bool:
+def _there(warehouse: DuckDBWarehouse, table: str) -> bool:
 
     return find_relation(warehouse, _named(warehouse, table)) is not None
 
 
-def _named(warehouse: Warehouse, table: str) -> Name:
+def _named(warehouse: DuckDBWarehouse, table: str) -> Name:
 
     return records_in(warehouse, table)
 
 
-def _numbers(warehouse: Warehouse) -> list[str]:
+def _numbers(warehouse: DuckDBWarehouse) -> list[str]:
     if not _there(warehouse, "releases"):
         return []
     releases = _named(warehouse, "releases")
@@ -150,7 +150,7 @@ def _numbers(warehouse: Warehouse) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def read(warehouse: Warehouse, number: int) -> RecordedRelease | None:
+def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
     """Return what is recorded of the release with a number."""
     if not _there(warehouse, "releases"):
         return None
@@ -180,7 +180,7 @@ def read(warehouse: Warehouse, number: int) -> RecordedRelease | None:
     )  # fmt: skip
 
 
-def _audits(warehouse: Warehouse, number: int) -> list[RecordedCheck]:
+def _audits(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCheck]:
     """Return the checks of the release itself, in the order in which they were recorded."""
     rows = warehouse.query(
         "report",
@@ -191,7 +191,7 @@ def _audits(warehouse: Warehouse, number: int) -> list[RecordedCheck]:
     return [RecordedCheck(*row) for row in rows if not row[0].startswith(_CANDIDATE)]
 
 
-def _candidates(warehouse: Warehouse, number: int) -> list[RecordedCandidate]:
+def _candidates(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCandidate]:
     """Return the candidates of SAFE, the nearest to the original first."""
     if not _there(warehouse, "candidates"):
         return []
@@ -206,7 +206,7 @@ def _candidates(warehouse: Warehouse, number: int) -> list[RecordedCandidate]:
     return [RecordedCandidate(*row) for row in rows]
 
 
-def _siblings(warehouse: Warehouse, source: str) -> list[Sibling]:
+def _siblings(warehouse: DuckDBWarehouse, source: str) -> list[Sibling]:
     """Return every release of the same source, with its parameters and what it lost in each column."""
     names = ("id", "target", "method", "parameters", "loss_by_column")
     rows = warehouse.query(

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from sqlmicro.database.columns import Column, pick, split_scales
-from sqlmicro.database.source import Source, profile_columns, type_columns
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns, type_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
     from sqlmicro.database.source import Source
-    from sqlmicro.database.warehouse import Warehouse
-    from sqlmicro.publish.publish import Release as Prepared
+    from sqlmicro.publish.release import Release as Prepared
     from sqlmicro.session.session import Session
 
 
@@ -42,7 +42,9 @@ class Release:
 
     """
 
-    def __init__(self, session: Session, job: Job, warehouse: Warehouse, source: Source, stack: ExitStack) -> None:
+    def __init__(
+        self, session: Session, job: Job, warehouse: DuckDBWarehouse, source: Source, stack: ExitStack
+    ) -> None:
         self._session, self._job, self._warehouse, self._source = session, job, warehouse, source
         self._prepared: Prepared = jobs.rehearsed(job, warehouse, source)
         self._finalizer = weakref.finalize(self, stack.close)
@@ -201,7 +203,9 @@ class Release:
             settings = replace(settings, no_purge=self._session.check_purge(self, no_purge=no_purge))
         options = replace(self._job.options, db=self._session.held.path or None, opened=None)
         with watched():
-            made = jobs.published(replace(self._job, options=options, publish=settings), self._prepared)
+            made = jobs.published(
+                replace(self._job, options=options, publish=settings), self._warehouse, self._prepared
+            )
             self._found = made.report
             if in_place:
                 self._session.purge(self, made.report, wanted=made.target.purge)

@@ -17,9 +17,10 @@ from sqlmicro.database import unfinished
 from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse
 from sqlmicro.database.connection import Held, borrow, close
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import connect, open_warehouse
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident, statement
-from sqlmicro.database.warehouse import Warehouse, connect
 from sqlmicro.erasure.purge import PurgeOptions, Purging
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.run import purge_file
@@ -217,7 +218,7 @@ class Session(Verbs):
         connection = connect(path, self._read_only and path is not None, temp, self._machine)
         self._stack.callback(close, connection)
         held = Held(connection, str(Path(path).absolute()) if path else "", ours=True, read_only=self._read_only)
-        with Warehouse.open(held) as warehouse:
+        with open_warehouse(held) as warehouse:
             for sentence in unfinished.not_purged_yet(warehouse) if warehouse.has_file else ():
                 warnings.warn(sentence, stacklevel=2)
         return self._attached(held)
@@ -228,7 +229,7 @@ class Session(Verbs):
             return held
         writable = () if self._read_only else [parse(text).name for text in self._others]
         try:
-            with Warehouse.open(held) as warehouse:
+            with open_warehouse(held) as warehouse:
                 attach_to(warehouse, self._others, writable=writable)
                 names = tuple(warehouse.attached)
                 warehouse.attached.clear()  # or they would be detached here
@@ -243,7 +244,7 @@ class Session(Verbs):
         self._alive()
         stack = ExitStack()
         try:
-            warehouse = stack.enter_context(Warehouse.open(self.held))
+            warehouse = stack.enter_context(open_warehouse(self.held))
             options = self._taken(name, declared, given, warehouse)
             job = one_step(find(name), options, Progress(enabled=False))
             source = find_source(warehouse, options.table, options)
@@ -262,7 +263,7 @@ class Session(Verbs):
     def _found(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Result:
         """Run a verb that is no method, and return what it found."""
         self._alive()
-        with Warehouse.open(self.held) as warehouse:
+        with open_warehouse(self.held) as warehouse:
             options = self._taken(name, declared, given, warehouse)
             report = api.verbs()[name].action(options, Progress(enabled=False))
         own = vars(report)
@@ -272,7 +273,7 @@ class Session(Verbs):
         return Audit(name, report) if isinstance(report, AuditReport) else Result(name, report)
 
     def _taken(
-        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: Warehouse
+        self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object], warehouse: DuckDBWarehouse
     ) -> Any:
         """Return the options of a verb over this database; frames are loaded into the staging one of a warehouse."""
         values: dict[str, object] = {}
@@ -302,7 +303,7 @@ def _detach(held: Held, names: tuple[str, ...]) -> None:
             cursor.execute(statement("DETACH DATABASE IF EXISTS {{ name | ident }}", name=name))
 
 
-def _load(warehouse: Warehouse, records: object, into: str, where: str) -> str:
+def _load(warehouse: DuckDBWarehouse, records: object, into: str, where: str) -> str:
     """Load a frame into staging, and return the name it has there, quoted."""
     name = into.replace(", ", "_").replace("-", "_")
     loaded = warehouse.load(as_arrow(records, where), name, f"{kind(records)}, loaded")

@@ -9,6 +9,7 @@ from typing import Any
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.registry import Method
+from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.spark.worker import cut_batches, group_block, search_block
 from sqlmicro.work import Work
 
@@ -85,7 +86,13 @@ Tree = dict[tuple[str, int], tuple[int, float]]
 Columns count from 1; 0 is the number of the record, the one behind the last is the distance from 0."""
 
 
-def group(work: Work, method: Method, importance: Mapping[Column, float], settings: Mapping[str, Any]) -> None:
+def group(
+    warehouse: SparkWarehouse,
+    work: Work,
+    method: Method,
+    importance: Mapping[Column, float],
+    settings: Mapping[str, Any],
+) -> None:
     """Group the records of every stratum in blocks, search across their borders, and replace the columns by means.
 
     Notes
@@ -96,9 +103,8 @@ def group(work: Work, method: Method, importance: Mapping[Column, float], settin
     records are taken back. All are computed from a keyed sample of some 256 records for each block. To the driver come
     the cuts and the size of every block.
     """
-    warehouse: Any = work.warehouse
     k = int(settings["k"])
-    points, p, records = _features(work, importance)
+    points, p, records = _features(warehouse, work, importance)
     warehouse.put(warehouse.keep(warehouse.frame(points)), points.table)
     shared: dict[str, Any] = {"k": k, "features": p, "key": work.draw_key()}
     sampled = work.bind()
@@ -121,12 +127,11 @@ def group(work: Work, method: Method, importance: Mapping[Column, float], settin
     work.replace_by_group(work.columns, groups, "mean")
 
 
-def _features(work: Work, importance: Mapping[Column, float]) -> tuple[Name, int, int]:
+def _features(warehouse: SparkWarehouse, work: Work, importance: Mapping[Column, float]) -> tuple[Name, int, int]:
     """Return the standardised columns of every record with its stratum, how many they are, and the records.
 
     A missing value is the mean, and told by a standardised 0/1 column, as in `standardise`.
     """
-    warehouse: Any = work.warehouse
     found = warehouse.query("moments", _MOMENTS, relation=work.relation, columns=work.columns)[0]
     records = int(found[0])
     numbers: list[tuple[Any, ...]] = []
@@ -155,8 +160,8 @@ def _rounded(value: float) -> float:
 
 
 def _tree(
-    warehouse: Any, points: Name, names: Sequence[str], last: str, records: int, k: int, shares: Sequence[float],
-    sampled: str, *, shell: bool,
+    warehouse: SparkWarehouse, points: Name, names: Sequence[str], last: str, records: int, k: int,
+    shares: Sequence[float], sampled: str, *, shell: bool,
 ) -> Tree:  # fmt: skip
     """Return where the records are cut into blocks, computed from a sample level by level.
 
@@ -186,15 +191,14 @@ def _tree(
     return tree
 
 
-def _cut(warehouse: Any, points: Name, tree: Tree, names: Sequence[str], last: str) -> Name:
+def _cut(warehouse: SparkWarehouse, points: Name, tree: Tree, names: Sequence[str], last: str) -> Name:
     """Return the records with the number of their block."""
     frame = warehouse.frame(points)
     shape = ", ".join(f"`{field.name}` {field.dataType.simpleString()}" for field in frame.schema.fields)
     function = partial(cut_batches, tree=dict(tree), names=[last, *names])
-    name: Name = warehouse.put(
+    return warehouse.put(
         frame.mapInArrow(lambda batches: function(batches), f"{shape}, block bigint"), f"{points.table}_in_blocks"
     )
-    return name
 
 
 def _refuse_small(work: Work, sizes: Sequence[tuple[str, int, int]], k: int) -> None:
@@ -227,9 +231,8 @@ def _within(block: int, ancestor: int) -> bool:
     return block >> max(0, block.bit_length() - ancestor.bit_length()) == ancestor
 
 
-def _apply(warehouse: Any, points: Name, function: Callable[..., Any], shape: str, into: str) -> Name:
+def _apply(warehouse: SparkWarehouse, points: Name, function: Callable[..., Any], shape: str, into: str) -> Name:
     """Run a function of a block in Spark's Python workers, and keep what it returns."""
     # Without type hints: pyspark would evaluate them to find out what the function takes.
     frame = warehouse.frame(points).groupBy("stratum", "block").applyInArrow(lambda table: function(table), shape)
-    name: Name = warehouse.put(warehouse.keep(frame), into)
-    return name
+    return warehouse.put(warehouse.keep(frame), into)

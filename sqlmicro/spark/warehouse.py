@@ -1,4 +1,4 @@
-"""The warehouse on Spark: what `database.warehouse.Warehouse` does, for the verbs of the pipeline that run here.
+"""The warehouse on Spark: `database.warehouse.Warehouse` over a Spark session.
 
 Staging relations are temporary views of a session of our own. Those that are read often, or whose records are numbered,
 are persisted where Spark keeps such data.
@@ -10,24 +10,35 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.database.templates import Name, header, render, statement
+from sqlmicro.database.columns import make_columns
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
 from sqlmicro.database.warehouse import Logged
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.spark.translate import translate
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from sqlmicro.system.progress import Progress
+    from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
+OPTIONS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+}
+"""What the session of a run is set to."""
 _KEPT = ("load/typed.sql", "replace/released.sql")
-_BY_POSITION = "the physical order of the result is its meaning"
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
@@ -46,7 +57,9 @@ class SparkWarehouse:
     def __init__(self, session: SparkSession, progress: Progress) -> None:
         self.session, self.progress = session, progress
         self.log: list[Logged] = []
-        self.staging = ""
+        self.loaded: list[Name] = []
+        self.secrets: dict[str | None, Secret] = {}
+        self.staging, self.committed = "", False
         self._persisted: list[DataFrame] = []
 
     @classmethod
@@ -83,11 +96,7 @@ class SparkWarehouse:
             raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
         if running is None:
             session.sparkContext.setLogLevel("ERROR")
-        for option, value in (
-            ("spark.sql.session.timeZone", "UTC"),
-            ("spark.sql.ansi.enabled", "true"),
-            ("spark.sql.timestampType", "TIMESTAMP_NTZ"),
-        ):
+        for option, value in OPTIONS.items():
             session.conf.set(option, value)
         warehouse = cls(session, progress)
         try:
@@ -101,6 +110,29 @@ class SparkWarehouse:
 
     # What the pipeline asks of a warehouse
 
+    def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
+        """Return the Parquet files or the table of Spark's catalog that `--table` names.
+
+        Raises
+        ------
+        InputError
+            When there are none.
+        """
+        is_file = "/" in table or table.lower().endswith((".parquet", ".pq"))
+
+        def read() -> DataFrame:
+            return self.session.read.parquet(table) if is_file else self.session.table(table)
+
+        try:
+            frame = self.call("load", read)
+        except QueryError:
+            frame = None
+        if frame is None:
+            raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
+        relation = self.put(self.numbered(frame), name)
+        described = [column for column in self.describe(relation) if column[0] != "rowid"]
+        return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
+
     def staged(self, table: str) -> Name:
         """Return the name of a staging relation."""
         return Name("", "", table)
@@ -110,7 +142,7 @@ class SparkWarehouse:
         frame = self._frame(template, render(template, **params), into)
         if template in _KEPT:
             frame = self.keep(frame)
-        if _BY_POSITION in header(template)["title"]:
+        if is_ordered(template):
             frame = self.numbered(self.keep(frame))
         return self.put(frame, into)
 
@@ -122,7 +154,8 @@ class SparkWarehouse:
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from a small Arrow table."""
         self.log.append(Logged(into, f"-- {into}: {comment}"))
-        return self.put(self.call(into, lambda: self.session.createDataFrame(table)), into)
+        self.loaded.append(self.put(self.call(into, lambda: self.session.createDataFrame(table)), into))
+        return self.loaded[-1]
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""
@@ -135,17 +168,33 @@ class SparkWarehouse:
         found: dict[str, Any] = self.call(template, frame.collect)[0].asDict()
         return found
 
-    def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
+    def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:
+        """Return the columns of a template as NumPy arrays; all of them come to the driver."""
+        frame = self._frame(template, render(template, **params), "")
+        table = self.call(template, frame.toArrow)
+        return {name: table.column(name).to_numpy() for name in table.column_names}
+
+    def query(self, title: str, text: str, /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a SELECT of DuckDB's over our own tables; it is not part of the log."""
         sql = translate(statement(text, **params))
         return [tuple(row) for row in self.call(title, lambda: self.session.sql(sql).collect())]
 
     def set_key(self, name: str, key: str) -> None:
         """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
-        self.call("key", lambda: self.session.sql(f"DECLARE OR REPLACE VARIABLE {_quoted(name)} STRING"))
-        self.call("key", lambda: self.session.sql(f"SET VARIABLE {_quoted(name)} = :key", args={"key": key}))
+        self._bind(name, "STRING", key)
         shown = f"DECLARE OR REPLACE VARIABLE {_quoted(name)} STRING DEFAULT uuid();"
         self.log.append(Logged("key", "-- The run used a secret key in place of this one.\n" + shown))
+
+    def set_pads(self, inner: bytes, outer: bytes) -> None:
+        """Bind the pads of a keyed hash (HMAC); they are as secret as its key and never part of a statement."""
+        for name, pad in (("sqlmicro_inner_pad", inner), ("sqlmicro_outer_pad", outer)):
+            self._bind(name, "BINARY", bytearray(pad))
+            shown = f"DECLARE OR REPLACE VARIABLE {_quoted(name)} BINARY DEFAULT encode(uuid(), 'UTF-8');"
+            self.log.append(Logged("pads", "-- The run used a secret pad in place of this one.\n" + shown))
+
+    def _bind(self, name: str, kind: str, value: object) -> None:
+        self.call("key", lambda: self.session.sql(f"DECLARE OR REPLACE VARIABLE {_quoted(name)} {kind}"))
+        self.call("key", lambda: self.session.sql(f"SET VARIABLE {_quoted(name)} = :value", args={"value": value}))
 
     def forget(self, relation: Name) -> None:
         """Do nothing: what is persisted stays until the end, for what is made of it may have to be made again."""
@@ -159,9 +208,24 @@ class SparkWarehouse:
         """Return the number of rows of a relation."""
         return int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
 
+    def aside(self) -> AbstractContextManager[None]:
+        """Run the block as it is: Spark has no transactions, and nothing of the owner's is changed."""
+        return nullcontext()
+
+    def write(self, select: Sql, path: Path, partition_by: tuple[str, ...] = (), *, rows: int = 0) -> Name:
+        """Write the records of a SELECT to a new folder of Parquet files, and return what reads it back."""
+        records = self.define("published", "{{ select }}", select=select)
+        writer = self.frame(records).write.option("compression", "zstd").partitionBy(*partition_by)
+        self.call("publish", lambda: writer.parquet(str(path)))
+        return self.put(self.call("audit", lambda: self.session.read.parquet(str(path))), "read_back")
+
     def script(self) -> str:
         """Return every statement that was run, in Spark's SQL."""
-        return "\n\n".join(entry.sql for entry in self.log) + "\n"
+        return self.steps() + "\n"
+
+    def steps(self) -> str:
+        """Return the statements that were run; relations are named without a database."""
+        return "\n\n".join(entry.sql for entry in self.log)
 
     # Data frames
 

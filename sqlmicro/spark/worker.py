@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.group._search import Search
+from sqlmicro.group.local_search import Search
 from sqlmicro.registry import find, silent
 
 if TYPE_CHECKING:

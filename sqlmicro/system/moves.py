@@ -73,8 +73,10 @@ def take_back(moves: Sequence[Move]) -> None:
     for move in reversed(moves):
         if move.kept is not None and os.path.lexists(move.kept):
             if is_put(move) or not os.path.lexists(move.place):
+                if move.place.is_dir():  # which nothing can be renamed over
+                    _remove(move.place)
                 move.kept.replace(move.place)
-            move.kept.unlink(missing_ok=True)  # renaming one name of a file over another of it does nothing
+            _remove(move.kept)  # renaming one name of a file over another of it does nothing
         elif move.kept is None and is_put(move):
             _remove(move.place)
 
@@ -83,7 +85,7 @@ def forget(moves: Iterable[Move]) -> None:
     """Remove the old files."""
     for move in moves:
         if move.kept is not None:
-            move.kept.unlink(missing_ok=True)
+            _remove(move.kept)
 
 
 def _keep(place: Path, kept: Path) -> None:
@@ -94,7 +96,7 @@ def _keep(place: Path, kept: Path) -> None:
 
 
 def _remove(path: Path) -> None:
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
-        path.unlink()
+        path.unlink(missing_ok=True)

@@ -20,8 +20,10 @@ from sqlmicro.audits.promised import Promises
 from sqlmicro.audits.verdict import Attacked, Verdict
 from sqlmicro.database import attach
 from sqlmicro.database.columns import pick
-from sqlmicro.database.source import Source, file_format, find_source
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.files import file_format
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source, find_source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param, Registered, settle
@@ -84,7 +86,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
     wanted = find(options.attack)
     if not options.release:
         raise ParameterError("attack, --release", "a release is needed", "none")
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         original = _find(warehouse, options, "original", options.original)
         found = [_find(warehouse, options, f"release_{number}", name) for number, name in enumerate(options.release, 1)]
@@ -114,7 +116,7 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
         return _report(knowledge, record, options, made, verdict)
 
 
-def _find(warehouse: Warehouse, options: AttackOptions, name: str, table: str) -> Source:
+def _find(warehouse: DuckDBWarehouse, options: AttackOptions, name: str, table: str) -> Source:
     reader = options if file_format(table) == "csv" else AS_FOUND
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
@@ -129,7 +131,7 @@ def _manifest(path: str | None) -> Any:
         raise InputError("attack, --manifest", "must be a JSON file", repr(path)) from None
 
 
-def _as_published(warehouse: Warehouse, number: int | None) -> Any:
+def _as_published(warehouse: DuckDBWarehouse, number: int | None) -> Any:
     """Return the row of sqlmicro.releases of a release as JSON, all that it quotes; nothing where there is none."""
     if number is None:
         return None

@@ -21,8 +21,9 @@ from sqlmicro.audits.promised import Promises, alone
 from sqlmicro.audits.verdict import Attacked
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source, find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.run import anonymized
@@ -45,8 +46,9 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
 
 if TYPE_CHECKING:
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.opening import open_warehouse
     from sqlmicro.database.source import Source
-    from sqlmicro.database.warehouse import Warehouse
     from sqlmicro.pipeline import Run
 
 _WHERE = "compare"
@@ -131,7 +133,7 @@ def compare_values(options: CompareOptions, progress: Progress) -> CompareReport
 
     _check_file(options.to, options.overwrite)
     candidates = list(_candidates(options))
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         scales = _scales(warehouse, _source(warehouse, options), options)
     tried = enumerate(_tried(candidates, options, scales, progress), 1)
     rows = [_row(number, *found, options, scales) for number, found in tried]
@@ -176,7 +178,7 @@ class Scales:
     by: tuple[str, ...]
 
 
-def _scales(warehouse: Warehouse, source: Source, options: CompareOptions) -> Scales:
+def _scales(warehouse: DuckDBWarehouse, source: Source, options: CompareOptions) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
 
     by = pick(source.columns, options.by, f"{_WHERE}, by")
@@ -251,7 +253,7 @@ def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress
 
     started = time.perf_counter()
     try:
-        with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
             source = _source(warehouse, options)
             run = anonymized(_job(candidate, options, scales, progress), warehouse, source)
             seconds = time.perf_counter() - started
@@ -260,7 +262,7 @@ def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress
         return Refused(error=str(error))
 
 
-def _source(warehouse: Warehouse, options: CompareOptions) -> Source:
+def _source(warehouse: DuckDBWarehouse, options: CompareOptions) -> Source:
 
     attach.attach(warehouse, options.attach)
     source = find_source(warehouse, options.table, options)

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.params import Parameter
 
 _OF = ("table", "original", "first", "release")
@@ -69,6 +69,6 @@ def _names(given: Mapping[str, Any], look_up: str, *values: str) -> list[str]:
     found: list[str] = []
     if not given.get("db"):
         return found
-    with contextlib.suppress(Exception), Warehouse.open(given["db"], read_only=True) as warehouse:
+    with contextlib.suppress(Exception), open_warehouse(given["db"], read_only=True) as warehouse:
         found = [str(name) for (name,) in warehouse.query("catalog", look_up, [warehouse.catalog, *values])]
     return [name for name in found if name.replace("_", "").isalnum()]

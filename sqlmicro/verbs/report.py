@@ -6,7 +6,7 @@ import secrets
 from pathlib import Path
 
 from sqlmicro.database import attach
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.reports import facts, markdown, page
 from sqlmicro.reports.facts import Facts, ReportOptions
@@ -24,7 +24,7 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
     """
 
     path = _target(options)
-    with Warehouse.open(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         found, verdict, known = facts.collect(warehouse, options)
     intruder.attack(found, verdict, options, progress)

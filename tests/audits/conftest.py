@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sqlmicro.audits import inputs, runner
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import take
 from sqlmicro.system.reporting import as_json
@@ -19,13 +20,13 @@ Audit = Callable[..., dict[str, list[dict[str, Any]]]]
 
 
 @pytest.fixture(scope="session")
-def warehouse() -> Iterator[Warehouse]:
-    with Warehouse.open(None, machine=MachineOptions(threads=1)) as opened:
+def warehouse() -> Iterator[DuckDBWarehouse]:
+    with open_warehouse(None, machine=MachineOptions(threads=1)) as opened:
         yield opened
 
 
 @pytest.fixture(scope="session")
-def audit(warehouse: Warehouse) -> Audit:
+def audit(warehouse: DuckDBWarehouse) -> Audit:
     """Return a function that audits tables given as rows, {name: (types, rows)}, and returns the results by check."""
 
     def run(tables: dict[str, tuple[dict[str, str], Rows]], measure: Sequence[str], **given: Any) -> dict[str, Any]:

@@ -14,9 +14,9 @@ import pytest
 import sqlmicro
 from sqlmicro.audits.k_anonymity import ClassSizes, class_sizes, statement
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 
 # Every entry: a SQL type and values that are all told apart when they are written out.
 KINDS: dict[str, tuple[str, list[Any]]] = {
@@ -91,7 +91,7 @@ def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
         assert report["violating_records"] == sum(size * classes for size, classes in small.items())
 
 
-def test_a_release_is_measured_by_the_same_classes(warehouse: Warehouse) -> None:
+def test_a_release_is_measured_by_the_same_classes(warehouse: DuckDBWarehouse) -> None:
     """What publishing measures with one SELECT, by columns of every kind; a script runs the same SELECT."""
     table = _random_table(np.random.default_rng(2), list(KINDS), 25)
     table["nested"] = ("DOUBLE[]", [[0.0], [-0.0], [1.5], None, []] * 5)
@@ -115,7 +115,7 @@ def test_a_release_is_measured_by_the_same_classes(warehouse: Warehouse) -> None
     ]
 
 
-def test_values_of_a_csv_file_are_compared_and_not_its_text(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_values_of_a_csv_file_are_compared_and_not_its_text(warehouse: DuckDBWarehouse, tmp_path: Path) -> None:
     """DuckDB 2.0 has the reader of CSV make a CAST, of the text as it is in the file."""
     path = tmp_path / "records.csv"
     path.write_text("x,t\n1.50,01:00:00\n1.5,1:00:00\n-0.0,02:00:00\n0.0,02:00:00\n", encoding="utf-8")

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from sqlmicro.audits import classes, k_anonymity, runner
 from sqlmicro.audits.audited import AuditedRelease, Nulls
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident
-from sqlmicro.database.warehouse import Warehouse
 
 from . import naive
 
@@ -105,7 +105,7 @@ def batches(draw: st.DrawFn, tables: int) -> Batch:
     return Batch(kinds, tuple(made))
 
 
-def load(warehouse: Warehouse, batch: Batch) -> None:
+def load(warehouse: DuckDBWarehouse, batch: Batch) -> None:
     """Make the table `stacked` of the values that the numbers stand for."""
     import pyarrow as pa
 
@@ -126,7 +126,7 @@ def _list(kind: str, literals: Iterable[str]) -> str:
     return f"[{', '.join(f'CAST({literal} AS {plain})' for literal in literals)}]"
 
 
-def audited(warehouse: Warehouse, source: str, batch: Batch, nulls: Nulls) -> AuditedRelease:
+def audited(warehouse: DuckDBWarehouse, source: str, batch: Batch, nulls: Nulls) -> AuditedRelease:
     """Return the stacked tables as an audit sees them."""
     release = find_source(warehouse, source)
     own = {column.name: column for column in release.columns}
@@ -214,7 +214,7 @@ def _measures(everything: dict[int, list[Any]], p: int) -> list[tuple[str, int, 
     return found
 
 
-def check(warehouse: Warehouse, batch: Batch) -> None:
+def check(warehouse: DuckDBWarehouse, batch: Batch) -> None:
     """Hold all that the audits find of a batch against the definitions, for every reading of NULL."""
     load(warehouse, batch)
     for nulls in NULLS:
@@ -249,7 +249,7 @@ def examples(number: int) -> Any:
     return settings(max_examples=number, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-def _checked(warehouse: Warehouse, number: int, tables: int) -> int:
+def _checked(warehouse: DuckDBWarehouse, number: int, tables: int) -> int:
     """Check a number of batches and return of how many tables they were."""
     seen = 0
 
@@ -264,17 +264,19 @@ def _checked(warehouse: Warehouse, number: int, tables: int) -> int:
     return seen
 
 
-def test_random_tables_of_every_type(warehouse: Warehouse) -> None:
+def test_random_tables_of_every_type(warehouse: DuckDBWarehouse) -> None:
     assert _checked(warehouse, 4, 40) >= 160
 
 
 @pytest.mark.slow
-def test_ten_thousand_random_tables_of_every_type(warehouse: Warehouse) -> None:
+def test_ten_thousand_random_tables_of_every_type(warehouse: DuckDBWarehouse) -> None:
     assert _checked(warehouse, 34, 300) >= 10_000
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_value_that_is_written_differently_is_a_class(warehouse: Warehouse, kind: str, tmp_path: Path) -> None:
+def test_every_value_that_is_written_differently_is_a_class(
+    warehouse: DuckDBWarehouse, kind: str, tmp_path: Path
+) -> None:
     """Each value twice: in the database, and in Parquet where it can hold the type."""
     n = len(KINDS[kind][1])
     rows = tuple((0, i, 0, 0, 1.0) for i in [*range(n), None] for _ in range(2))

@@ -14,7 +14,7 @@ import pytest
 import sqlmicro
 from sqlmicro.audits import inputs
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.options.params import take
 
 from .conftest import Audit
@@ -46,12 +46,12 @@ def missing(data_folder: Path, reference_folder: Path, tmp_path_factory: pytest.
     return path
 
 
-def audited(warehouse: Warehouse, path: Path, **given: Any) -> AuditedRelease:
+def audited(warehouse: DuckDBWarehouse, path: Path, **given: Any) -> AuditedRelease:
     return inputs.audited(warehouse, str(path), take(inputs.AuditStep, {"quasi": KEYS, **given}, "test"))
 
 
 def by_key(
-    warehouse: Warehouse, classes: Any, columns: str, keys: tuple[str, ...] = KEYS
+    warehouse: DuckDBWarehouse, classes: Any, columns: str, keys: tuple[str, ...] = KEYS
 ) -> dict[tuple[Any, ...], Any]:
     """Return what was found for every class, by its key."""
     rows = warehouse.query("test", "SELECT " + ", ".join(keys) + f", {columns} FROM {{{{ r | ident }}}}", r=classes)
@@ -62,7 +62,9 @@ def key_of(row: dict[str, str], keys: tuple[str, ...] = KEYS) -> tuple[int | Non
     return tuple(int(row[key]) if row[key] else None for key in keys)
 
 
-def test_the_size_and_weight_of_every_class(warehouse: Warehouse, data_folder: Path, reference_folder: Path) -> None:
+def test_the_size_and_weight_of_every_class(
+    warehouse: DuckDBWarehouse, data_folder: Path, reference_folder: Path
+) -> None:
     found = audited(warehouse, data_folder / "testdata.csv", weight="sampling_weight")
     cells = by_key(warehouse, found.weighted_cells, "size, total")
     known = read(reference_folder / "risk_testdata.csv.gz")
@@ -70,7 +72,9 @@ def test_the_size_and_weight_of_every_class(warehouse: Warehouse, data_folder: P
         assert cells[key_of(row)] == (int(theirs["fk"]), float(theirs["Fk"]))
 
 
-def test_the_individual_risk_of_every_record(warehouse: Warehouse, data_folder: Path, reference_folder: Path) -> None:
+def test_the_individual_risk_of_every_record(
+    warehouse: DuckDBWarehouse, data_folder: Path, reference_folder: Path
+) -> None:
     found = audited(warehouse, data_folder / "testdata.csv", weight="sampling_weight")
     params = {"weighted_cells": found.weighted_cells, "columns": found.quasi}
     risks = by_key(warehouse, found.stage("audit/individual_risk.sql", "risks", **params), "measure")
@@ -105,7 +109,9 @@ def test_the_global_risk(data_folder: Path, reference_folder: Path) -> None:
     assert found["prosecutor-risk"]["average"] == pytest.approx(known["unweighted_global_risk"], rel=1e-12)
 
 
-def test_missing_values_that_match_every_value(warehouse: Warehouse, missing: Path, reference_folder: Path) -> None:
+def test_missing_values_that_match_every_value(
+    warehouse: DuckDBWarehouse, missing: Path, reference_folder: Path
+) -> None:
     found = audited(warehouse, missing, weight="sampling_weight", nulls="wildcard")
     cells = by_key(warehouse, found.weighted_cells, "size, total")
     known = read(reference_folder / "freqCalc_testdata_NA.csv")
@@ -128,7 +134,7 @@ def test_missing_values_are_told_apart_by_reading(missing: Path, reference_folde
     assert uniques["exclude"] == (sum(n == 1 for n in Counter(complete).values()), len(complete))
 
 
-def test_the_diversity_of_every_record(warehouse: Warehouse, data_folder: Path, reference_folder: Path) -> None:
+def test_the_diversity_of_every_record(warehouse: DuckDBWarehouse, data_folder: Path, reference_folder: Path) -> None:
     keys = tuple(key for key in KEYS if key != "relat")  # those the figures were made with
     found = audited(warehouse, data_folder / "testdata.csv", quasi=keys, sensitive=("hhcivil",))
     members = found.members(found.sensitive[0])

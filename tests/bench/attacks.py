@@ -13,8 +13,8 @@ from sqlmicro.attacks.attacked import attacked_release
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.registry import attacks
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.common import MachineOptions
 
 NAMES = ("distance-linkage", "rank-linkage", "intersection", "row-order", "insider")
@@ -61,7 +61,7 @@ def main():
         X = rng.normal(size=(rows, given.columns - 1)) @ rng.normal(size=(given.columns - 1, given.columns - 1))
         nominal = rng.integers(0, 10, rows)
         for kind, (released, codes) in releases(X, nominal, rng).items():
-            with Warehouse.open(None, machine=MachineOptions(threads=1)) as warehouse:
+            with open_warehouse(None, machine=MachineOptions(threads=1)) as warehouse:
                 original = load(warehouse, "original", X, nominal, np.arange(rows))
                 release = load(warehouse, "release", released, codes, rng.permutation(rows))
                 made = attacked_release(warehouse, original, release, match=["id"])

@@ -8,7 +8,7 @@ import argparse
 from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import inputs, runner
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 
 _TABLE = """CREATE TABLE memory.main.people AS SELECT
   ['red', 'green', 'blue', 'black', 'white'][1 + CAST(hash(i, 1) % 5 AS INTEGER)] AS a,
@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     for rows in given.rows:
-        with Warehouse.open(None) as warehouse:
+        with open_warehouse(None) as warehouse:
             warehouse.query("bench", _TABLE, n=rows)
 
             def group_by(warehouse=warehouse):

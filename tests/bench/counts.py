@@ -8,9 +8,9 @@ import argparse
 from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import k_anonymity
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import describe, find_source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
 
 _TABLE = """CREATE TABLE memory.main.people AS SELECT
@@ -26,7 +26,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=3)
     given = parser.parse_args()
     for rows in given.rows:
-        with Warehouse.open(None) as warehouse:
+        with open_warehouse(None) as warehouse:
             warehouse.query("bench", _TABLE, n=rows)
             source = find_source(warehouse, "people")
             six, four = list(source.columns), list(source.columns)[:4]

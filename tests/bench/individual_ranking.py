@@ -12,8 +12,8 @@ from _measure import Measure, emit, peak_mb, rounds
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.work import Work
@@ -83,7 +83,7 @@ def main():
     given = parser.parse_args()
     for rows in given.rows:
         for k in given.k:
-            with Warehouse.open(None) as warehouse:
+            with open_warehouse(None) as warehouse:
                 warehouse.query(
                     "bench",
                     "CREATE TABLE memory.main.people AS SELECT (hash(i) % 1000000007) / 1000.0::DOUBLE AS x "

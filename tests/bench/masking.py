@@ -11,8 +11,8 @@ from _measure import emit, peak_mb, rounds
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
@@ -69,7 +69,7 @@ def main():
     given = parser.parse_args()
     os.environ.setdefault("SQLMICRO_PSEUDONYM_KEY", "a key for the benchmark")
     for rows in given.rows:
-        with Warehouse.open(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
+        with open_warehouse(None, machine=MachineOptions(memory_limit=given.memory_limit)) as warehouse:
             warehouse.query("bench", TABLE, n=rows)
             source = find_source(warehouse, "people")
             roles, plan = Roles(tuple(source.columns), (), ()), secrets.Recipe("main.people", (), (), ())

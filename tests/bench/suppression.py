@@ -16,8 +16,8 @@ from _measure import Measure, emit, peak_mb
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import find_source
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
@@ -47,7 +47,7 @@ def suppress(warehouse, table, columns, **settings):
 
 def on_testdata(reading):
     theirs = json.loads((SHARED / "reference" / "kanon_testdata.json").read_text())
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         file = SHARED / "data" / "testdata.csv"
         warehouse.query("bench", f"CREATE TABLE memory.main.people AS SELECT * FROM read_csv('{file}')")
         for k in (2, 3, 5):
@@ -61,7 +61,7 @@ def on_testdata(reading):
 def on_random(reading, rows, values, k):
     X = np.random.default_rng(1).integers(0, values, size=(rows, 5))
     table = pa.table({f"key_{j}": X[:, j] for j in range(5)})
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         name = warehouse.load(table, "people", "random keys")
         warehouse.query("bench", "CREATE TABLE memory.main.people AS SELECT * FROM {{ name | ident }}", name=name)
         lost, notes, measured = suppress(warehouse, "people", table.column_names, k=k, nulls_match=reading)

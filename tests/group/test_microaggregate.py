@@ -11,7 +11,7 @@ import pytest
 from brute_force import best_grouping, sse
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.group._search import Search
+from sqlmicro.group.local_search import Search
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.microaggregate import microaggregate
 from sqlmicro.registry import Grouping, silent

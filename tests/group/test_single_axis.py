@@ -11,7 +11,7 @@ import pytest
 from conftest import tie_order
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.group.single_axis import first_component, scaled_moments
 
 OFFSETS = (0.0, 1e6, 1e9)
@@ -98,7 +98,7 @@ def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     import pyarrow as pa
 
     columns = [Column(f"x{j}", "DOUBLE", f"x{j}") for j in range(X.shape[1])]
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         table = pa.table([pa.array(X[:, j], from_pandas=True) for j in range(X.shape[1])], [c.name for c in columns])
         work = SimpleNamespace(relation=warehouse.load(table, "given", "test"), record=warehouse.record)
         return scaled_moments(work, columns)

@@ -49,8 +49,8 @@ def found(labelled: list[Labelled]) -> list:
     """Return what the scan finds in each column; those of different names share a table."""
     import pyarrow as pa
 
+    from sqlmicro.database.opening import open_warehouse
     from sqlmicro.database.source import find_source
-    from sqlmicro.database.warehouse import Warehouse
     from sqlmicro.identifiers import scan
 
     tables: list[dict[str, int]] = []
@@ -60,7 +60,7 @@ def found(labelled: list[Labelled]) -> list:
             tables.append(table := {})
         table[column.name.lower()] = number
     results = [None] * len(labelled)
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         for table in tables:
             most = max(len(labelled[number].values) for number in table.values())
             filled = {

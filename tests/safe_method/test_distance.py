@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sqlmicro.database.columns import Column, make_columns
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.safe_method import distance
 from sqlmicro.system.reporting import as_json
 
@@ -17,12 +18,12 @@ from .naive import Rows, naive_distance
 
 def measure(files: list[Rows], columns: list[Column], numeric: list[int], order: int) -> dict[str, Any]:
     """Aggregate two files to their cells and return the distance from the first to the second."""
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         return measured(warehouse, files, columns, numeric, order)
 
 
 def measured(
-    warehouse: Warehouse,
+    warehouse: DuckDBWarehouse,
     files: list[Rows],
     columns: list[Column],
     numeric: list[int],

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method import distance
 
 from .naive import Rows, naive_distance, one_hot
@@ -30,7 +31,7 @@ def persons() -> Any:
     import pyarrow as pa
 
     table = pa.table(list(zip(*PERSONS, strict=True)), [column.staged for column in COLUMNS])
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         given = {
             name: warehouse.load(rows, name, "test")
             for name, rows in (("persons", table), ("nobody", table.slice(0, 0)))
@@ -42,7 +43,7 @@ def persons() -> Any:
         yield warehouse, *files
 
 
-def _table(warehouse: Warehouse, files: tuple[Name, Name], *chosen: Any) -> tuple[Any, ...]:
+def _table(warehouse: DuckDBWarehouse, files: tuple[Name, Name], *chosen: Any) -> tuple[Any, ...]:
     """Return cells, sum and maximum of A and of both columns of T of one table, as the difference to an empty file."""
     ((_, cells, _, *rest),) = warehouse.rows(
         "safe/deviations.sql",
@@ -77,9 +78,9 @@ def test_z_of_the_example(persons: Any) -> None:
 
 
 @pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
+def warehouse() -> Iterator[DuckDBWarehouse]:
     """Return a warehouse for all examples: opening one takes longer than a distance."""
-    with Warehouse.open(None) as opened:
+    with open_warehouse(None) as opened:
         yield opened
 
 
@@ -101,7 +102,11 @@ def pairs(draw: st.DrawFn) -> tuple[Rows, Rows, int, int]:
     random=st.randoms(),
 )  # fmt: skip
 def test_the_distance_is_the_dense_one(
-    warehouse: Warehouse, files: tuple[Rows, Rows, int, int], order: int, weights: tuple[float, float], random: Any
+    warehouse: DuckDBWarehouse,
+    files: tuple[Rows, Rows, int, int],
+    order: int,
+    weights: tuple[float, float],
+    random: Any,
 ) -> None:
     a, b, nominal, numeric = files
     kinds = [(f"c{j}", "VARCHAR" if j < nominal else "DOUBLE") for j in range(nominal + numeric)]
@@ -126,7 +131,7 @@ def test_the_distance_is_the_dense_one(
 
 @given(files=pairs(), random=st.randoms())
 def test_the_distance_of_files_with_the_same_values_is_symmetric(
-    warehouse: Warehouse, files: tuple[Rows, Rows, int, int], random: Any
+    warehouse: DuckDBWarehouse, files: tuple[Rows, Rows, int, int], random: Any
 ) -> None:
     """The values of each column dealt out anew: sizes and totals are the same, and so is the way there and back."""
     a, _, nominal, numeric = files

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from sqlmicro import InputError, ParameterError
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification
 
 from .naive import Rows, medoid_of, mode_of, naive_distance, number_of
@@ -34,13 +35,13 @@ WAYS = [Unification(*pair) for pair in product(NUMERIC, NOMINAL)]
 class Bench:
     """Stands for `Work`: makes staging relations."""
 
-    def __init__(self, warehouse: Warehouse) -> None:
+    def __init__(self, warehouse: DuckDBWarehouse) -> None:
         self.run = warehouse.run
 
 
 @pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
-    with Warehouse.open(None) as opened:
+def warehouse() -> Iterator[DuckDBWarehouse]:
+    with open_warehouse(None) as opened:
         yield opened
 
 
@@ -55,7 +56,7 @@ RECORD = st.tuples(
 
 @given(records=st.lists(st.tuples(RECORD, st.integers(0, 2)), min_size=1, max_size=14), how=st.sampled_from(WAYS))
 def test_every_group_becomes_what_its_records_say(
-    warehouse: Warehouse, records: list[tuple[Any, int]], how: Unification
+    warehouse: DuckDBWarehouse, records: list[tuple[Any, int]], how: Unification
 ) -> None:
     cells, members = _load(warehouse, records)
     groups = Representatives(Bench(warehouse), cells, members, 1)  # type: ignore[arg-type]
@@ -87,7 +88,7 @@ def _cell_order(record: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple((value is None, 0 if value is None else value) for value in record)
 
 
-def _load(warehouse: Warehouse, records: list[tuple[Any, int]]) -> tuple[Name, Name]:
+def _load(warehouse: DuckDBWarehouse, records: list[tuple[Any, int]]) -> tuple[Name, Name]:
     """Return the cells of the records, and the members of their groups."""
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Every template on Spark in local mode: the rows of its cases equal those that DuckDB gives."""
+"""Every template on Spark in local mode: its cases have the rows that were worked out, as they have on DuckDB."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import duckdb
 import pytest
-from sql.case import KEY
-from sql.test_templates import NUMBERED, prepare, run, same_rows
+from sql.conformance import NUMBERED, bind, prepare, rows_of, same_rows
 
 from sqlmicro.database import templates
 from sqlmicro.database.templates import Name
-from sqlmicro.mask.pseudonymise import pads
+from sqlmicro.spark.warehouse import OPTIONS, SparkWarehouse
+from sqlmicro.system.progress import Progress
 
 translation = pytest.importorskip("sqlmicro.spark.translate")
 pytestmark = pytest.mark.slow
@@ -39,41 +39,17 @@ NOT_ON_SPARK = {
 
 
 @pytest.fixture(scope="module")
-def connection():
-    opened = duckdb.connect(config={"threads": "1"})
-    opened.execute("SET python_enable_replacements = false")
-    opened.execute("ATTACH ':memory:' AS staging (READ_WRITE)")
-    opened.execute("SET TimeZone = 'America/New_York'")
-    opened.execute("SET VARIABLE sqlmicro_order = $1", [KEY])
-    for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
-        opened.execute(f"SET VARIABLE sqlmicro_{name}_pad = $1", [pad])
-    with opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def session(spark):
-    opened = spark.newSession()
-    opened.conf.set("spark.sql.session.timeZone", "UTC")
-    opened.conf.set("spark.sql.ansi.enabled", "true")
-    opened.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
-    opened.sql("DECLARE VARIABLE sqlmicro_order STRING")
-    opened.sql("SET VARIABLE sqlmicro_order = :key", args={"key": KEY})
-    for name, pad in zip(("inner", "outer"), pads(b"k" * 80), strict=True):
-        opened.sql(f"DECLARE VARIABLE sqlmicro_{name}_pad BINARY")
-        opened.sql(f"SET VARIABLE sqlmicro_{name}_pad = :pad", args={"pad": bytearray(pad)})
-    return opened
-
-
-def without_database(value):
-    """Name relations as the views of a Spark session are named."""
-    if isinstance(value, Name):
-        return Name("", "", value.table)
-    if isinstance(value, templates.Select):
-        return templates.select(value.template, **without_database_in(value.params))
-    if isinstance(value, (list, tuple)):
-        return type(value)(without_database(part) for part in value)
-    return value
+def bench(spark):
+    """Open a session as a run does, and a DuckDB in which the relations of a case are made."""
+    session = spark.newSession()
+    for option, value in OPTIONS.items():
+        session.conf.set(option, value)
+    warehouse = SparkWarehouse(session, Progress(enabled=False))
+    bind(warehouse)
+    with duckdb.connect(config={"threads": "1"}) as connection:
+        connection.execute("ATTACH ':memory:' AS staging (READ_WRITE)")
+        connection.execute("SET TimeZone = 'America/New_York'")
+        yield OnSpark(warehouse, connection)
 
 
 def has_rowid(sql, table):
@@ -87,39 +63,41 @@ def has_rowid(sql, table):
     return any(not column.table or column.table in aliases for column in columns)
 
 
-def put(session, connection, case, sql):
-    """Copy the input relations of a case from DuckDB to Spark, as types that Spark has."""
+class OnSpark:
+    """Spark under test: relations are copied from DuckDB, as types that Spark has."""
+
+    def __init__(self, warehouse, connection):
+        self.warehouse, self.connection = warehouse, connection
+
+    def put(self, case):
+        prepare(self.connection, case)
+        sql = translation.translate(templates.render(case.template, **case.params))
+        for table in case.given:
+            number = "rowid, " if has_rowid(sql, table) else ""
+            arrow = self.connection.sql(f"SELECT {number}* FROM {templates.ident(Name('staging', '', table))}")
+            self.warehouse.load(as_spark_has(arrow.to_arrow_table()), table, "a case")
+
+    def shown(self, relation, show):
+        self.connection.register("of_spark", self.warehouse.frame(relation).toArrow())
+        # A table, which the expressions can be those of DuckDB's own types over.
+        self.connection.execute("CREATE OR REPLACE TABLE of_spark_as_a_table AS SELECT * FROM of_spark")
+        return self.connection.execute(f"SELECT {show} FROM of_spark_as_a_table").fetchall()
+
+
+def as_spark_has(arrow):
+    """Return an Arrow table without types that Spark lacks."""
     import pyarrow as pa
 
-    for table in case.given:
-        number = "rowid, " if has_rowid(sql, table) else ""
-        source = templates.ident(Name("staging", "", table))
-        arrow = connection.sql(f"SELECT {number}* FROM {source}").to_arrow_table()
-        for i, field in enumerate(arrow.schema):
-            kind = field.type
-            if pa.types.is_dictionary(kind):
-                kind = pa.string()
-            elif pa.types.is_unsigned_integer(kind):
-                kind = pa.int64()
-            elif pa.types.is_null(kind):
-                kind = pa.int32()
-            arrow = arrow.set_column(i, field.name, arrow.column(i).cast(kind))
-        session.createDataFrame(arrow).createOrReplaceTempView("`" + table.replace("`", "``") + "`")
-
-
-def run_on_spark(session, connection, case):
-    """Return columns and rows of a case on Spark; what it shows of them is shown by DuckDB."""
-    sql = translation.translate(templates.render(case.template, **without_database_in(case.params)))
-    put(session, connection, case, sql)
-    frame = session.sql(sql)
-    connection.register("of_spark", frame.toArrow())
-    connection.execute('CREATE OR REPLACE TABLE staging."the result" AS SELECT * FROM of_spark')
-    rows = connection.execute(f'SELECT {case.show or "*"} FROM staging."the result"').fetchall()
-    return frame.columns, rows
-
-
-def without_database_in(params):
-    return {name: without_database(value) for name, value in params.items()}
+    for i, field in enumerate(arrow.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind):
+            kind = pa.string()
+        elif pa.types.is_unsigned_integer(kind):
+            kind = pa.int64()
+        elif pa.types.is_null(kind):
+            kind = pa.int32()
+        arrow = arrow.set_column(i, field.name, arrow.column(i).cast(kind))
+    return arrow
 
 
 def plain(value):
@@ -139,13 +117,11 @@ RUNNING = {
 
 
 @pytest.mark.parametrize("case", RUNNING.values(), ids=RUNNING)
-def test_rows_equal_those_of_duckdb(session, connection, case, tmp_path, monkeypatch):
+def test_rows(bench, case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    prepare(connection, case)
-    names, expected = run(connection, case)
-    columns, rows = run_on_spark(session, connection, case)
-    assert columns == names
-    assert same_rows(plain_rows(expected), plain_rows(rows), case.ordered), rows
+    names, rows = rows_of(bench, case)
+    assert names == case.returns
+    assert same_rows(plain_rows(case.expect), plain_rows(rows), case.ordered), rows
 
 
 def test_all_but_the_listed_templates_run():
@@ -156,11 +132,11 @@ def test_all_but_the_listed_templates_run():
     assert every == passed | translation.DUCKDB_ONLY.keys()
 
 
-def test_cells_round_trip(session):
+def test_cells_round_trip(bench):
     """What tells -0.0 from 0.0 on Spark is read back as the number it was."""
     from sqlmicro.database.columns import Column
 
-    x = Column("x", "DOUBLE", "x")
+    x, session = Column("x", "DOUBLE", "x"), bench.warehouse.session
     session.sql("SELECT explode(array(-0.0D, 0.0D, -1.5D, -1.5D, NULL)) AS x").createOrReplaceTempView("released")
     records = case_params("audit/records.sql", relation=Name("", "", "released"), as_bits=[x])
     found = session.sql(translation.translate(templates.render("audit/records.sql", **records)))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
-from collections import Counter
 from itertools import combinations, product
-from math import copysign
 from pathlib import Path
 
 import duckdb
@@ -18,43 +16,15 @@ from looping import each
 
 from sqlmicro.database import templates
 from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.connection import Held
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import TemplateError
 from sqlmicro.mask.pseudonymise import pads
 
-from . import (
-    cases_attack,
-    cases_audit,
-    cases_audit_utility,
-    cases_erasure,
-    cases_group,
-    cases_load,
-    cases_mask,
-    cases_mask_recoding,
-    cases_publish,
-    cases_replace,
-    cases_report,
-    cases_safe,
-)
+from . import cases_group
 from .case import KEY, Case, col, rel
+from .conformance import CASES, NUMBERED, Bench, bind, prepare, rows_of, same_rows
 
-CASES = [
-    case
-    for module in (
-        cases_load,
-        cases_group,
-        cases_replace,
-        cases_report,
-        cases_mask,
-        cases_mask_recoding,
-        cases_safe,
-        cases_audit,
-        cases_audit_utility,
-        cases_attack,
-        cases_erasure,
-        cases_publish,
-    )
-    for case in module.CASES
-]
 TEMPLATES = templates.all_templates()
 GOLDEN = Path(__file__).parent / "golden"
 FIRST_CASE = {case.template: case for case in reversed(CASES)}
@@ -66,15 +36,6 @@ NAMED_AS_IN_THE_SOURCE = {
 """Templates that read a relation of the user's, where columns have their own names."""
 
 
-def numbered(cases):
-    """Name every case by its template and number."""
-    seen = Counter()
-    for case in cases:
-        seen[case.template] += 1
-        yield f"{case.template}-{seen[case.template]}", case
-
-
-NUMBERED = list(numbered(CASES))
 STAGES = sorted({template.partition("/")[0] for template in TEMPLATES})
 
 
@@ -99,21 +60,6 @@ def connection():
         yield opened
 
 
-def prepare(connection, case):
-    """Make the input files and relations of a case."""
-    for (table,) in connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'staging'"
-    ).fetchall():
-        connection.execute(f"DROP TABLE {templates.ident(rel(table))}")
-    for file, content in case.files.items():
-        if file.endswith(".parquet"):
-            connection.execute(f"COPY ({content}) TO {templates.lit(file)} (FORMAT parquet)")
-        else:
-            Path(file).write_text(content, encoding="utf-8")
-    for table, select in case.given.items():
-        connection.execute(f"CREATE TABLE {templates.ident(rel(table))} AS {select}")
-
-
 def run(connection, case):
     """Return the names of the columns and the rows of a case."""
     sql = templates.render(case.template, **case.params)
@@ -125,49 +71,38 @@ def run(connection, case):
     return names, connection.execute(f'SELECT {case.show} FROM staging."the result"').fetchall()
 
 
-def same(expected, got):
-    """Tell whether a value is the expected one: floats nearly, NULL only NULL, -0.0 not 0.0."""
-    if expected is None or got is None:
-        return expected is None and got is None
-    if isinstance(expected, (int, float)) and not isinstance(expected, bool):
-        if isinstance(got, (bool, str)):
-            return False
-        if expected == 0:
-            return abs(got) < 1e-12 and copysign(1, got) == copysign(1, expected)
-        return got == pytest.approx(expected, rel=1e-12)
-    return expected == got
+class OnDuckDB:
+    """DuckDB under test: a warehouse that has borrowed the connection which makes its relations."""
+
+    def __init__(self, connection, warehouse):
+        self.connection, self.warehouse = connection, warehouse
+
+    def put(self, case):
+        prepare(self.connection, case)
+
+    def shown(self, relation, show):
+        return self.connection.execute(f"SELECT {show} FROM {templates.ident(relation)}").fetchall()
 
 
-def same_rows(expected, got, ordered):
-    """Tell whether rows are the expected ones, in the same order where the order means something."""
-    if len(expected) != len(got):
-        return False
-
-    def alike(left, right):
-        return len(left) == len(right) and all(map(same, left, right))
-
-    if ordered:
-        return all(map(alike, expected, got))
-    left_over = list(got)
-    for row in expected:
-        found = next((i for i, other in enumerate(left_over) if alike(row, other)), None)
-        if found is None:
-            return False
-        del left_over[found]
-    return True
+@pytest.fixture(scope="module")
+def bench():
+    with duckdb.connect(config={"threads": "2"}) as opened, open_warehouse(Held(opened)) as warehouse:
+        warehouse.query("zone", "SET TimeZone = 'America/New_York'")  # nothing may depend on where it runs
+        opened.execute("SET TimeZone = 'America/New_York'")
+        bind(warehouse)
+        yield OnDuckDB(opened, warehouse)
 
 
 # (a) rows
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_rows(connection, stage, tmp_path, monkeypatch):
+def test_rows(bench: Bench, stage, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     @each("name, case", of_stage(stage))
     def rows_are_the_expected_ones(name, case):
-        prepare(connection, case)
-        names, rows = run(connection, case)
+        names, rows = rows_of(bench, case)
         assert names == case.returns
         assert same_rows(case.expect, rows, case.ordered), rows
 
@@ -182,13 +117,32 @@ def test_header_is_complete_and_true(template):
     text = (templates.root() / template).read_text(encoding="utf-8")
     lines = text.splitlines()
     top = lines[: next(i for i, line in enumerate(lines) if not line.startswith("--"))]
-    keys = [match[1] for line in top if (match := re.match(r"-- (\w+):", line)) and match[1] in templates.HEADER]
-    assert keys == list(templates.HEADER)
+    known = {*templates.HEADER, *templates.OPTIONAL}
+    keys = [match[1] for line in top if (match := re.match(r"-- (\w+):", line)) and match[1] in known]
+    assert [key for key in keys if key not in templates.OPTIONAL] == list(templates.HEADER)
+    assert len(set(keys)) == len(keys)
     assert not any(line.startswith("--") for line in lines[len(top) :]), "a comment below the header"
     header = templates.header(template)
-    assert all(header[key] for key in templates.HEADER)
+    assert all(header[key] for key in keys)
     used = jinja2.meta.find_undeclared_variables(templates.environment().parse(text))
     assert templates.declared_params(template) == used
+
+
+STORED_IN_ORDER = {template for template in TEMPLATES if templates.is_ordered(template)}
+
+
+def test_what_is_read_by_position_says_in_which_order_it_is_stored():
+    by_position = {
+        template for template in TEMPLATES if re.search(r"^(?!--).*\browid\b", templates.text_of(template), re.M)
+    }
+    names = {Path(template).stem: template for template in STORED_IN_ORDER}
+    read = {names[name] for template in by_position for name in templates.declared_params(template) & names.keys()}
+    assert STORED_IN_ORDER - read == {"load/shuffled.sql"}  # load/numbered.sql counts it by a window without order
+    for template in by_position:
+        assert templates.declared_params(template) & names.keys(), f"{template} reads an order that nobody has said"
+    for template in STORED_IN_ORDER:
+        assert templates.text_of(template).splitlines()[-1].startswith("ORDER BY "), template
+    assert all(case.ordered for case in CASES if case.template in STORED_IN_ORDER)
 
 
 @each("name, case", NUMBERED)

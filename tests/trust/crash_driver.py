@@ -30,7 +30,8 @@ import typer
 import sqlmicro.__main__
 from sqlmicro import cli
 from sqlmicro.database import templates
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.publish import publish
 from sqlmicro.system import locks
 
@@ -96,7 +97,7 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
         return call
 
     if stop is not None or not (folder / "count").exists():
-        Warehouse._call = counted(Warehouse._call)  # type: ignore[method-assign]
+        DuckDBWarehouse._call = counted(DuckDBWarehouse._call)  # type: ignore[method-assign]
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
         Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
         os.link = counted(os.link)
@@ -117,7 +118,7 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
 def look(folder: Path) -> None:
     """Write into `state` what the next start finds."""
     db = folder / "work" / "w.duckdb"
-    with Warehouse.open(str(db)) as warehouse:
+    with open_warehouse(str(db)) as warehouse:
         rows = warehouse.query(
             "look", "SELECT income, born::VARCHAR, sex, name IS NULL, token FROM persons ORDER BY ALL"
         )

@@ -14,11 +14,13 @@ from typing import Any
 import duckdb
 import pytest
 from sql.case import KEY, Case
-from sql.test_templates import CASES, prepare, run, same_rows
+from sql.conformance import CASES, prepare, same_rows
+from sql.test_templates import run
 
 import sqlmicro
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name, render
-from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.mask.pseudonymise import pads
 
@@ -90,9 +92,9 @@ def test_a_macro_does_not_choose_the_key_of_pseudonyms(warehouse: Path, monkeypa
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[tuple[Warehouse, duckdb.DuckDBPyConnection]]:
+def opened() -> Iterator[tuple[DuckDBWarehouse, duckdb.DuckDBPyConnection]]:
     """Yield a warehouse as a run opens it, with the key bound, and a connection of its owner."""
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         ours = warehouse._connection
         ours.execute("SET TimeZone = 'America/New_York'")
         ours.execute("SET VARIABLE sqlmicro_order = $1", [KEY])
@@ -393,7 +395,7 @@ def test_a_printed_script_sets_the_path_and_takes_it_back(warehouse: Path, tmp_p
 
 def test_the_search_path_holds_after_statements_of_the_owner() -> None:
     """A trigger or an index is made anew in its schema; then built-in functions come first again."""
-    with Warehouse.open(None) as warehouse:
+    with open_warehouse(None) as warehouse:
         warehouse.query("test", "CREATE SCHEMA memory.other")
         before = warehouse.query("test", "SELECT current_setting('search_path')")
         with pytest.raises(SqlmicroError), warehouse.using(Name("", "memory", "other")):

@@ -19,7 +19,9 @@ import pytest
 
 import sqlmicro
 from sqlmicro import pipeline
-from sqlmicro.publish import in_place, publish
+from sqlmicro.jobs import run as jobs
+from sqlmicro.publish import publish
+from sqlmicro.publish.in_place import InPlace
 
 ROWS = 60
 USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 5}
@@ -76,13 +78,18 @@ def test_a_trigger_that_comes_between_reading_and_publishing_is_seen(db: str, mo
         with pytest.raises(sqlmicro.InputError, match="must have no triggers"):
             release.publish(in_place=True)
         session.connection.execute("DROP TRIGGER remember ON persons")
-        real = in_place.hold
+        real = InPlace.locking
 
-        def late(*given: Any) -> None:
-            session.connection.execute(REMEMBER)
-            real(*given)
+        def late(target: InPlace) -> Callable[[], None]:
+            lock = real(target)
 
-        monkeypatch.setattr(in_place, "hold", late)
+            def locked() -> None:
+                session.connection.execute(REMEMBER)
+                lock()
+
+            return locked
+
+        monkeypatch.setattr(InPlace, "locking", late)
         with pytest.raises(sqlmicro.InputError, match=r"must have no triggers|nobody else may write"):
             release.publish(in_place=True)
         assert session.connection.execute("SELECT count(*) FROM history").fetchall() == [(0,)]
@@ -213,7 +220,7 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: Ca
     monkeypatch.setattr(module, name, late)
 
 
-STAGES = [(pipeline, "type_columns"), (publish, "prepare"), (publish, "_write_table"), (publish, "record")]
+STAGES = [(pipeline, "type_columns"), (jobs, "prepare"), (publish, "_write_table"), (publish, "record")]
 
 
 @pytest.mark.parametrize(("module", "name"), STAGES, ids=[name for _, name in STAGES])

@@ -381,15 +381,15 @@ def test_every_statement_in_the_code_prints_filtered_values_only() -> None:
 
 
 def test_a_sealed_database_reaches_no_other_file_and_takes_no_setting(tmp_path: Path) -> None:
+    from sqlmicro.database.opening import open_warehouse
     from sqlmicro.database.source import find_source
     from sqlmicro.database.templates import Sql, lit
-    from sqlmicro.database.warehouse import Warehouse
 
     given = plain()
     inside = tmp_path / "inside"
     inside.mkdir()
     Path("b1.csv").write_text("x\n1\n")
-    with Warehouse.open(given["db"]) as warehouse:
+    with open_warehouse(given["db"]) as warehouse:
         find_source(warehouse, "b[1].csv" if Path("b[1].csv").exists() else "b?.csv")
         warehouse.seal(inside)
         refused = [

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.erasure import copy_database
 
 TRIGGERS = int(duckdb.__version__.partition(".")[0]) >= 2
@@ -59,7 +59,7 @@ def harmed(db: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     real = copy_database._copy_triggers
 
     def purge(harm: str) -> str:
-        def harming(warehouse: Warehouse, old: str, fresh: str) -> None:
+        def harming(warehouse: DuckDBWarehouse, old: str, fresh: str) -> None:
             real(warehouse, old, fresh)
             warehouse._connection.execute(f'USE "{fresh}"')
             warehouse._connection.execute(harm)
@@ -92,7 +92,7 @@ def test_it_is_compared_what_is_on_the_disk(db: Path, monkeypatch: pytest.Monkey
     seen = []
     real = copy_database._compare
 
-    def compare(warehouse: Warehouse, old: str, fresh: str, *rest: Any) -> None:
+    def compare(warehouse: DuckDBWarehouse, old: str, fresh: str, *rest: Any) -> None:
         seen.append(warehouse.query("t", "SELECT readonly FROM duckdb_databases() WHERE database_name = $1", [fresh]))
         real(warehouse, old, fresh, *rest)
 

@@ -17,7 +17,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.database import warehouse
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask.pseudonymise import pads
 from sqlmicro.system import secrets
@@ -189,7 +189,7 @@ def test_the_query_log_of_the_database_shows_no_secret(
         closed(connection)
 
     monkeypatch.setattr(duckdb, "connect", connect)
-    monkeypatch.setattr("sqlmicro.database.warehouse.close", close)
+    monkeypatch.setattr("sqlmicro.database.opening.close", close)
     (tmp_path / "key").write_text(SEED)
     # Without --to: the setting that seals the database off would keep duckdb_logs from nothing.
     sqlmicro.pseudonymise(
@@ -251,7 +251,7 @@ def test_a_record_twice_is_not_none(workbench: Any) -> None:
 
     contents = set()
     for values in ([1, 1, 2], [2, 3, 3], [2], [2, 2, 2], [1, 2, 2], []):
-        with Warehouse.open(workbench.make({"x": ("BIGINT", values)}), read_only=True) as warehouse:
+        with open_warehouse(workbench.make({"x": ("BIGINT", values)}), read_only=True) as warehouse:
             contents.add(content_of(warehouse, Name("", "main", "records"), [("x", "BIGINT")]))
     assert len(contents) == 6
 

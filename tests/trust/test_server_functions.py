@@ -10,7 +10,8 @@ import pytest
 from test_postgres import CHILDREN, OPTIONS, URL, Server, persons, pytestmark, server  # noqa: F401
 
 import sqlmicro
-from sqlmicro.database import postgres
+from sqlmicro.database import postgres as server_side
+from sqlmicro.publish import postgres
 
 # For every function of the server that a function in SQL can be like: the same name and types, and nothing as result.
 EVERY_FUNCTION = """
@@ -75,9 +76,8 @@ def released(server: Server) -> tuple[list[str], list[str]]:  # noqa: F811
 
 
 COLUMNS: dict[str, Any] = {"columns": ["age", "income", "born"], "k": 4, "attach": URL}
-CALLED = sorted(
-    set(re.findall(r"pg_catalog\.(\w+)\(", Path(postgres.__file__).read_text(encoding="utf-8"))) | {"version", "count"}
-)
+ASKED = "".join(Path(str(module.__file__)).read_text(encoding="utf-8") for module in (server_side, postgres))
+CALLED = sorted(set(re.findall(r"pg_catalog\.(\w+)\(", ASKED)) | {"version", "count"})
 
 
 def test_a_release_is_the_same_where_every_function_and_operator_is_shadowed(

@@ -18,7 +18,8 @@ import sqlmicro
 from sqlmicro.audits import inputs
 from sqlmicro.audits.suda import Weigh, dis_suda, elliot, ihsn, scores, units
 from sqlmicro.cli import app
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import take
 
@@ -45,12 +46,12 @@ BOOK = [
 
 
 @pytest.fixture(scope="module")
-def warehouse() -> Iterator[Warehouse]:
-    with Warehouse.open(None, machine=MachineOptions(threads=1)) as opened:
+def warehouse() -> Iterator[DuckDBWarehouse]:
+    with open_warehouse(None, machine=MachineOptions(threads=1)) as opened:
         yield opened
 
 
-def load(warehouse: Warehouse, rows: Rows) -> list[str]:
+def load(warehouse: DuckDBWarehouse, rows: Rows) -> list[str]:
     """Make the table `release` and return its columns; the last one numbers the records."""
     names = [f"c{i}" for i in range(len(rows[0]))]
     defined = ", ".join(f"{name} VARCHAR" for name in names)
@@ -62,7 +63,9 @@ def load(warehouse: Warehouse, rows: Rows) -> list[str]:
     return names
 
 
-def by_record(warehouse: Warehouse, rows: Rows, weigh: Weigh, size: int | None = None, **given: Any) -> list[float]:
+def by_record(
+    warehouse: DuckDBWarehouse, rows: Rows, weigh: Weigh, size: int | None = None, **given: Any
+) -> list[float]:
     """Return the score of every record, in order; of its entity's combination, where entities are counted."""
     names = load(warehouse, rows)
     quasi = tuple(name for name in names if name != given.get("entity"))
@@ -97,17 +100,17 @@ def naive(rows: Rows, formula: str) -> list[float]:
     return [sum((2 ** (m - n) - 1) / math.comb(m, n) * number for n, number in found.items()) for found in sets]
 
 
-def test_example_of_the_guideline_record_by_record(warehouse: Warehouse) -> None:
+def test_example_of_the_guideline_record_by_record(warehouse: DuckDBWarehouse) -> None:
     """SDC practice guide, and tests/testthat/test_suda2.R of sdcMicro."""
     assert by_record(warehouse, GUIDELINE, elliot) == [0, 0, 6, 0, 12, 0, 6, 10, 0, 0]
     assert by_record(warehouse, GUIDELINE, ihsn) == [0, 0, 1.75, 0, 3.25, 0, 1.75, 2.75, 0, 0]
 
 
-def test_example_of_the_paper_record_by_record(warehouse: Warehouse) -> None:
+def test_example_of_the_paper_record_by_record(warehouse: DuckDBWarehouse) -> None:
     assert by_record(warehouse, BOOK, elliot)[4:] == [4, 2, 6, 8]
 
 
-def test_a_record_that_is_unique_in_all_columns_only_has_the_least_score(warehouse: Warehouse) -> None:
+def test_a_record_that_is_unique_in_all_columns_only_has_the_least_score(warehouse: DuckDBWarehouse) -> None:
     """Minimal uniques of all columns are looked for too: 1 by Elliot, 0 by the formula of the IHSN."""
     rows = [("a", "x", 1), ("a", "x", 2), ("a", "y", 1), ("b", "x", 1)] + [
         pair for pair in [("a", "y", 2), ("b", "y", 1), ("b", "x", 2)] for _ in range(2)
@@ -128,7 +131,7 @@ def test_contributions_are_those_of_sdcmicro(tmp_path: Path) -> None:
         assert row["contributions"] == {name: shares[name] for name in order}
 
 
-def test_scores_of_every_record_of_testdata(data_folder: Path, warehouse: Warehouse) -> None:
+def test_scores_of_every_record_of_testdata(data_folder: Path, warehouse: DuckDBWarehouse) -> None:
     """Seven columns of 4 580 records, of which 412 differ: every score against the definition."""
     keys = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
     with (data_folder / "testdata.csv").open(newline="") as file:
@@ -148,7 +151,7 @@ def test_scores_of_every_record_of_testdata(data_folder: Path, warehouse: Wareho
         assert by_record(warehouse, some, weigh) == pytest.approx([of[key] for key in some])
 
 
-def test_scores_of_random_tables(warehouse: Warehouse) -> None:
+def test_scores_of_random_tables(warehouse: DuckDBWarehouse) -> None:
     for seed in range(25):
         rng = random.Random(seed)
         m = rng.randint(1, 5)
@@ -193,7 +196,7 @@ def test_dis_suda_takes_the_fraction_from_the_weights_and_says_when_it_has_none(
     )
 
 
-def test_a_person_is_unique_where_nobody_else_has_her_values(warehouse: Warehouse) -> None:
+def test_a_person_is_unique_where_nobody_else_has_her_values(warehouse: DuckDBWarehouse) -> None:
     """Two records of person 1 share `a`: counted by record, nobody would be unique in the first column."""
     rows = [("a", "x", 1), ("a", "y", 1), ("b", "x", 2), ("b", "y", 2), ("b", "x", 3), ("b", "y", 3)]
     assert by_record(warehouse, rows, elliot, entity="c2") == [1, 1, 0, 0, 0, 0]

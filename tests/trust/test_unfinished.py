@@ -14,7 +14,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.database import unfinished
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.publish import placing
 from sqlmicro.system import locks, moves
 
@@ -240,7 +240,7 @@ def test_a_database_that_cannot_be_written_to_is_read_all_the_same(
 def test_a_file_that_somebody_has_put_there_since_stays(db: Path, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed(db, old, monkeypatch, "after")
     old.write_text("somebody else's")
-    with Warehouse.open(str(db)):
+    with open_warehouse(str(db)):
         pass
     assert old.read_text() == "somebody else's"
     assert hidden(old.parent) == []
@@ -271,7 +271,7 @@ def test_a_database_of_somebody_else_has_no_file_of_ours_removed(db: Path, tmp_p
                 "INSERT INTO sqlmicro.unfinished VALUES (?, 77, ?, ?, ?, ?)",
                 [run, state, str(place), None if kept is None else str(kept), digest],
             )
-    with Warehouse.open(str(db)):
+    with open_warehouse(str(db)):
         pass
     assert precious.read_text() == "precious"
     assert known.read_text() == "known"
@@ -340,3 +340,20 @@ def test_an_attached_file_knows_itself_that_it_is_not_purged(db: Path, tmp_path:
     assert "not purged yet" in command(db, "profile", "--table", "persons").stderr
     sqlmicro.purge(db=str(db))
     assert left(db) == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_folder_takes_the_place_of_a_folder_or_gives_it_back(tmp_path: Path, fails: bool) -> None:
+    place, new = tmp_path / "release", tmp_path / "new"
+    for folder, name in ((place, "old.parquet"), (new, "part.parquet")):
+        folder.mkdir()
+        (folder / name).write_text(name)
+    move = moves.planned(new, place)
+    moves.put([move])
+    assert [path.name for path in place.iterdir()] == ["part.parquet"]
+    if fails:
+        moves.take_back([move])
+    else:
+        moves.forget([move])
+    assert [path.name for path in place.iterdir()] == ["old.parquet" if fails else "part.parquet"]
+    assert hidden(tmp_path) == []

@@ -1,7 +1,8 @@
--- title: The sorted values in a random order within their blocks; the physical order of the result is its meaning
+-- title: The sorted values in a random order within their blocks
 -- source: Moore (1996), rank swapping
 -- reads: ordered (with draw, from 0 to 2^30), blocks
 -- returns: row_id, value, block (about the position of its first record)
+-- order: the blocks, within them the draws; read by position, as rowid
 -- params: ordered, blocks, by
 WITH placed AS (
   SELECT

@@ -1,0 +1,104 @@
+"""The catalog of the database: names as users write them, and what there is of that name."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from sqlmicro.database import postgres
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import ParameterError
+
+if TYPE_CHECKING:
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+
+
+def split_name(text: str) -> list[str]:
+    """Split `catalog.schema.name` at the dots outside double quotes.
+
+    >>> split_name('main."a.b"'), split_name("persons")
+    (['main', 'a.b'], ['persons'])
+    """
+    parts = re.findall(r'"(?:[^"]|"")*"|[^."]+', text)
+    if ".".join(parts) != text or not 1 <= len(parts) <= 3:
+        return [text]
+    return [part[1:-1].replace('""', '"') if part.startswith('"') else part for part in parts]
+
+
+def target_name(text: str, where: str) -> Name:
+    """Return the qualified name of a relation to be made.
+
+    >>> str(target_name("archive.persons", "--into"))
+    'archive.persons'
+    """
+    parts = split_name(text)
+    if not all(parts) or "\0" in text:
+        raise ParameterError(where, "must be a name, schema.name or catalog.schema.name", repr(text))
+    return Name(*([""] * (3 - len(parts))), *parts)
+
+
+def find_table(warehouse: DuckDBWarehouse, text: str) -> tuple[Name, bool] | None:
+    """Look `text` up in the catalog: its qualified name and whether it is a table (not a view), or None.
+
+    A name without a schema means the one in the current schema; the catalog decides, never a file or a variable.
+    """
+    parts = split_name(text)
+    found = find_relation(warehouse, Name("", "", text))
+    return found or (find_relation(warehouse, Name(*[""] * (3 - len(parts)), *parts)) if len(parts) > 1 else None)
+
+
+def find_relation(warehouse: DuckDBWarehouse, name: Name) -> tuple[Name, bool] | None:
+    """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
+    found = warehouse.query(
+        "catalog",
+        """SELECT database_name, schema_name, name, is_table
+        FROM (
+          SELECT database_name, schema_name, table_name AS name, true AS is_table FROM duckdb_tables()
+          UNION ALL
+          SELECT database_name, schema_name, view_name, false FROM duckdb_views() WHERE NOT internal)
+        WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(name) = lower($3)""",
+        list(warehouse.full(name)),
+    )
+    if not found:
+        return None
+    *names, is_table = found[0]
+    relation = Name(*names)
+    if is_table and kind_of(warehouse, relation.catalog) == postgres.KIND:
+        if not has_attached(warehouse, relation.catalog):  # somebody else did, and nobody has looked
+            postgres.refuse_shadowing(warehouse, relation.catalog, "--table")
+        is_table = postgres.is_table(warehouse, relation)
+    return relation, bool(is_table)
+
+
+def schema_exists(warehouse: DuckDBWarehouse, name: Name) -> bool:
+    """Tell whether the schema of a qualified name exists."""
+    found = warehouse.query(
+        "catalog",
+        "SELECT count(*) FROM duckdb_schemas() "
+        "WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2)",
+        list(warehouse.full(name)[:2]),
+    )
+    return bool(found[0][0])
+
+
+def kind_of(warehouse: DuckDBWarehouse, catalog: str) -> str:
+    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake."""
+    found = warehouse.query(
+        "catalog", "SELECT type FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
+    )
+    return str(found[0][0]) if found else "duckdb"
+
+
+def has_attached(warehouse: DuckDBWarehouse, catalog: str) -> bool:
+    """Tell whether a catalog is a database that was attached to this one on request."""
+    return catalog.lower() in {name.lower() for name in warehouse.attached}
+
+
+def file_of(warehouse: DuckDBWarehouse, catalog: str) -> str:
+    """Return the path of an attached database, "" for the own one."""
+    if catalog == warehouse.catalog:
+        return ""
+    found = warehouse.query(
+        "catalog", "SELECT path FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
+    )
+    return str(found[0][0] or "") if found else ""

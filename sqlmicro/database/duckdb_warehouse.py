@@ -1,0 +1,399 @@
+"""The warehouse on DuckDB: a connection with a private staging database beside the user's own.
+
+Staging lives in memory, spills into a private folder that is swept at the start and at the end, and is gone when the
+connection closes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlmicro.database import built_ins
+from sqlmicro.database.connection import close
+from sqlmicro.database.files import copying, read_back
+from sqlmicro.database.redact import wrapped
+from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.templates import Name, Sql, ident, render, statement
+from sqlmicro.database.warehouse import Logged
+from sqlmicro.errors import InputError
+from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
+from sqlmicro.system.progress import Progress
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+    import pyarrow as pa
+
+    from sqlmicro.system.secrets import Secret
+
+T = TypeVar("T")
+
+
+class DuckDBWarehouse:
+    """An open database, the staging database beside it, and the list of the statements that were run."""
+
+    reads_json = True
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, db: str, progress: Progress) -> None:
+        self._connection = connection
+        self.reading = ""
+        self.readable: set[str] | None = set()
+        self.folders: set[str] = set()
+        self.attached: list[str] = []
+        self.committed = False
+        self.sealable = True
+        self.db = db
+        self.progress = progress
+        self.log: list[Logged] = []
+        self.loaded: list[Name] = []
+        self.secrets: dict[str | None, Secret] = {}
+        self.stagings: list[str] = []
+        self.staging = ""
+        self._place = self._call("open", lambda: built_ins.come_first(connection))
+        self.log.append(Logged("search path", self._place.path + ";"))
+        self.add_staging()
+
+    @property
+    def catalog(self) -> str:
+        """What the own database is called in SQL."""
+        return self._place.catalog
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the database is gone when the run ends."""
+        return self.db == ""
+
+    @property
+    def has_file(self) -> bool:
+        """Whether the database is a file, in which what is deleted stays readable."""
+        return self.db not in ("", ":memory:")
+
+    def add_staging(self) -> None:
+        """Attach a staging database and make it the one in which relations are staged from here on."""
+        self.staging = self.free_name("staging")
+        self.stagings.append(self.staging)
+        self.execute("staging", "ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self.staging)
+
+    # Running templates
+
+    def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
+        """Return the records that `--table` names: a relation of the catalog first, else files."""
+        return find_source(self, table, options, name)
+
+    def staged(self, table: str) -> Name:
+        """Return the name of a staging relation."""
+        return Name(self.staging, "", table)
+
+    def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
+        """Create the staging relation `into` from a template, and return its name.
+
+        `rows` is what the progress line counts towards. A view is not computed until something reads it.
+        """
+        target = self.staged(into)
+        wrap = (
+            "CREATE OR REPLACE VIEW {{ target | ident }} AS\n{{ select }};"
+            if view
+            else "CREATE OR REPLACE TABLE {{ target | ident }} AS\n{{ select }};"
+        )
+        text = statement(wrap, target=target, select=render(template, **params))
+        with self.progress.stage(into.replace("_", " "), rows, share=self._share):
+            self._run_logged(template, text)
+        return target
+
+    def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a template."""
+        text = render(template, **params)
+        if log:
+            self.log.append(Logged(template, text + ";"))
+        with self.progress.stage(Path(template).stem.replace("_", " "), rows, share=self._share):
+            return self._call(template, lambda: self._connection.execute(text).fetchall())
+
+    def record(self, template: str, **params: Any) -> dict[str, Any]:
+        """Return the only row of a template as a dictionary."""
+        text = render(template, **params)
+        self.log.append(Logged(template, text + ";"))
+
+        def fetch() -> dict[str, Any]:
+            cursor = self._connection.execute(text)
+            names = [column[0] for column in cursor.description or ()]
+            return dict(zip(names, cursor.fetchall()[0], strict=True))
+
+        return self._call(template, fetch)
+
+    def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:
+        """Return the columns of a template as NumPy arrays, read as Arrow batches."""
+        text = render(template, **params)
+        self.log.append(Logged(template, text + ";"))
+
+        def fetch() -> dict[str, np.ndarray]:
+            table = self._connection.sql(text).to_arrow_table()
+            return {name: table.column(name).to_numpy() for name in table.column_names}
+
+        return self._call(template, fetch)
+
+    def table(self, relation: Name) -> pa.Table:
+        """Return the records of a relation as an Arrow table."""
+        text = statement("SELECT * FROM {{ r | ident }}", r=relation)
+        found: pa.Table = self._call("table", lambda: self._connection.sql(text).to_arrow_table())
+        return found
+
+    def load(self, table: pa.Table, into: str, comment: str) -> Name:
+        """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
+        target = self.staged(into)
+        view = self.free_name("sqlmicro_arrow")
+        self._call(into, lambda: self._connection.register(view, table))
+        text = statement(
+            "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}", target=target, view=view
+        )
+        self._call(into, lambda: self._connection.execute(text))
+        self._call(into, lambda: self._connection.unregister(view))
+        types = self.describe(target)
+        shown = statement(
+            "-- {{ comment | comment }}\nCREATE OR REPLACE TABLE {{ target | ident }} ("
+            "{% for name, kind in types %}{{ name | ident }} {{ kind | sqltype }}"
+            "{% if not loop.last %}, {% endif %}{% endfor %});",
+            target=target,
+            types=types,
+            comment=comment,
+        )
+        self.log.append(Logged(into, shown))
+        self.loaded.append(target)
+        return target
+
+    # Statements that are no SELECT
+
+    def execute(self, title: str, text: str, /, **params: Any) -> None:
+        """Run one statement that is no SELECT: `text` is a constant, `params` are its names and literals."""
+        self._run_logged(title, statement(text, **params) + ";")
+
+    def create(self, kind: str, target: Name, template: str, **params: Any) -> None:
+        """Create a TABLE or VIEW of the user's from a template."""
+        made = "CREATE VIEW {{ target | ident }}" if kind == "VIEW" else "CREATE TABLE {{ target | ident }}"
+        text = made + " AS\n{{ select }}"
+        with self.progress.stage(f"register {target}", share=self._share):
+            self.execute("register", text, target=target, select=render(template, **params))
+
+    def write(self, select: Sql, path: Path, partition_by: tuple[str, ...] = (), *, rows: int = 0) -> Name:
+        """Write the records of a SELECT to a new file that nobody else can read yet, and return what reads it back."""
+        text, names = copying(select, path, partition_by)
+        with self.progress.stage("publish", rows):
+            self.execute("publish", text, **names)
+        path.chmod(0o700 if path.is_dir() else 0o600)
+        template, params = read_back(path)
+        return self.run(template, "read_back", view=True, **params)
+
+    def log_only(self, title: str, text: str, /, **params: Any) -> None:
+        """Put a statement into the log that is not run: what a dry run would have done."""
+        if text:
+            self.log.append(Logged(title, statement(text, **params) + ";"))
+
+    def rehearse(self, into: str, select: Sql) -> Name:
+        """Create a staging relation that stands for one a dry run does not publish."""
+        target = self.staged(into)
+        self.execute(
+            into, "CREATE OR REPLACE TABLE {{ target | ident }} AS\n{{ select }}", target=target, select=select
+        )
+        return target
+
+    def insert(self, title: str, text: str, values: Sequence[object], /, **params: Any) -> None:
+        """Run one statement with bound values; the values stay out of the log."""
+        bound = statement(text, **params)
+        self._call(title, lambda: self._connection.execute(bound, list(values)))
+
+    def attach(self, text: str, /, **params: Any) -> None:
+        """Run one ATTACH outside the log. Its errors are the database's own, which quote the URL: tell only their kind.
+
+        Raises
+        ------
+        Exception
+            What the database raises.
+        """
+        bound = statement(text, **params)
+        interruptible(lambda: self._connection.execute(bound), self._connection.interrupt)
+
+    def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
+        bound = statement(text, **params)
+        return self._call(title, lambda: self._connection.execute(bound, list(values)).fetchall())
+
+    def set_key(self, name: str, key: str) -> None:
+        """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
+        self.insert("key", "SET VARIABLE {{ name | ident }} = $1", [key], name=name)
+        self.log_only(
+            "key",
+            "-- The run used a secret key in place of this one.\n"
+            "SET VARIABLE {{ name | ident }} = CAST(uuid() AS VARCHAR)",
+            name=name,
+        )
+
+    def forget(self, relation: Name) -> None:
+        """Drop a staging table that no later step reads."""
+        self.execute("load", "DROP TABLE {{ relation | ident }}", relation=relation)
+
+    def set_pads(self, inner: bytes, outer: bytes) -> None:
+        """Bind the pads of a keyed hash (HMAC); they are as secret as its key and never part of a statement."""
+        for name, pad in (("sqlmicro_inner_pad", inner), ("sqlmicro_outer_pad", outer)):
+            self.insert("pads", "SET VARIABLE {{ name | ident }} = $1", [pad], name=name)
+            self.log_only(
+                "pads",
+                "-- The run used a secret pad in place of this one.\n"
+                "SET VARIABLE {{ name | ident }} = encode(concat(uuid(), uuid()))",
+                name=name,
+            )
+
+    def seal(self, *folders: Path) -> None:
+        """Let the database reach no file from here on but those it was told to read, and those in `folders`.
+
+        Settings are locked, and no extension can be loaded. A view may read files of its own that we do not know: where
+        one is read, only the settings are locked. A database that was only borrowed keeps its settings. What has been
+        attached stays within reach: its file, the data files of a DuckLake, and everything a server lets its user do.
+        """
+        if not self.sealable:
+            return
+        if self.readable is not None:
+            self.insert("seal", "SET allowed_paths = {{ paths | lit }}", [], paths=sorted(self.readable))
+            allowed = sorted(self.folders | {str(folder) for folder in folders})
+            self.insert("seal", "SET allowed_directories = {{ folders | lit }}", [], folders=allowed)
+            self.insert("seal", "SET enable_external_access = false", [])
+        self.insert("seal", "SET lock_configuration = true", [])
+
+    @contextmanager
+    def transaction(self, *, releasing: bool = False) -> Iterator[None]:
+        """Commit at the end of the block, or roll everything back.
+
+        With `releasing` it is the commit that makes a release visible: signals that come later stop nothing.
+        """
+        self.execute("publish", "BEGIN TRANSACTION")
+        done = False
+        try:
+            yield
+            with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
+                self.execute("publish", "COMMIT")
+                done = self.committed = True
+        except BaseException:
+            if not done:
+                with contextlib.suppress(Exception):
+                    self._connection.rollback()
+            raise
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Run the block as one transaction that publishes nothing, such as book-keeping; it is not part of the log."""
+        self.query("aside", "BEGIN TRANSACTION")
+        try:
+            yield
+            self.query("aside", "COMMIT")
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._connection.rollback()
+            raise
+
+    @contextmanager
+    def as_others_see(self) -> Iterator[None]:
+        """Read, in the block, what is committed by now, whatever transaction is open."""
+        own = self._connection
+        self._connection = own.cursor()
+        try:
+            # A cursor has the path of the database, in which the owner's macros come first.
+            self._connection.execute(self._place.path)
+            yield
+        finally:
+            close(self._connection)
+            self._connection = own
+
+    # The catalog
+
+    def full(self, name: Name) -> Name:
+        """Return the name of a relation with its database and schema, whose defaults are those of the connection."""
+        catalog = name.catalog or self.catalog
+        return Name(catalog, name.schema or (self._place.schema if catalog == self.catalog else "main"), name.table)
+
+    def label(self, name: Name) -> str:
+        """Return a relation as its owner calls it: without what goes without saying."""
+        if name.catalog not in ("", self.catalog):
+            return str(name)
+        return name.table if name.schema in ("", "main") else f"{name.schema}.{name.table}"
+
+    def refuse_shadowing(self, where: str, must: str, do: str) -> None:
+        """Refuse a database with macros that are called like built-in functions.
+
+        Raises
+        ------
+        InputError
+            With their names.
+        """
+        names = self._call("catalog", lambda: built_ins.shadowing(self._connection, self.catalog))
+        if names:
+            raise InputError(where, must, f"macros called {', '.join(names)}", do)
+
+    @contextmanager
+    def using(self, schema: Name) -> Iterator[None]:
+        """Have names without a schema mean this one for a statement that the database's owner wrote."""
+        self.query("use", "USE {{ schema | ident }}", schema=schema)
+        try:
+            yield
+        finally:
+            self.query("use", "{{ sql }}", sql=self._place.path)
+
+    def describe(self, relation: Name) -> list[tuple[str, str]]:
+        """Return name and type of every column of a relation."""
+        found = self.query(
+            "describe", "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {{ r | ident }})", r=relation
+        )
+        return [(str(name), str(kind)) for name, kind in found]
+
+    def count(self, relation: Name) -> int:
+        """Return the number of rows of a relation."""
+        return int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
+
+    def script(self) -> str:
+        """Return every statement that was run, as one script for a DuckDB shell with a database file of that name."""
+        back = statement("USE {{ schema | ident }};", schema=Name("", self.catalog, self._place.schema))
+        return "\n\n".join((*(entry.sql for entry in self.log), back)) + "\n"
+
+    def steps(self) -> str:
+        """Return the statements that were run, whatever the database file is called and whichever schemas it has."""
+        run = "\n\n".join(entry.sql for entry in self.log if entry.sql != self._place.path + ";")
+        return run.replace(ident(self.catalog) + ".", "")
+
+    @cached_property
+    def version(self) -> str:
+        """The version of DuckDB, such as v1.5.5."""
+        return str(self.query("version", "SELECT version()")[0][0])
+
+    def free_name(self, wish: str) -> str:
+        """Return `wish`, numbered if a database, schema, table or view is called so already."""
+        taken = {
+            str(row[0]).lower()
+            for row in self.query(
+                "catalog",
+                "SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas() "
+                "UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()",
+            )
+        }
+        name, number = wish, 1
+        while name in taken:
+            number += 1
+            name = f"{wish}_{number}"
+        return name
+
+    def _share(self) -> float:
+        return float(self._connection.query_progress()) / 100
+
+    def _run_logged(self, title: str, text: Sql | str) -> None:
+        self.log.append(Logged(title, text))
+        self._call(title, lambda: self._connection.execute(text))
+
+    def _call(self, title: str, function: Callable[[], T]) -> T:
+        """Run `function`, which Ctrl-C can interrupt, and tell its errors in words that quote no record."""
+        try:
+            return interruptible(function, self._connection.interrupt)
+        except Exception as error:
+            failure = wrapped(title, error, self.reading)
+        raise failure  # out of the block: the database's own error, which may quote records, is not its context

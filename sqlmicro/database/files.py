@@ -1,0 +1,143 @@
+"""Files that DuckDB reads and writes: their formats, how they are read, and how a release is written."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlmicro.database.templates import Name, Sql
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.params import check_path
+
+if TYPE_CHECKING:
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+
+WRITTEN = (
+    ".parquet", ".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
+)  # fmt: skip
+"""The endings that a release can have, which say how it is written."""
+_SUFFIXES = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json",
+}  # fmt: skip
+_COMPRESSED = (".gz", ".zst")
+_HEAD = 65536
+
+
+def file_format(text: str) -> str | None:
+    """Return csv, parquet or json if `text` reads like a path or glob of such files, else None.
+
+    >>> file_format("data/*.csv.gz"), file_format("persons")
+    ('csv', None)
+    """
+    path = text.lower()
+    for suffix in _COMPRESSED:
+        path = path.removesuffix(suffix)
+    return _SUFFIXES.get(Path(path).suffix)
+
+
+def file_ending(path: str) -> str:
+    """Return the ending that says how a file is written; a folder has none.
+
+    >>> file_ending("release.csv.gz"), file_ending("release/")
+    ('.csv.gz', '')
+    """
+    return next((ending for ending in WRITTEN if path.lower().endswith(ending)), "")
+
+
+def open_files(
+    warehouse: DuckDBWarehouse, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str
+) -> Name:
+    """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
+    template, params = reading(paths, reader)
+    warehouse.reading = label
+    may_read(warehouse, params["paths"])
+    return warehouse.run(template, name, view=True, **params)
+
+
+def may_read(warehouse: DuckDBWarehouse, paths: Sequence[str]) -> None:
+    """Let the database read files, given as absolute patterns, when it is sealed."""
+    if warehouse.readable is not None:
+        warehouse.readable.update(paths)
+        for path in paths:
+            warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
+
+
+def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -> tuple[str, dict[str, Any]]:
+    """Return the template that reads `paths`, all of one format, and its parameters.
+
+    `reader` are the user's options, which apply to CSV; `own` are ours.
+    """
+    formats = {path: file_format(path) for path in paths}
+    unknown = [path for path, kind in formats.items() if kind is None]
+    if unknown:
+        raise InputError(
+            "files",
+            "must end in .csv, .tsv, .parquet, .json or .ndjson (.gz and .zst may follow)",
+            ", ".join(map(repr, unknown)),
+        )
+    if len(set(formats.values())) > 1:
+        raise InputError("files", "must be of one format", ", ".join(sorted({str(kind) for kind in formats.values()})))
+    for path in paths:
+        check_path(path, "files")
+        if not Path(path).is_file() and not glob.glob(path, recursive=True):  # noqa: PTH207  (the user's pattern may be absolute)
+            raise InputError(
+                "files", f"there must be a file {path!r}", "none", "Check the path; it is taken from the current folder"
+            )
+    kind = formats[paths[0]]
+    if kind != "parquet" and all(_is_empty(file) for path in paths for file in _matched(path)):
+        raise InputError("files", "there must be something in a file", f"nothing in {', '.join(map(repr, paths))}")
+    # A file of that very name is meant by it, whatever brackets it has; else it is a pattern.
+    absolute = [
+        glob.escape(str(Path(path).absolute())) if Path(path).is_file() else str(Path(path).absolute())
+        for path in paths
+    ]
+    if kind != "csv" and reader:
+        raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
+    return f"load/{kind}.sql", {"paths": absolute, "options": [*reader.items(), *own.items()]}
+
+
+def _matched(path: str) -> list[str]:
+    return [path] if Path(path).is_file() else glob.glob(path, recursive=True)  # noqa: PTH207  (may be absolute)
+
+
+def _is_empty(path: str) -> bool:
+    """Tell whether a text file holds blanks and a mark of its byte order at most; zstd is not opened."""
+    opened = gzip.open if path.lower().endswith(".gz") else open
+    try:
+        with opened(path, "rb") as file:
+            head = file.read(_HEAD)
+    except (OSError, EOFError):  # the database says what is wrong with it
+        return False
+    return len(head) < _HEAD and not head.removeprefix(b"\xef\xbb\xbf").strip()
+
+
+def copying(select: Sql, path: Path, partition_by: tuple[str, ...] = ()) -> tuple[str, dict[str, Any]]:
+    """Return the statement that writes records to a file, and its names."""
+    text = "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + _options(path, partition_by) + ")"
+    return text, {"select": select, "path": str(path), "parts": partition_by}
+
+
+def _options(path: Path, partition_by: tuple[str, ...]) -> str:
+    """Return how a file is written, from its ending."""
+    if partition_by:
+        return "FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({{ parts | idents }})"
+    kinds = {
+        ".parquet": "FORMAT parquet, COMPRESSION zstd", ".csv": "FORMAT csv, HEADER",
+        ".json": "FORMAT json, ARRAY true", ".ndjson": "FORMAT json",
+    }  # fmt: skip
+    packed = {".gz": ", COMPRESSION gzip", ".zst": ", COMPRESSION zstd"}
+    kind, _, packing = file_ending(path.name).removeprefix(".").partition(".")
+    return kinds[f".{kind}"] + packed.get(f".{packing}", "")
+
+
+def read_back(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the template that reads a release which was written, and its parameters."""
+    # As text: what a reader of the file sees, whatever types a reader would guess.
+    options: dict[str, Any] = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    if path.is_dir():
+        return reading([str(path / "**" / "*.parquet")], options, hive_partitioning=True, hive_types_autocast=False)
+    return reading([str(path)], options, hive_partitioning=False)

@@ -1,0 +1,106 @@
+"""The columns of a source: brought into the form that methods work on, and counted, on any engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlmicro.database.columns import Column, ColumnProfile
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError
+
+
+def type_columns(
+    warehouse: Warehouse,
+    source: Source,
+    columns: Sequence[Column],
+    used: Collection[Column],
+    into: str = "typed",
+    *,
+    row_key: Sequence[Column] = (),
+) -> Name:
+    """Bring every column into the form the methods work on; `used` ones are computed with.
+
+    Every record gets `record`, a hash of what identifies it: of `row_key`, or else of the columns.
+
+    Raises
+    ------
+    InputError
+        When the columns of `row_key` do not identify every record.
+    """
+    kinds: dict[str, Any] = {
+        "plain": [], "kept_floats": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
+    }  # fmt: skip
+    for column in columns:
+        kinds[_staged_as(column, column in used)].append(column)
+    if row_key:
+        _refuse_faulty_keys(warehouse, source, row_key)
+    identity = [f"key_{number}" for number in range(1, len(row_key) + 1)] or columns
+    return warehouse.run(
+        "load/typed.sql",
+        into,
+        relation=source.relation,
+        row_key=row_key,
+        identity=identity,
+        columns=columns,
+        **kinds,
+    )
+
+
+def _refuse_faulty_keys(warehouse: Warehouse, source: Source, row_key: Sequence[Column]) -> None:
+    (missing, repeated), *_ = warehouse.rows("load/row_key_faults.sql", relation=source.relation, columns=row_key)
+    if missing or repeated:
+        raise InputError(
+            "--row-key",
+            "must have a value in every record, and no two records the same one",
+            f"{missing:,} records with a missing value, {repeated:,} that share theirs with another",
+            "Name more columns, or leave it out: a record is then known by its content",
+        )
+
+
+def _staged_as(column: Column, used: bool) -> str:
+    if column.collated:
+        return "collated"
+    if column.family == "enum" or (used and column.family == "other"):
+        return "as_text"
+    if column.family == "float":
+        return "floats" if used else "kept_floats"
+    if used and column.family == "date":
+        return "dates"
+    if used and column.family in ("timestamp", "timestamptz"):
+        return "timestamps"
+    return "plain"
+
+
+def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]:
+    """Count rows, NULLs and distinct values of every column."""
+    rows = warehouse.rows(
+        "load/column_profile.sql",
+        relation=source.relation,
+        integers=[column for column in source.columns if column.family == "integer"],
+        collated=[column for column in source.columns if column.collated],
+        others=[column for column in source.columns if column.family != "integer" and not column.collated],
+    )
+    keys = _single_column_keys(warehouse, source)
+    by_name = {column.name: column for column in source.columns}
+    profiles = {}
+    for name, count, nulls, distinct, spread in rows:
+        sequential = spread is not None and spread + 1 == distinct == count
+        profiles[name] = ColumnProfile(by_name[name], count, nulls, distinct, sequential, name in keys)
+    return [profiles[column.name] for column in source.columns]
+
+
+def _single_column_keys(warehouse: Warehouse, source: Source) -> set[str]:
+    if not source.is_table:
+        return set()
+    found = warehouse.query(
+        "catalog",
+        """SELECT constraint_column_names[1] FROM duckdb_constraints()
+        WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND len(constraint_column_names) = 1
+          AND database_name = {{ r.catalog | lit }} AND schema_name = {{ r.schema | lit }}
+          AND table_name = {{ r.table | lit }}""",
+        r=source.relation,
+    )
+    return {str(row[0]) for row in found}
