@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from sqlmicro.audits.classes import summary, worst
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
 from sqlmicro.audits.subject import Subject
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.system.reporting import INLINE, OMITTED, named
 
 
@@ -234,7 +234,7 @@ def delta_presence(subject: Subject, limit: float | None) -> Found:
     if subject.nulls == "wildcard":
         reason = "a member of the population must be in one class, but a NULL that matches every value is in several"
         return Found(None, reason=reason)
-    params: dict[str, Any] = {"cells": subject.cells, "population": subject.population_cells}
+    params: Params = {"cells": subject.cells, "population": subject.population_cells}
     found = worst(subject, "audit/presence.sql", limit, **params)
     least = summary(subject, "audit/presence.sql", limit, **params).lowest
     return replace(found, detail=Presence(found.detail, least))
