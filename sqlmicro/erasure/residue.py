@@ -48,8 +48,8 @@ class ResidueOptions(MachineOptions, ReaderOptions):
     original: Annotated[
         str | None,
         Param(
-            "Table, view or file the release was made from; its values that the release no longer has are looked for. "
-            "Without it only the places are listed that may hold some.",
+            "Table, view or file the release was made from. Its values that are no longer in the release are looked "
+            "for. Without it, only the places that may hold such values are listed.",
             metavar="TABLE",
         ),
     ] = None
