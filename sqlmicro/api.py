@@ -49,7 +49,7 @@ from sqlmicro.safe_method.compare import compare as compare_tables
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.json_schema import reports_schema
 from sqlmicro.system.progress import Progress
-from sqlmicro.system.reporting import passed
+from sqlmicro.system.reporting import Json, passed
 from sqlmicro.verbs import compare, described, warm_up
 from sqlmicro.verbs import report as reporting
 from sqlmicro.verbs.attack import AttackOptions, attack_values
@@ -340,7 +340,7 @@ def verbs() -> dict[str, Verb[Any]]:
     return {verb.name: verb for verb in found}
 
 
-def python_function(name: str) -> Callable[..., dict[str, Any]]:
+def python_function(name: str) -> Callable[..., Json]:
     """Return a verb as a Python function with its real signature.
 
     >>> python_function("methods")("mdav")["module"]

@@ -10,7 +10,7 @@ from sqlmicro.database.columns import Column, make_columns, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Promise, Tick
 
@@ -163,7 +163,7 @@ class Work:
         """Create a staging relation of this step from a template."""
         return self.warehouse.run(template, f"{self._prefix}_{into}", view=view, rows=self._rows, **params)
 
-    def record(self, template: str, **params: object) -> dict[str, Any]:
+    def record(self, template: str, **params: object) -> Row:
         """Return the only row of a template."""
         return self.warehouse.record(template, **params)
 

@@ -11,7 +11,7 @@ from sqlmicro.audits import canonical
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError
 
@@ -67,7 +67,7 @@ class AuditedRelease(AssessedRelease):
     def over(self, quasi: Iterable[Column]) -> AuditedRelease:
         """Return the same release with fewer quasi-identifiers; what was staged or counted once is used again."""
         fewer = tuple(quasi)
-        made: dict[str, Any] = {} if self.nulls == "exclude" else {"records": self.records}
+        made: Params = {} if self.nulls == "exclude" else {"records": self.records}
         if self.nulls == "own_value" and self.entity is None:
             counted = self.once("counted", lambda: self._counted("counted", self.quasi, view=False))
             into = f"without_{'_'.join(str(i) for i, c in enumerate(self.quasi) if c not in fewer)}"
@@ -210,7 +210,7 @@ class AuditedRelease(AssessedRelease):
             raise InputError("audit, --entity", "entities are not counted where NULL matches every value", "wildcard",
                              "Use --nulls own_value or exclude")  # fmt: skip
         else:
-            params: dict[str, Any] = {"relation": self.records, "columns": columns, "entity": self.entity}
+            params: Params = {"relation": self.records, "columns": columns, "entity": self.entity}
             if weight is None:
                 cells = self.stage("audit/entity_cells.sql", name, **params)
             else:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, NothingToMeasure
 from sqlmicro.audits.row import ByColumn, Detail
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Comparison:
     original: Name
     released: Name
 
-    def of(self, columns: Sequence[Column]) -> dict[str, Any]:
+    def of(self, columns: Sequence[Column]) -> Params:
         """Return the parameters of a template that compares the columns."""
         return {"original": self.original, "released": self.released, "columns": columns}
 

@@ -68,7 +68,7 @@ class MeasureOption:
     """Which audits run."""
 
     measure: Annotated[
-        tuple[str, ...], Param("Run this audit only; repeatable. Default: all the inputs allow.", metavar="NAME")
+        tuple[str, ...], Param("Run this audit only; repeatable. Default: all that the inputs allow.", metavar="NAME")
     ] = ()
 
 

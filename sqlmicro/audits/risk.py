@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.classes import summary, worst
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.system.reporting import INLINE, OMITTED, named
 
 
@@ -234,7 +234,7 @@ def delta_presence(audited: AuditedRelease, limit: float | None) -> Found:
     if audited.nulls == "wildcard":
         reason = "a member of the population must be in one class, but a NULL that matches every value is in several"
         return Found(None, reason=reason)
-    params: dict[str, Any] = {"cells": audited.cells, "population": audited.population_cells}
+    params: Params = {"cells": audited.cells, "population": audited.population_cells}
     found = worst(audited, "audit/presence.sql", limit, **params)
     least = summary(audited, "audit/presence.sql", limit, **params).lowest
     return replace(found, detail=Presence(found.detail, least))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from sqlmicro.database.columns import Column, make_columns
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import Warehouse
 
 _AS_IT_IS = ("UUID", "BLOB", "TIME", "HUGEINT", "UHUGEINT")
@@ -29,7 +28,7 @@ def content(warehouse: Warehouse, relation: Name, names: Sequence[str] = ()) -> 
     if names:
         kinds_of = dict(found)
         found = [(name, kinds_of[name]) for name in names]
-    kinds: dict[str, Any] = {"plain": [], "floats": [], "nested": [], "texts": []}
+    kinds: Params = {"plain": [], "floats": [], "nested": [], "texts": []}
     for column in make_columns(found):
         kinds[_kind(column)].append(column)
     ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, **kinds)

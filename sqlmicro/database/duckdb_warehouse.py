@@ -19,7 +19,7 @@ from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.redact import wrapped
 from sqlmicro.database.source import Source, find_source
 from sqlmicro.database.templates import Name, Sql, ident, render, statement
-from sqlmicro.database.warehouse import Logged
+from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
@@ -114,12 +114,12 @@ class DuckDBWarehouse:
         with self.progress.stage(Path(template).stem.replace("_", " "), rows, share=self._share):
             return self._call(template, lambda: self._connection.execute(text).fetchall())
 
-    def record(self, template: str, **params: Any) -> dict[str, Any]:
+    def record(self, template: str, **params: Any) -> Row:
         """Return the only row of a template as a dictionary."""
         text = render(template, **params)
         self.log.append(Logged(template, text + ";"))
 
-        def fetch() -> dict[str, Any]:
+        def fetch() -> Row:
             cursor = self._connection.execute(text)
             names = [column[0] for column in cursor.description or ()]
             return dict(zip(names, cursor.fetchall()[0], strict=True))

@@ -6,9 +6,9 @@ import glob
 import gzip
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.templates import Name, Params, Sql
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import check_path
 
@@ -66,7 +66,7 @@ def may_read(warehouse: DuckDBWarehouse, paths: Sequence[str]) -> None:
             warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
 
 
-def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -> tuple[str, dict[str, Any]]:
+def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -> tuple[str, Params]:
     """Return the template that reads `paths`, all of one format, and its parameters.
 
     `reader` are the user's options, which apply to CSV; `own` are ours.
@@ -115,7 +115,7 @@ def _is_empty(path: str) -> bool:
     return len(head) < _HEAD and not head.removeprefix(b"\xef\xbb\xbf").strip()
 
 
-def copying(select: Sql, path: Path, partition_by: tuple[str, ...] = ()) -> tuple[str, dict[str, Any]]:
+def copying(select: Sql, path: Path, partition_by: tuple[str, ...] = ()) -> tuple[str, Params]:
     """Return the statement that writes records to a file, and its names."""
     text = "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + _options(path, partition_by) + ")"
     return text, {"select": select, "path": str(path), "parts": partition_by}
@@ -134,10 +134,10 @@ def _options(path: Path, partition_by: tuple[str, ...]) -> str:
     return kinds[f".{kind}"] + packed.get(f".{packing}", "")
 
 
-def read_back(path: Path) -> tuple[str, dict[str, Any]]:
+def read_back(path: Path) -> tuple[str, Params]:
     """Return the template that reads a release which was written, and its parameters."""
     # As text: what a reader of the file sees, whatever types a reader would guess.
-    options: dict[str, Any] = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    options: Params = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
     if path.is_dir():
         return reading([str(path / "**" / "*.parquet")], options, hive_partitioning=True, hive_types_autocast=False)
     return reading([str(path)], options, hive_partitioning=False)

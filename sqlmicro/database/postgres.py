@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.database.templates import Name, ident, statement
+from sqlmicro.database.templates import Name, Params, ident, statement
 from sqlmicro.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def is_table(warehouse: DuckDBWarehouse, relation: Name) -> bool:
     return ask(warehouse, relation, _KIND)[0][0] in ("r", "p")
 
 
-def command(relation: Name, text: str) -> tuple[str, dict[str, Any]]:
+def command(relation: Name, text: str) -> tuple[str, Params]:
     """Return the statement, and its names, that has the server run `text` on a table in the open transaction."""
     told = str(statement(text, table=server_name(relation)))
     return "CALL postgres_execute({{ catalog | lit }}, {{ told | lit }})", {"catalog": relation.catalog, "told": told}

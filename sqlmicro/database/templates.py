@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from sqlmicro.errors import TemplateError
 
@@ -47,6 +47,10 @@ class Name(NamedTuple):
 
 class Sql(str):
     """Text that is SQL already; made only here and by the warehouse from rendered templates."""
+
+
+Params: TypeAlias = dict[str, Any]
+"""Parameters of a template by their names: relations, columns, values. The guard of rendering checks them."""
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from sqlmicro.database.columns import Column, ColumnProfile
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 
@@ -30,7 +29,7 @@ def type_columns(
     InputError
         When the columns of `row_key` do not identify every record.
     """
-    kinds: dict[str, Any] = {
+    kinds: Params = {
         "plain": [], "kept_floats": [], "floats": [], "collated": [], "as_text": [], "dates": [], "timestamps": [],
     }  # fmt: skip
     for column in columns:

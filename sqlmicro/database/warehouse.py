@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -32,6 +32,10 @@ class Logged:
 
     title: str
     sql: str
+
+
+Row: TypeAlias = dict[str, Any]
+"""The only row of a template, by the names of its columns."""
 
 
 class Warehouse(Protocol):
@@ -72,7 +76,7 @@ class Warehouse(Protocol):
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""
 
-    def record(self, template: str, **params: Any) -> dict[str, Any]:
+    def record(self, template: str, **params: Any) -> Row:
         """Return the only row of a template as a dictionary."""
 
     def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:

@@ -19,13 +19,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source, find_source
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
@@ -48,8 +48,8 @@ class ResidueOptions(MachineOptions, ReaderOptions):
     original: Annotated[
         str | None,
         Param(
-            "Table, view or file the release was made from; its values that the release no longer has are looked for. "
-            "Without it only the places are listed that may hold some.",
+            "Table, view or file the release was made from. Its values that are no longer in the release are looked "
+            "for. Without it, only the places that may hold such values are listed.",
             metavar="TABLE",
         ),
     ] = None
@@ -159,7 +159,7 @@ def _replaced(warehouse: DuckDBWarehouse, number: int, column: Column, original:
     same = [other for other in release.columns if other.name.lower() == column.name.lower()]
     kind = _kind(column, same[0]) if same else None
     into = f"replaced_{number}"
-    given: dict[str, Any] = {"original": original.relation, "column": column.name, "least": least}
+    given: Params = {"original": original.relation, "column": column.name, "least": least}
     if kind is None:
         staged = warehouse.run("erasure/dropped_values.sql", into, **given)
     else:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
@@ -117,7 +116,7 @@ def _has_values(column: Column) -> bool:
 def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> Name:
     """Stage the sample of the values, those inside of JSON each on its own."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
-    kinds: dict[str, Any] = {"plain": [], "floats": [], "nested": []}
+    kinds: Params = {"plain": [], "floats": [], "nested": []}
     for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), 1):
         kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // MOST_VALUES)))
     sampled = warehouse.run(

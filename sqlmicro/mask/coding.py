@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+from sqlmicro.database.templates import Params
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
@@ -126,7 +127,7 @@ def _code(
             top=top,
         )
         _check_tails(work, column, tails, k)
-        shared: dict[str, Any] = {"relation": work.relation, "tails": tails, "by": work.by, "column": column}
+        shared: Params = {"relation": work.relation, "tails": tails, "by": work.by, "column": column}
         into = f"values_{column.staged}"
         if replacement == "label":
             work.replace(column, work.run("mask/tail_labels.sql", into, **shared, top=top, label=label))
@@ -156,7 +157,7 @@ def _thresholds(
     work: Work, column: Column, top: bool, value: float | None, quantile: float | None, count: int | None
 ) -> Name:
     into = f"thresholds_{column.staged}"
-    shared: dict[str, Any] = {"relation": work.relation, "by": work.by}
+    shared: Params = {"relation": work.relation, "by": work.by}
     if value is not None:
         # A whole number keeps the type of a column of whole numbers.
         threshold = int(value) if value.is_integer() and column.family == "integer" else value

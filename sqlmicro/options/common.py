@@ -54,8 +54,8 @@ class AttachOption:
     attach: Annotated[
         tuple[str, ...],
         Param(
-            "Other database whose tables are then NAME.schema.table: a DuckDB file, or sqlite:, postgres:, mysql: or "
-            "ducklake: with what opens it, without a password; repeatable.",
+            "Another database. Its tables are then called NAME.schema.table. URL is a DuckDB file, or sqlite:, "
+            "postgres:, mysql: or ducklake: and the connection string, without a password; repeatable.",
             metavar="NAME=URL",
             whole=True,
             private=True,
@@ -114,8 +114,8 @@ class RowKeyOption:
     row_key: Annotated[
         tuple[str, ...],
         Param(
-            "Columns that identify a record: with a secret seed it draws the same random numbers again, whatever else "
-            "changes. Default: its content. Left out unless they are kept.",
+            "Columns that identify a record. With a secret seed, the record draws the same random numbers again, "
+            "whatever else changes. Default: its content. They are left out unless they are kept.",
             metavar="A,B",
         ),
     ] = ()
@@ -134,7 +134,7 @@ class OtherColumns(RowKeyOption):
         ),
     ] = ()
     drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = ()
-    rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns named nowhere.")] = None
+    rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns that no other option names.")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +144,9 @@ class NullsOption:
     nulls: Annotated[
         Literal["error", "keep", "suppress", "pattern"] | None,
         Param(
-            "Missing values: refuse; keep NULL as a value of its own, so that the majority of a group decides; leave "
-            "the records out; or group only records with the same columns missing, where few lack them taking out "
-            "further values. Default: pattern for safe, else error."
+            "Missing values. error: refuse. keep: NULL is a value of its own, and the majority of a group decides. "
+            "suppress: leave the records out. pattern: group only records with the same columns missing, and take "
+            "out further values where few lack them. Default: pattern for safe, else error."
         ),
     ] = None
 
@@ -162,7 +162,7 @@ class RegionOption:
 
     region: Annotated[
         str | None,
-        Param("Country whose telephone numbers are looked for without its code, such as DE.", metavar="CC"),
+        Param("Country whose telephone numbers are recognised without the country code, such as DE.", metavar="CC"),
     ] = None
 
 
@@ -173,8 +173,7 @@ class IdentifierOptions(RegionOption):
     identifier_ok: Annotated[
         tuple[str, ...],
         Param(
-            "Columns that look like direct identifiers, such as e-mail addresses, and are to be used or released all "
-            "the same.",
+            "Columns to use or release although they look like direct identifiers, such as e-mail addresses.",
             metavar="A,B",
         ),
     ] = ()
@@ -193,8 +192,8 @@ class RecordOptions:
     nominal: Annotated[
         tuple[str, ...],
         Param(
-            "Columns that take part by equal or not and get the mode of their group. Default: text, and what else has "
-            "no arithmetic.",
+            "Columns that are compared as equal or not, and get the mode of their group. Default: text, and other "
+            "types without arithmetic.",
             metavar="A,B",
         ),
     ] = ()
@@ -223,7 +222,7 @@ class PublishSettings:
     partition_by: Annotated[
         tuple[str, ...],
         Param(
-            "With --to FOLDER: released columns whose values name the folders that Parquet files are put into.",
+            "With --to FOLDER: released columns whose values name the folders of the Parquet files.",
             metavar="A,B",
         ),
     ] = ()
@@ -237,7 +236,7 @@ class PublishSettings:
     overwrite: Annotated[bool, Param("Replace the target if it exists.")] = False
     manifest: Annotated[
         str | None,
-        Param("JSON file to write what is recorded of the release to: hashes, versions, parameters.", metavar="FILE"),
+        Param("JSON file for the record of the release: hashes, versions, parameters.", metavar="FILE"),
     ] = None
 
 
@@ -260,7 +259,7 @@ class SeedOptions:
     seed: Annotated[
         str | None,
         Param(
-            "Make a test repeatable. No secret: whoever runs ps sees it, and whoever knows it can undo shuffles.",
+            "Make a test repeatable. It is not secret: ps shows it, and anybody who knows it can undo shuffles.",
             metavar="TEXT",
         ),
     ] = None
@@ -285,13 +284,13 @@ class EngineOptions:
         str | None, Param("With --engine spark: where, such as local[4]. Default: as Spark is set up.", metavar="URL")
     ] = None
     show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False
-    dry_run: Annotated[bool, Param("Do everything but publish; nothing is written.")] = False
+    dry_run: Annotated[bool, Param("Do everything except publishing; nothing is written.")] = False
     diff: Annotated[
         bool,
         Param(
-            "With --dry-run: show some records of the release and which values were changed. What a value was before "
-            "is raw data and is not shown, nor is a value that fewer than k records of the release share. The marks "
-            "tell which values are true: they are not for the reader of the release."
+            "With --dry-run: show some records of the release and which values were changed. Original values are raw "
+            "data and are not shown. Neither are values that fewer than k records of the release share. The marks tell "
+            "which values are true: do not pass them on with the release."
         ),
     ] = False
     diff_rows: Annotated[int, Param("How many records --diff shows, at most.", min=1, max=1000)] = 10

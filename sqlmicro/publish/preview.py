@@ -8,8 +8,9 @@ where it promises k for values.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sqlmicro.database.templates import Params
 from sqlmicro.publish.release import published_as
 from sqlmicro.publish.report import Preview, PreviewRow
 
@@ -62,7 +63,7 @@ def preview(release: Release, rows: int) -> Preview:
     marks = warehouse.rows(
         "publish/preview_marks.sql", original=run.original, preview=drawn, numbers=numbers, others=others
     )
-    kinds: dict[str, Any] = published_as(run, in_place=False)
+    kinds: Params = published_as(run, in_place=False)
     records = warehouse.run("publish/own_types.sql", "preview_in_own_types", view=True, released=drawn, **kinds)
     values = warehouse.rows("publish/records.sql", records=records, columns=shown)
     order = [[*numbers, *others].index(column) for column in shown]

@@ -120,8 +120,11 @@ def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
     InputError
         With their names.
     """
-    for name in ("releases", "audits", "candidates", unfinished.TABLE):
-        found = find_relation(warehouse, target.record_table(warehouse, name))
+    tables = [target.record_table(warehouse, name) for name in ("releases", "audits", "candidates", unfinished.TABLE)]
+    if triggers.none_in(warehouse, warehouse.full(tables[0]).catalog):
+        return
+    for table in tables:
+        found = find_relation(warehouse, table)
         names = triggers.on(warehouse, found[0]) if found else []
         if names:
             must = "the tables that releases are recorded in must have no triggers, which run after the audit"

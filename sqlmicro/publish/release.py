@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
@@ -12,7 +11,7 @@ from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.database import templates
 from sqlmicro.database.columns import Column
 from sqlmicro.database.content import content_of
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import ORDER
 from sqlmicro.pipeline import Run
 from sqlmicro.publish import published_types
@@ -104,7 +103,7 @@ def published_as(run: Run, *, in_place: bool, types: Mapping[Column, str] | None
 def ordered(run: Run, output: Output) -> Output:
     """Return an output with its records in the types that are published, and the key of their order."""
     types = published_types.of_release(run, output.relation, output.target)
-    kinds: dict[str, Any] = {**published_as(run, in_place=output.target.kind == "in place", types=types)}
+    kinds: Params = {**published_as(run, in_place=output.target.kind == "in place", types=types)}
     into = f"{output.relation.table}_in_own_types"
     records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
     names = [(column.staged, "") for column in _in_order(run)]

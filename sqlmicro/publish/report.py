@@ -18,7 +18,7 @@ from sqlmicro.pipeline import Run, StepReport
 from sqlmicro.publish.published_types import Change
 from sqlmicro.registry import Promise
 from sqlmicro.safe_method.candidates import CandidateRow, Released
-from sqlmicro.system.reporting import INLINE, OMITTED, as_json, named
+from sqlmicro.system.reporting import INLINE, OMITTED, Json, as_json, named
 
 _IN_MANIFEST = (
     "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "k_released", "verdict",
@@ -191,7 +191,7 @@ class ReleaseReport:
         if purging.purge is not None:
             self.seconds["purge"] = purging.purge.seconds
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Json:
         """Return what the manifest keeps of it."""
         told = as_json(self)
         return {name: told[name] for name in _IN_MANIFEST}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.templates import Name, Params, Sql
 from sqlmicro.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sqlmicro.publish.report import ReleaseReport
 
 SCHEMA = "sqlmicro"
-Statement = tuple[str, dict[str, Any]]
+Statement = tuple[str, Params]
 """The constant text of a statement, and the names and literals in it."""
 
 

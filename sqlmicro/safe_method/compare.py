@@ -33,7 +33,9 @@ class Compared:
 class DistanceOptions:
     """What of two tables is compared, and what counts how much."""
 
-    columns: Annotated[tuple[str, ...], Param("Columns to compare. Default: those both have.", metavar="A,B")] = ()
+    columns: Annotated[
+        tuple[str, ...], Param("Columns to compare. Default: those that both tables have.", metavar="A,B")
+    ] = ()
     numeric: Annotated[tuple[str, ...], Param("Columns to take as numeric.", metavar="A,B")] = ()
     nominal: Annotated[tuple[str, ...], Param("Columns to take as nominal.", metavar="A,B")] = ()
     order: Order = 3

@@ -21,7 +21,7 @@ from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
 from sqlmicro.session.result import Audit
 from sqlmicro.system.interrupts import watched
-from sqlmicro.system.reporting import as_json
+from sqlmicro.system.reporting import Json, as_json
 
 if TYPE_CHECKING:
     import duckdb
@@ -51,9 +51,9 @@ class Release:
         self._found = self._prepared.report
 
     @property
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Json:
         """What is known of the release: method, rows, k, IL, audits, notes. After `publish` what was published."""
-        found: dict[str, Any] = as_json(self._found)
+        found: Json = as_json(self._found)
         return found
 
     def audit(
@@ -154,7 +154,7 @@ class Release:
         no_purge: bool = False,
         overwrite: bool = False,
         manifest: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> Json:
         """Publish the records; what was written is audited again before anybody sees it.
 
         Parameters

@@ -9,7 +9,7 @@ from typing import Any
 from sqlmicro.audits.row import AuditReport
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
-from sqlmicro.system.reporting import as_json, passed
+from sqlmicro.system.reporting import Json, as_json, passed
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,9 +28,9 @@ class Result:
     found: object
 
     @cached_property
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Json:
         """What the command prints with `--json`."""
-        found: dict[str, Any] = as_json(self.found)
+        found: Json = as_json(self.found)
         return found
 
     @property
@@ -63,6 +63,6 @@ class Audit(Result):
     found: AuditReport
 
     @property
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Json]:
         """A row for every measure: `check`, `columns`, `value`, `threshold`, `passed` and more."""
         return [as_json(row) for row in self.found.audits]

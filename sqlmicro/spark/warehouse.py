@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlmicro.database.columns import make_columns
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
-from sqlmicro.database.warehouse import Logged
+from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.spark.translate import translate
@@ -162,10 +162,10 @@ class SparkWarehouse:
         frame = self._frame(template, render(template, **params), "")
         return [tuple(row) for row in self.call(template, frame.collect)]
 
-    def record(self, template: str, **params: Any) -> dict[str, Any]:
+    def record(self, template: str, **params: Any) -> Row:
         """Return the only row of a template as a dictionary."""
         frame = self._frame(template, render(template, **params), "")
-        found: dict[str, Any] = self.call(template, frame.collect)[0].asDict()
+        found: Row = self.call(template, frame.collect)[0].asDict()
         return found
 
     def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:

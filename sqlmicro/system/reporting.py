@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from types import NoneType, UnionType
-from typing import Any, Protocol, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
 from sqlmicro.system.printable import shown
 
 T = TypeVar("T")
+Json: TypeAlias = dict[str, Any]
+"""A report as `--json` prints it and as Python calls return it."""
 Metadata = Mapping[str, object]
 _KEY, _OMITTED, _INLINE, _WHOLE = "key", "omitted", "inline", "whole"
 OMITTED: Metadata = {_OMITTED: True}

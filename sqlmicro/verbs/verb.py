@@ -13,7 +13,7 @@ from sqlmicro.options.docstrings import numpydoc
 from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import Method
 from sqlmicro.system.progress import Progress
-from sqlmicro.system.reporting import as_json
+from sqlmicro.system.reporting import Json, as_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -59,16 +59,16 @@ class Verb(Generic[T]):
         """Do it with what was given, and return the report."""
         return self.action(self.take(given, where), progress)
 
-    def function(self) -> Callable[..., dict[str, Any]]:
+    def function(self) -> Callable[..., Json]:
         """Return the verb as a Python function with its real signature."""
         shown = [parameter for parameter in self.parameters if not parameter.param.cli_only]
         first = [p.name for p in shown if p.param.positional] or [p.name for p in shown if p.name == "table"]
 
-        def call(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        def call(*args: Any, **kwargs: Any) -> Json:
             bound = signature.bind(*args, **kwargs)
             many = {parameter.name for parameter in shown if parameter.many}
             given = {key: _as_names(value) if key in many else value for key, value in bound.arguments.items()}
-            report: dict[str, Any] = as_json(self.run(given, Progress(enabled=False)))
+            report: Json = as_json(self.run(given, Progress(enabled=False)))
             return report
 
         signature = inspect.Signature([
@@ -77,7 +77,7 @@ class Verb(Generic[T]):
                 inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in first else inspect.Parameter.KEYWORD_ONLY,
                 default=parameter.default, annotation=parameter.type)
             for parameter in sorted(shown, key=lambda parameter: parameter.name not in first)
-        ], return_annotation=dict[str, Any])  # fmt: skip
+        ], return_annotation=Json)  # fmt: skip
         call.__signature__ = signature  # type: ignore[attr-defined]
         call.__name__ = call.__qualname__ = self.name.replace("-", "_")
         call.__doc__ = numpydoc(self.description, shown, ("dict", "What the command prints with --json."))

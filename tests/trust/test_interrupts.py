@@ -196,7 +196,7 @@ def test_an_interrupt_between_commit_and_purge_lets_the_purge_finish(
     make(db, 100)
     purge, done = purging.purge, []
 
-    def interrupted(*given: Any, **named: Any) -> dict[str, Any]:
+    def interrupted(*given: Any, **named: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         done.append(purge(*given, **named))
         return done[0]
@@ -204,7 +204,7 @@ def test_an_interrupt_between_commit_and_purge_lets_the_purge_finish(
     monkeypatch.setattr(purging, "purge", interrupted)
     with pytest.raises(KeyboardInterrupt, match="too late"):
         sqlmicro.individual_ranking("t", db=str(db), columns=["x"], rest="drop", k=5, in_place=True)
-    assert done[0]["purged"]
+    assert done[0].purged
     assert not state(db, 100).originals
     assert state(db, 100).recorded == 1
 

@@ -16,7 +16,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.database import warehouse
+from sqlmicro.database import opening
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask.pseudonymise import pads
@@ -181,7 +181,7 @@ def test_the_query_log_of_the_database_shows_no_secret(
         connection.execute("CALL enable_logging(level = 'trace')")
         return connection
 
-    closed = warehouse.close
+    closed = opening.close
 
     def close(connection: Any) -> None:
         shown = connection.execute("SELECT * FROM duckdb_logs()")
