@@ -23,7 +23,8 @@ import sys
 import sqlmicro
 from sqlmicro.verbs import warm_up
 share, processes = map(int, sys.argv[1:])
-warm_up.PARTS = warm_up.PARTS[share::processes]
+calls = warm_up.all_calls()[share::processes]
+warm_up.all_calls = lambda: calls
 sqlmicro.warm_up()
 """
 

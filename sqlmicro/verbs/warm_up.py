@@ -30,7 +30,7 @@ _CODES = ("sex", "city", "size")
 
 
 @dataclass(frozen=True)
-class Part:
+class Call:
     """A call that leads to kernels: a verb, the columns and settings it is given, and what must be installed for it."""
 
     verb: str
@@ -40,35 +40,35 @@ class Part:
     needs: str = ""
 
 
-PARTS = (
-    *(Part(verb) for verb in ("secure-k-ward", "split-group", "optimal-univariate", "k-ward")),
-    Part("k-ward", ("x",)),
-    Part("microaggregate", settings={"quality": "fast"}),
-    Part("microaggregate"),
-    Part("microaggregate", settings={"quality": "best", "certify": True}, few=True, needs="highspy"),
-    *(Part("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
-    Part("kanonymeans", settings={"measure": "sse", "init": "forgy"}),
-    Part("kanonymeans-star", settings={"generations": 1}),
-    Part("suppress", _CODES),
-    Part("suppress", (*_CODES, "x")),
-    Part("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
-    Part("mondrian"),
-    Part("mondrian", (*_NUMBERS, *_CODES)),
-    Part("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
-    Part("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
-    Part("safe", (*_CODES, "x"), {"method": "cluster"}),
+CALLS = (
+    *(Call(verb) for verb in ("secure-k-ward", "split-group", "optimal-univariate", "k-ward")),
+    Call("k-ward", ("x",)),
+    Call("microaggregate", settings={"quality": "fast"}),
+    Call("microaggregate"),
+    Call("microaggregate", settings={"quality": "best", "certify": True}, few=True, needs="highspy"),
+    *(Call("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
+    Call("kanonymeans", settings={"measure": "sse", "init": "forgy"}),
+    Call("kanonymeans-star", settings={"generations": 1}),
+    Call("suppress", _CODES),
+    Call("suppress", (*_CODES, "x")),
+    Call("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
+    Call("mondrian"),
+    Call("mondrian", (*_NUMBERS, *_CODES)),
+    Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
+    Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
+    Call("safe", (*_CODES, "x"), {"method": "cluster"}),
 )
 
 
-def _all_parts() -> tuple[Part, ...]:
-    """Return the parts, those of the methods that group records with their defaults first."""
-    named = {part.verb for part in PARTS}
+def all_calls() -> tuple[Call, ...]:
+    """Return the calls, those of the methods that group records with their defaults first."""
+    named = {call.verb for call in CALLS}
     ours = (m for m in methods().values() if m.engine == "numpy" and m.module.startswith("sqlmicro."))
-    return (*(Part(method.name) for method in ours if method.name not in named), *PARTS)
+    return (*(Call(method.name) for method in ours if method.name not in named), *CALLS)
 
 
 def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Compiled:
-    """Run every part on a small table in a private folder; `verb` returns a verb as a Python function.
+    """Run every call on a small table in a private folder; `verb` returns a verb as a Python function.
 
     Raises
     ------
@@ -76,20 +76,20 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
         When there is no folder in which what was compiled can be kept.
     """
     started = time.monotonic()
-    known = _all_parts()
-    left_out = tuple(sorted({part.needs for part in known if part.needs and not _installed(part.needs)}))
-    parts = [part for part in known if part.needs not in left_out]
-    total = len(parts) + 1
-    with scratch.spill() as folder, progress.stage("compile", total, unit="parts"):
+    known = all_calls()
+    left_out = tuple(sorted({call.needs for call in known if call.needs and not _installed(call.needs)}))
+    calls = [call for call in known if call.needs not in left_out]
+    total = len(calls) + 1
+    with scratch.spill() as folder, progress.stage("compile", total, unit="calls"):
         many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
-        for number, part in enumerate(parts):
+        for number, call in enumerate(calls):
             progress.tick(number, total)
-            progress.log(f"{number + 1} of {total}: {part.verb}")
-            verb(part.verb)(
-                few if part.few else many, columns=list(part.columns), rest="drop", k=3, seed="warm-up",
-                to=str(folder / f"{number}.parquet"), **part.settings,
+            progress.log(f"{number + 1} of {total}: {call.verb}")
+            verb(call.verb)(
+                few if call.few else many, columns=list(call.columns), rest="drop", k=3, seed="warm-up",
+                to=str(folder / f"{number}.parquet"), **call.settings,
             )  # fmt: skip
-        progress.tick(len(parts), total)
+        progress.tick(len(calls), total)
         progress.log(f"{total} of {total}: attack")
         verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
     kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))
