@@ -256,9 +256,9 @@ def test_a_lock_of_another_process_changes_nothing(db: Path) -> None:
 def test_a_lock_between_publishing_and_purge_is_told(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, holders = purging.purge, []
 
-    def purge(path: str, **options: Any) -> dict[str, Any]:
+    def purge(*given: Any) -> purging.PurgeReport:
         holders.append(held(db))
-        return real(path, **options)
+        return real(*given)
 
     monkeypatch.setattr(purging, "purge", purge)
     report = release(db)
