@@ -1,4 +1,4 @@
-"""Small parts of syntax trees, for the mends."""
+"""Small parts of syntax trees, for the corrections."""
 
 from __future__ import annotations
 

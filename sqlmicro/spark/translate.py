@@ -1,4 +1,4 @@
-"""The templates on Spark: DuckDB's SQL through sqlglot, and what sqlglot gets wrong mended in the syntax tree.
+"""The templates on Spark: DuckDB's SQL through sqlglot, and with what sqlglot gets wrong corrected in the syntax tree.
 
 Relations are named without database. A relation whose physical order means something has a column `rowid`, from 0,
 on Spark: DuckDB has it by itself, Spark knows no order of records. The session's time zone is UTC, and the key of the
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from sqlmicro.spark import select_mends, value_mends
+from sqlmicro.spark import select_corrections, value_corrections
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -31,32 +31,32 @@ DUCKDB_ONLY: dict[str, str] = {
 }
 """The templates that cannot give the same rows on Spark, with the reason."""
 
-Mend = Callable[["exp.Expression"], "exp.Expression"]
-MENDS: tuple[Mend, ...] = (
-    value_mends.session_variables,
-    value_mends.hashes,
-    select_mends.order_of_records,
-    select_mends.nearest_joins,
-    value_mends.sums_of_lists,
-    value_mends.lists_of_nothing,
-    value_mends.lengths_of_lists,
-    value_mends.ordered_aggregates,
-    value_mends.quantiles,
-    value_mends.extremes,
-    value_mends.rounding,
-    value_mends.moments_in_time,
-    value_mends.bits_of_numbers,
-    value_mends.hexadecimal,
-    value_mends.types,
-    value_mends.nested_text,
-    select_mends.aliases,
-    select_mends.joined_columns,
-    value_mends.enums,
-    select_mends.tables_of_sets,
-    select_mends.materialized,
-    select_mends.ranges,
-    select_mends.unnested,
-    select_mends.qualified,
+Correction = Callable[["exp.Expression"], "exp.Expression"]
+CORRECTIONS: tuple[Correction, ...] = (
+    value_corrections.session_variables,
+    value_corrections.hashes,
+    select_corrections.order_of_records,
+    select_corrections.nearest_joins,
+    value_corrections.sums_of_lists,
+    value_corrections.lists_of_nothing,
+    value_corrections.lengths_of_lists,
+    value_corrections.ordered_aggregates,
+    value_corrections.quantiles,
+    value_corrections.extremes,
+    value_corrections.rounding,
+    value_corrections.moments_in_time,
+    value_corrections.bits_of_numbers,
+    value_corrections.hexadecimal,
+    value_corrections.types,
+    value_corrections.nested_text,
+    select_corrections.aliases,
+    select_corrections.joined_columns,
+    value_corrections.enums,
+    select_corrections.tables_of_sets,
+    select_corrections.materialized,
+    select_corrections.ranges,
+    select_corrections.unnested,
+    select_corrections.qualified,
 )
 """What sqlglot 30 gets wrong between DuckDB and Spark 4, a function of a node each, in the order they are applied.
 
@@ -79,7 +79,7 @@ def translate(sql: str) -> str:
     import sqlglot
 
     tree = sqlglot.parse_one(sql, read="duckdb")
-    for mend in MENDS:
-        tree = tree.transform(mend, copy=False)
+    for correction in CORRECTIONS:
+        tree = tree.transform(correction, copy=False)
     text: str = tree.sql("spark", comments=False)
     return text

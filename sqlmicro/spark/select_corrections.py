@@ -1,8 +1,8 @@
-"""What is mended of a SELECT for Spark: joins, windows, names, and clauses that Spark does not have."""
+"""What is corrected in a SELECT for Spark: joins, windows, names, and clauses that Spark does not have."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.spark.nodes import call
 
@@ -18,7 +18,7 @@ def order_of_records(node: exp.Expression) -> exp.Expression:
     if not ordered or node.args.get("order") or node.args.get("alias"):
         return node
     column = exp.column(_rowid_in(node))
-    select = node.find_ancestor(exp.Select)
+    select: Any = node.find_ancestor(exp.Select)
     if isinstance(node.this, exp.RowNumber) and not (select.args.get("where") or select.args.get("joins")):
         return exp.paren(exp.Add(this=column, expression=exp.Literal.number(1)))  # needs no sort
     node.set("order", exp.Order(expressions=[exp.Ordered(this=column, nulls_first=True)]))
@@ -29,7 +29,7 @@ def _rowid_in(node: exp.Expression) -> str:
     """Return the name that the rowid has where the SELECT around a node reads from."""
     from sqlglot import exp
 
-    select = node.find_ancestor(exp.Select)
+    select: Any = node.find_ancestor(exp.Select)
     table = select.args["from_"].this
     for cte in node.root().find_all(exp.CTE):
         if cte.alias == table.name:
@@ -66,7 +66,8 @@ def aliases(node: exp.Expression) -> exp.Expression:
         if isinstance(projection, exp.Alias)
         and projection.alias not in {column.name for column in projection.this.find_all(exp.Column)}
     }
-    where, order, source = node.args.get("where"), node.args.get("order"), node.args.get("from_")
+    where, order = node.args.get("where"), node.args.get("order")
+    source: Any = node.args.get("from_")
     for column in list(where.find_all(exp.Column)) if where else ():
         if not column.table and column.name in given:
             column.replace(exp.paren(given[column.name].copy()))

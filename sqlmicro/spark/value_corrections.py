@@ -1,8 +1,8 @@
-"""What is mended of values for Spark: functions, types, and how numbers and lists become text."""
+"""What is corrected in values for Spark: functions, types, and how numbers and lists become text."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.spark.nodes import call, called, function_of
 
@@ -35,7 +35,8 @@ def sums_of_lists(node: exp.Expression) -> exp.Expression:
         return call(node.expressions[1].name, listed.copy())
     if not (called(node, "list_sum") or called(node, "list_avg")):
         return node
-    array, added = node.expressions[0], exp.column("b")
+    array = node.expressions[0]
+    added: exp.Expression = exp.column("b")
     aggregated = array.find(exp.ArrayAgg)
     if aggregated is not None and isinstance(aggregated.this, exp.Order):
         order = aggregated.this
@@ -156,7 +157,7 @@ def hexadecimal(node: exp.Expression) -> exp.Expression:
 
     if not isinstance(node, exp.Cast) or not node.is_type("bigint"):
         return node
-    parts = list(node.this.flatten()) if isinstance(node.this, (exp.DPipe, exp.Concat)) else []
+    parts: list[Any] = list(node.this.flatten()) if isinstance(node.this, (exp.DPipe, exp.Concat)) else []
     if isinstance(node.this, exp.Concat):
         parts = list(node.this.expressions)
     if len(parts) != 2 or parts[0].name != "0x":
@@ -200,5 +201,6 @@ def enums(node: exp.Expression) -> exp.Expression:
     if not isinstance(node, exp.Cast) or not node.is_type("enum"):
         return node
     if node.find_ancestor(exp.Ordered) is None:
-        return node.this
+        value: exp.Expression = node.this
+        return value
     return call("array_position", exp.Array(expressions=list(node.to.expressions)), node.this)
