@@ -1,4 +1,4 @@
-"""The templates on Spark: DuckDB's SQL through sqlglot, and with what sqlglot gets wrong corrected in the syntax tree.
+"""The templates on Spark: DuckDB's SQL through sqlglot, with what sqlglot gets wrong corrected in the syntax tree.
 
 Relations are named without database. A relation whose physical order means something has a column `rowid`, from 0,
 on Spark: DuckDB has it by itself, Spark knows no order of records. The session's time zone is UTC, and the key of the
