@@ -36,8 +36,8 @@ MUTANTS = [
     Mutant(
         "publish: a table is not made in the transaction that audits it",
         "sqlmicro/publish/publish.py",
-        "with mysql.taken_back(warehouse, targets), warehouse.transaction(releasing=True):",
-        "with mysql.taken_back(warehouse, targets):",
+        "with places[0].taken_back(targets), warehouse.transaction(releasing=True):",
+        "with places[0].taken_back(targets):",
         ("tests/test_publish.py", "tests/trust/test_crash.py"),
     ),
     Mutant(
@@ -49,9 +49,9 @@ MUTANTS = [
     ),
     Mutant(
         "NULLs in k: records with a missing value are not counted",
-        "sql/audit/class_sizes.sql",
-        "  GROUP BY ALL)",
-        "  WHERE COLUMNS(*) IS NOT NULL GROUP BY ALL)",
+        "sql/audit/records.sql",
+        "WHERE NOT (false",
+        "WHERE COLUMNS(*) IS NOT NULL AND NOT (false",
         ("tests/audits/test_k_anonymity.py", "tests/sql/test_templates.py"),
     ),
     Mutant(
@@ -63,7 +63,7 @@ MUTANTS = [
     ),
     Mutant(
         "SAFE sign: a record that joins a cell lowers its count",
-        "sqlmicro/safe_method/_search_kernels.py",
+        "sqlmicro/safe_method/_cost_kernels.py",
         "change = _penalty(before + up, bound[t]",
         "change = _penalty(before - up, bound[t]",
         ("tests/safe_method/test_search_kernels.py", "tests/safe_method/test_search.py"),

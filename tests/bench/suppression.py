@@ -8,6 +8,7 @@ value may be any value), and on random tables, most of whose combinations are ra
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
+DATA = Path(os.environ.get("SQLMICRO_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 READINGS = ["own-value", "wildcard"]
 
@@ -46,9 +47,9 @@ def suppress(warehouse, table, columns, **settings):
 
 
 def on_testdata(reading):
-    theirs = json.loads((SHARED / "reference" / "kanon_testdata.json").read_text())
+    theirs = json.loads((DATA.parent / "reference" / "kanon_testdata.json").read_text())
     with open_warehouse(None) as warehouse:
-        file = SHARED / "data" / "testdata.csv"
+        file = DATA / "testdata.csv"
         warehouse.query("bench", f"CREATE TABLE memory.main.people AS SELECT * FROM read_csv('{file}')")
         for k in (2, 3, 5):
             values, notes, measured = suppress(warehouse, "people", KEYS, k=k, nulls_match=reading)

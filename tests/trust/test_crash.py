@@ -125,6 +125,7 @@ def test_a_kill_while_files_are_put_in_place_is_finished_or_taken_back(tmp_path:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_kill_at_every_statement_while_files_are_put_in_place(tmp_path: Path) -> None:
     check_files(tmp_path, every=1)
 
@@ -133,6 +134,7 @@ KILLS = int(os.environ.get("KILLS", "80"))
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_kills_at_random_moments(tmp_path: Path) -> None:
     """KILLS=250 makes as many attempts; now and then the release is faster."""
     first, stops = drive(tmp_path, random=KILLS)

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import sqlmicro
 from sqlmicro.database import templates
 from sqlmicro.errors import SqlmicroError
+from sqlmicro.jobs import file as job_file
 from sqlmicro.system.progress import Progress
 
 from .hostile import FRAGMENTS, quoted
@@ -129,7 +130,7 @@ def test_text_as_a_job_file(tmp_path: Path, text: str, raw: bytes | None) -> Non
     content = text.encode(errors="surrogatepass") + (raw or b"")
     file.write_bytes(content)
     try:
-        jobs = file.read(str(file), {}, Progress(enabled=False))
+        jobs = job_file.read(str(file), {}, Progress(enabled=False))
     except SqlmicroError as error:
         assert error.exit_code == 2
         assert str(file) in str(error)

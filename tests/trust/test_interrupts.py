@@ -221,6 +221,7 @@ def test_a_release_in_a_session_hears_of_it_too(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_signals_at_every_statement(tmp_path: Path) -> None:
     """Before the commit: exit 130 or 143 and the old state. After it: exit 0, and nothing is left to purge."""
     shares = [share / 60 for share in range(1, 61)]
@@ -267,6 +268,7 @@ def cpu_seconds() -> float:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str) -> None:
     moments = int(os.environ.get("INTERRUPTS", "1"))

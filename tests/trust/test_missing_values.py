@@ -98,6 +98,7 @@ def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_and_k_holds(w
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_on_many_tables(workbench: Any) -> None:
     for number in range(20, 300):
         random_case(workbench, number)

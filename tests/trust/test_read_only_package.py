@@ -134,6 +134,7 @@ def test_where_nothing_at_all_can_be_written_it_is_said_in_words(package: Path, 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_warm_up_leaves_nothing_to_compile(package: Path, tmp_path: Path) -> None:
     """With the image's own compiled code every method runs, as another user, without compiling."""
     image = tmp_path / "image"
