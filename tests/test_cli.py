@@ -157,6 +157,7 @@ def test_what_fails_or_is_dry_leaves_no_new_database(tmp_path):
     assert tables(tmp_path / "new.duckdb") == {"p_anonymized", "releases", "audits"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [60, 100])
 def test_reports_fit_the_terminal(db, width):
     for arguments in (
@@ -170,6 +171,7 @@ def test_reports_fit_the_terminal(db, width):
         assert max(map(len, done.stdout.splitlines())) <= width
 
 
+@pytest.mark.slow
 def test_the_process_hands_on_data_talk_and_exit_code(db):
     """All else here runs in this process."""
     given = {"capture_output": True, "text": True, "timeout": 120}
@@ -197,6 +199,7 @@ def test_help_is_quick():
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 1.0  # 0.25 when measured alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "rows"),
     [("max-distance", 60_000), ("individual-ranking", 4_000_000)],

@@ -37,6 +37,7 @@ def smallest(workbench: Any, db: str, table: str) -> int:
     return min(Counter(zip(*(read[name] for name in COLUMNS), strict=True)).values())
 
 
+@pytest.mark.slow
 def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> None:
     """Risk and loss are those of the same release, published and attacked with its key.
 
@@ -74,6 +75,7 @@ def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> N
     assert mdav["risk"] <= 1 / 3 < ranking["risk"]
 
 
+@pytest.mark.slow
 def test_the_front_has_no_candidate_that_another_beats(db: str) -> None:
     report = sqlmicro.compare(
         "records", db=db, columns=COLUMNS, k=["3", "5"], seed="1", max_risk=0.3,
@@ -93,6 +95,7 @@ def test_the_front_has_no_candidate_that_another_beats(db: str) -> None:
     assert report["passed"]
 
 
+@pytest.mark.slow
 def test_the_command_of_a_candidate_can_be_copied(db: str, tmp_path: Any) -> None:
     report = sqlmicro.compare("records", db=db, columns=[*COLUMNS, "town"], methods=["safe(effort=fast)"], k=["4"])
     (row,) = report["candidates"]
@@ -103,6 +106,7 @@ def test_the_command_of_a_candidate_can_be_copied(db: str, tmp_path: Any) -> Non
     assert '"k": 4' in done.output or row["k_released"] > 4
 
 
+@pytest.mark.slow
 def test_processes_give_what_one_process_gives(db: str) -> None:
     options = {"db": db, "columns": COLUMNS, "methods": ["mdav", "swap(percent=5)"], "k": ["3", "5"], "seed": "2"}
     alone = sqlmicro.compare("records", **options)["candidates"]

@@ -89,6 +89,7 @@ def test_errors_name_file_step_and_key(folder, old, new, words):
         assert word in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_gate_looks_at_the_release_wherever_it_is_written(folder):
     """Between two steps income would still be its own: what counts is what is released."""
     gate = '[[gate]]\nquasi = ["income"]\nmin_k = 5\n'
@@ -113,6 +114,7 @@ to = "out.csv"
     assert set((folder / "out.csv").read_text().split()) == {"sex", "any"}
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_a_job_writes_nothing(folder):
     before = (folder / "w.duckdb").read_bytes()
     report = sqlmicro.run(job(folder, GOOD), dry_run=True)

@@ -176,6 +176,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 _MADE = re.compile(r"^CREATE OR REPLACE (?:TEMPORARY )?(?:TABLE|VIEW) (\S+)", re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", SETTINGS)
 def test_what_is_made_is_what_was_planned(db: str, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """Every relation that `--show-sql` prints up to the release is in the plan, and what is certain there is made."""

@@ -46,6 +46,7 @@ def test_the_entry_points_are_those_of_the_example(site):
             assert f"[{group}]\n{name} = {value}" in written
 
 
+@pytest.mark.slow
 def test_a_method_of_a_plug_in_is_a_command_and_its_release_is_audited(site, tmp_path):
     told = run(
         site, "neighbours", "--table", "examples/persons.csv", "--columns", "age,household_size", "--rest", "drop",
@@ -57,6 +58,7 @@ def test_a_method_of_a_plug_in_is_a_command_and_its_release_is_audited(site, tmp
     assert "neighbours" in run(site, "methods").stdout
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_plug_in_is_a_gate(site, tmp_path):
     table = tmp_path / "t.csv"
     table.write_text("town,n\nBerlin,1\n  ,2\nBonn,3\nUlm,4\n")

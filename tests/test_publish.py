@@ -52,6 +52,7 @@ KEPT = ["id", "code", "city"]
 UNIQUE = ["id", "code", 'net "income"', "born", "note"]
 
 
+@pytest.mark.slow
 def test_in_place_keeps_the_definition_of_the_table(db):
     def definition():
         return (
@@ -242,6 +243,7 @@ def test_a_failed_audit_publishes_nothing(db):
     assert query(db, "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('out', 'releases')") == [(0,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv", "out.csv.gz"])
 def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
     path, seen = tmp_path / name, []

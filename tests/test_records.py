@@ -27,6 +27,7 @@ def _standard(values: list[float]) -> np.ndarray:
     return (array - array.mean()) / array.std(ddof=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_mixed_records_are_grouped_as_on_naive_vectors(workbench, seed: int) -> None:
     draw = random.Random(seed)
@@ -113,6 +114,7 @@ def test_blocks_are_split_outside_quotes() -> None:
     assert split_blocks('a;"b;c",d;e') == ["a", '"b;c",d', "e"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -92,6 +92,7 @@ def db(workbench: Workbench, tmp_path: Path) -> str:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 def test_reports_of_releases(schema: dict[str, Any], db: str) -> None:
     used: dict[str, Any] = {"db": db, "rest": "drop", "seed": "s"}
     validate(schema, reported("mdav", "records", columns=["age", "pay"], into="grouped", **used))
@@ -117,6 +118,7 @@ def test_reports_of_jobs(schema: dict[str, Any], db: str, tmp_path: Path) -> Non
         validate(schema, reported("explain", str(file)))
 
 
+@pytest.mark.slow
 def test_reports_of_what_is_measured(schema: dict[str, Any], db: str) -> None:
     sqlmicro.mdav(
         "records", db=db, columns=["age", "pay"], keep=["id", "sex"], accept_unique=["id"], into="out", seed="s"

@@ -122,6 +122,7 @@ def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
     assert first != second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["into", "to"])
 def test_either_all_are_published_or_none(folder: Path, to: str) -> None:
     ending = ".parquet" if to == "to" else ""
@@ -166,6 +167,7 @@ def test_a_dry_run_is_one_script_with_one_transaction(folder: Path) -> None:
     assert all(table["dry_run"] and "sql" not in table for table in report["tables"])
 
 
+@pytest.mark.slow
 def test_a_key_that_comes_through_a_pipe_serves_all_tables(folder: Path) -> None:
     import os
 
@@ -209,6 +211,7 @@ def test_errors_name_job_step_and_key(folder: Path, old: str, new: str, words: l
     assert query(folder, "SELECT count(*) FROM duckdb_tables()") == [(2,)]
 
 
+@pytest.mark.slow
 def test_tables_changed_in_place_are_purged_once(folder: Path) -> None:
     path = write(
         folder,

@@ -56,6 +56,7 @@ def source(tmp_path: Path) -> str:
 # Files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv.gz", "csv.zst", "json.gz", "ndjson.zst"])
 def test_compressed_files_and_json_are_read_and_written(source: str, tmp_path: Path, ending: str) -> None:
     between, out = tmp_path / f"between.{ending}", tmp_path / f"out.{ending}"

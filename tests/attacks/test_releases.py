@@ -82,6 +82,7 @@ def test_census_is_linked_by_one_in_k(data_folder: Path, tmp_path: Path, k: int)
         assert holds(found[name], found[name]["chance"]), name
 
 
+@pytest.mark.slow
 def test_columns_alone_are_linked_nearly_always(workbench: Any) -> None:
     rng = random.Random(1)
     columns: dict[str, tuple[str, list[Any]]] = {"id": ("INTEGER", list(range(5000)))}

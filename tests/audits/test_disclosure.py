@@ -103,12 +103,14 @@ RANDOM = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @examples(8)
 @given(**RANDOM)
 def test_random_tables(audit: Audit, rows: list[tuple[Any, ...]], nulls: str, c: float, size: int) -> None:
     compare(audit, MEASURES, rows, nulls, c, size)
 
 
+@pytest.mark.slow
 @examples(settings.default.max_examples)
 @given(measure=st.sampled_from(MEASURES), **RANDOM)
 def test_one_audit_of_random_tables(

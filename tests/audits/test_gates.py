@@ -122,6 +122,7 @@ def test_results_land_beside_the_release(db: str) -> None:
     assert len(recorded()) == len(after)
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_written_to_is_audited_all_the_same(db: str) -> None:
     sqlmicro.mdav("records", db=db, columns=["income"], rest="drop", k=3, into="out")
     arguments = ("audit", "--db", db, "--table", "out", "--quasi", "income", "--min-k", "3", "--json")

@@ -43,6 +43,7 @@ def _compare(workbench: Any, method: str, table: dict[str, tuple[str, Any]], **o
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["individual-ranking", "single-axis", "split-group", "mdav", "safe"])
 def test_loss_equals_numpy(workbench: Any, method: str) -> None:
     rng = np.random.default_rng(1)

@@ -64,6 +64,7 @@ def _as_stored(workbench: Any, db: str, table: dict[str, tuple[str, list[Any]]])
     return {n: (kind, stored[n] if kind in ("DOUBLE", "FLOAT") else found) for n, (kind, found) in table.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_values_that_are_told_apart_are_classes_of_their_own(workbench: Any, name: str) -> None:
     table = _random_table(np.random.default_rng(1), [name], 60)
@@ -73,6 +74,7 @@ def test_values_that_are_told_apart_are_classes_of_their_own(workbench: Any, nam
     assert report["classes"] == len(KINDS[name][1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_classes_are_those_of_a_counter(workbench: Any, seed: int) -> None:
     rng = np.random.default_rng(seed)

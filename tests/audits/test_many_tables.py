@@ -264,6 +264,7 @@ def _checked(warehouse: DuckDBWarehouse, number: int, tables: int) -> int:
     return seen
 
 
+@pytest.mark.slow
 def test_random_tables_of_every_type(warehouse: DuckDBWarehouse) -> None:
     assert _checked(warehouse, 4, 40) >= 160
 

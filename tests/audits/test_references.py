@@ -84,6 +84,7 @@ def test_the_individual_risk_of_every_record(
         assert risk == pytest.approx(float(theirs["risk_approx"]), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [0.001, 0.1, 0.4, 0.6, 0.9, 0.999])
 def test_how_near_the_approximation_of_the_individual_risk_is(audit: Audit, p: float) -> None:
     from scipy.special import hyp2f1

@@ -75,6 +75,7 @@ def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Me
     _rows_and_kept_columns_stay(workbench, method, 50, 7)
 
 
+@pytest.mark.slow
 @one_of_each
 def test_one_group_of_k_is_released(workbench: Any, method: Method) -> None:
     """That every kernel takes n = k is in sqlmicro/contracts."""
@@ -103,6 +104,7 @@ def _rows_and_kept_columns_stay(workbench: Any, method: Method, n: int, k: int) 
         assert sum(release.columns[name]) == pytest.approx(sum(original[name]), rel=1e-9)
 
 
+@pytest.mark.slow
 @one_of_each
 def test_same_seed_same_release(workbench: Any, method: Method) -> None:
     """That every kernel gives the same labels is in sqlmicro/contracts, the same bytes in test_same_bytes."""
@@ -111,6 +113,7 @@ def test_same_seed_same_release(workbench: Any, method: Method) -> None:
     assert repr(first) == repr(second)
 
 
+@pytest.mark.slow
 @one_of_each
 @pytest.mark.parametrize("n", [0, 4])
 def test_fewer_records_than_k_are_refused_and_nothing_is_written(workbench: Any, method: Method, n: int) -> None:
@@ -180,6 +183,7 @@ def _release_with_names(workbench: Any, method: Method, n: int = 15, **roles: li
     assert Counter(release.records(others)) == Counter(zip(*(table[name][1] for name in others), strict=True))
 
 
+@pytest.mark.slow
 @_quick(OWN_STATEMENTS)
 def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method) -> None:
     """Half of the names are strata, and the others are kept; the slow test has every name in every role."""
@@ -229,6 +233,7 @@ def test_numbers_too_large_to_add_or_square_are_refused_or_stay_finite(
     assert np.isfinite(release.report["IL"])
 
 
+@pytest.mark.slow
 @one_of_each
 @pytest.mark.parametrize(("kind", "nulls"), [("DATE", "error"), ("TIMESTAMP", "keep")])
 def test_infinite_dates_are_refused(workbench: Any, method: Method, kind: str, nulls: str) -> None:
@@ -239,6 +244,7 @@ def test_infinite_dates_are_refused(workbench: Any, method: Method, kind: str, n
     assert workbench.relations(db) == [("main", "records")]
 
 
+@pytest.mark.slow
 @every_method
 def test_a_table_nobody_prepared(workbench: Any, method: Method, real_table: Path, tmp_path: Path) -> None:
     """Any CSV file: the numeric columns are released, the others dropped."""

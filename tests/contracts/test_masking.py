@@ -166,6 +166,7 @@ def test_the_key_alone_decides_not_the_number_of_threads(workbench: Any, variant
     assert _worked_on(variant, db, 2) == _worked_on(variant, db, 8) == first
 
 
+@pytest.mark.slow
 @every_variant
 def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, variant: Variant) -> None:
     db = workbench.make(_persons())
@@ -210,6 +211,7 @@ def test_columns_may_have_any_name(
     }
 
 
+@pytest.mark.slow
 @one_of_each
 def test_in_place_keeps_the_table_or_says_why_not(workbench: Any, variant: Variant) -> None:
     db = workbench.make(_persons())
@@ -246,6 +248,7 @@ def test_a_dry_run_writes_nothing_and_its_script_runs(workbench: Any, variant: V
         assert connection.execute("SELECT count(*) FROM records_anonymized").fetchall() == [(report["rows"],)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", _parameters([v for v in VARIANTS if v.bad], {v.name for v in VARIANTS}))
 def test_a_column_of_the_wrong_type_is_refused_and_nothing_is_written(workbench: Any, variant: Variant) -> None:
     db = workbench.make(_persons())

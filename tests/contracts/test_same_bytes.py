@@ -98,6 +98,7 @@ def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
     assert release(name, persons[order], settings, threads=threads) == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mdav", "noise", "shuffle", "swap", "sample", "pram"])
 def test_without_a_key_the_content_of_the_records_decides(persons: list[str], release: Release, name: str) -> None:
     settings = {"row_key": None, "drop": ["number"], **SETTINGS.get(name, [{"k": 3}])[0]}
@@ -144,6 +145,7 @@ KEEPS_RECORDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KEEPS_RECORDS)
 def test_a_release_of_a_release_keeps_its_promise(tmp_path: Path, persons: list[str], name: str) -> None:
     """What is k-anonymous already stays so, or is refused; a group of equal records is no worse to describe."""

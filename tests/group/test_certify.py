@@ -49,6 +49,7 @@ def _certify(X: np.ndarray, k: int, **options: Any) -> Certificate:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["no ties", "ties", "duplicates"])
 @pytest.mark.parametrize("seed", range(4))
 def test_tiny_sets_get_the_optimum_and_a_bound_not_above_it(kind: str, seed: int) -> None:

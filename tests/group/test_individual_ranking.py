@@ -76,6 +76,7 @@ def test_the_naive_groups_hold_the_median_in_the_group_with_the_remainder() -> N
     assert [len(group) for group in naive_groups(11, 3, "last")] == [3, 3, 5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remainder", REMAINDERS)
 @pytest.mark.parametrize("representative", ["mean", "median"])
 @pytest.mark.parametrize("k", [3, 9])
@@ -188,6 +189,7 @@ def test_wrong_settings_are_refused(workbench: Any, settings: dict[str, Any]) ->
         workbench.release("individual-ranking", db, columns=["x"], **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 40])
 @pytest.mark.parametrize("method", ["individual_ranking", "single_axis", "mdav", "safe"])
 def test_a_mean_does_not_leave_the_range_of_its_values(tmp_path, method, k):

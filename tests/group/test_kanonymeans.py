@@ -38,6 +38,7 @@ def draw(kind: str, seed: int, n: int, p: int) -> np.ndarray:
 KINDS = ("normal", "far from 0", "skewed", "ties", "far ties", "five records", "constant")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @each("init", ["forgy", "kmeans++"])
 @each("measure", MEASURES)

@@ -30,6 +30,7 @@ def test_groups_are_those_of_the_naive_reference(kind: str, search: dict[str, An
         assert partition(found) == partition(naive_star(X, np.random.default_rng(seed), k, **search))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_loss_is_never_below_the_optimum_and_mostly_reaches_it(k: int) -> None:
     reached = 0

@@ -68,6 +68,7 @@ def test_fast_loses_less_than_mdav(data_folder: Path, data: str, k: int) -> None
     assert data not in BOUND or k > 3 or found >= BOUND[data]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 10), ("eia", 5)])
 def test_balanced_reaches_the_loss_it_promises(data_folder: Path, data: str, k: int) -> None:
     X = read(data_folder, data)
@@ -235,6 +236,7 @@ def test_annealings_of_one_search_differ_and_the_best_is_kept() -> None:
 # Stopping, time, refusals
 
 
+@pytest.mark.slow
 def test_the_time_limit_ends_the_search() -> None:
     X = np.random.default_rng(16).normal(size=(2000, 4))
     group(X[:100], 3, "best", time_limit=0.1)

@@ -133,6 +133,7 @@ def _groups(columns: dict[str, list[Any]], names: Sequence[str], order: np.ndarr
     return [tuple(columns[name][i] for name in names) for i in order]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grouping", ["k-ward", "mdav"])
 def test_released_values_are_safe_and_the_groups_are_those_of_the_grouping(workbench: Any, grouping: str) -> None:
     rng = np.random.default_rng(5)

@@ -53,6 +53,7 @@ def _data(n: int, offset: float, seed: int) -> np.ndarray:
     return np.round((common * [1.0, 2.0, -0.7] + rng.normal(size=(n, 3))) * 1024) / 1024 + offset
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", OFFSETS)
 @pytest.mark.parametrize("k", [3, 7])
 def test_z_sum_orders_by_the_sum_of_z_scores(workbench: Any, k: int, offset: float) -> None:
@@ -61,6 +62,7 @@ def test_z_sum_orders_by_the_sum_of_z_scores(workbench: Any, k: int, offset: flo
     np.testing.assert_allclose(found - offset, _naive(X, _z_scores(X).sum(axis=1), k) - offset, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", OFFSETS)
 def test_pc1_orders_by_the_first_principal_component(workbench: Any, offset: float) -> None:
     X = _data(61, offset, seed=9)
@@ -71,6 +73,7 @@ def test_pc1_orders_by_the_first_principal_component(workbench: Any, offset: flo
     np.testing.assert_allclose(found - offset, _naive(X, Z @ loadings, 4) - offset, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", OFFSETS)
 def test_a_column_can_be_the_axis(workbench: Any, offset: float) -> None:
     X = _data(50, offset, seed=11)
@@ -78,6 +81,7 @@ def test_a_column_can_be_the_axis(workbench: Any, offset: float) -> None:
     np.testing.assert_allclose(found - offset, _naive(X, X[:, 1], 4) - offset, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", ["z-sum", "pc1", "x1"])
 def test_a_constant_column_contributes_nothing(workbench: Any, axis: str) -> None:
     X = _data(30, 0.0, seed=12)

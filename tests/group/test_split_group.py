@@ -76,6 +76,7 @@ def test_variable_size_of_the_worked_example_is_3(workbench: Any) -> None:
     assert any("groups of 3" in note for note in report["notes"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remainder", ["merge", "as-documented"])
 def test_variable_size_is_the_one_with_the_smallest_sum_of_variances(workbench: Any, remainder: str) -> None:
     rng = np.random.default_rng(3)
@@ -92,6 +93,7 @@ def test_variable_size_is_the_one_with_the_smallest_sum_of_variances(workbench: 
     assert len(chosen) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remainder", ["merge", "as-documented"])
 @pytest.mark.parametrize("k", [2, 3, 6])
 def test_values_equal_the_naive_ones(workbench: Any, k: int, remainder: str) -> None:
@@ -116,6 +118,7 @@ def test_mean_and_variance_of_every_group_are_kept(workbench: Any, offset: float
         assert after.var() == pytest.approx(before.var(), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shuffle", ["group", "column"])
 def test_a_shuffle_keeps_the_values_and_moves_them(workbench: Any, shuffle: str) -> None:
     values = np.random.default_rng(2).normal(0, 100, 80)

@@ -29,6 +29,7 @@ def _by_id(release: Any, name: str) -> list[Any]:
     return [value for _, value in sorted(zip(release.columns["id"], release.columns[name], strict=True))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "options", "expected"),
     [
@@ -51,6 +52,7 @@ def test_rules(workbench: Any, column: str, options: dict[str, Any], expected: l
     assert release.report["promise"] == ["masked"]
 
 
+@pytest.mark.slow
 def test_a_hierarchy_comes_from_csv_or_toml(workbench: Any, tmp_path: Path) -> None:
     (tmp_path / "zip.csv").write_text(
         "10115;Berlin;north\n10117;Berlin;north\n20095;Hamburg;north\n80331;Munich;south\n8;Munich;south\n"
@@ -93,6 +95,7 @@ def _naive_best(
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_node_is_that_of_all_nodes_counted(workbench: Any, seed: int) -> None:
     draw = random.Random(seed)
@@ -152,6 +155,7 @@ def test_a_date_that_became_text_is_released_as_text_and_masked_on(workbench: An
     assert Counter(release.columns["born"]) == {">= 2000-01-01": 2, "< 2000-01-01": 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -54,6 +54,7 @@ def test_every_record_is_drawn_equally_often(workbench: Any) -> None:
     assert abs(pairs - expected) < 5 * np.sqrt(expected / (strata * (n - 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -78,6 +79,7 @@ def test_samples_that_cannot_be_are_refused(workbench: Any, options: dict[str, A
 INCOMES: list[int | None] = [10, 20, 20, 30, 40, 50, 50, 60, None, 90]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "settings", "expected"),
     [
@@ -118,6 +120,7 @@ def test_tails_of_strata_and_of_dates(workbench: Any) -> None:
     assert sum(str(b) == "1944-05-01" for b in release.columns["born"]) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -180,6 +183,7 @@ def towns(workbench: Any) -> str:
     return str(workbench.make({"i": ("INTEGER", range(N)), "town": ("VARCHAR", _towns())}))
 
 
+@pytest.mark.slow
 def test_values_change_as_the_matrix_says(workbench: Any, towns: str, tmp_path: Path) -> None:
     _check_matrix(_changes(workbench, towns, keep_probability=0.7), np.full((4, 4), 0.1) + 0.6 * np.eye(4))
     assert (_changes(workbench, towns, keep_probability=1.0) > 0).sum() == 4
@@ -213,6 +217,7 @@ def test_invariant_pram_keeps_the_expected_margin(workbench: Any, towns: str, tm
     assert (np.abs(found.sum(axis=0) - t) <= 5 * errors).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -241,6 +246,7 @@ def test_a_matrix_that_does_not_fit_is_refused_with_counts_only(
 KEY = "correct horse battery staple, " * 3
 
 
+@pytest.mark.slow
 def test_pseudonyms_are_hmac_sha_256_and_alike_in_every_table(
     workbench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -100,6 +100,7 @@ def test_linear_noise_restores_means_and_covariance(workbench: Any, db: str, ori
     _check_covariance(e, 0.25 * size)
 
 
+@pytest.mark.slow
 def test_nonlinear_noise_keeps_every_distribution_exactly(workbench: Any) -> None:
     """Sullivan: on what is not normal, has few distinct values, and is missing in places."""
     from scipy import stats
@@ -131,6 +132,7 @@ def test_nonlinear_noise_keeps_every_distribution_exactly(workbench: Any) -> Non
     assert correlation == pytest.approx(np.corrcoef(np.log(skewed), latent)[0, 1], abs=5 / np.sqrt(N))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 3.0])
 def test_laplace_noise_is_that_of_a_snapped_laplace_distribution(workbench: Any, epsilon: float) -> None:
     """All records are 37, so that the release is a sample of one distribution, on multiples of a power of two."""
@@ -161,6 +163,7 @@ def test_laplace_noise_is_independent_between_columns(workbench: Any) -> None:
     assert abs(stats.spearmanr(released[:, 0], released[:, 1])[0]) < 5 / np.sqrt(N)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 20.0])
 def test_geometric_noise_is_two_sided_geometric(workbench: Any, epsilon: float) -> None:
     from scipy import stats
@@ -176,6 +179,7 @@ def test_geometric_noise_is_two_sided_geometric(workbench: Any, epsilon: float) 
     assert abs((z == 0).mean() - share) < 5 * np.sqrt(share * (1 - share) / N)
 
 
+@pytest.mark.slow
 def test_figures_of_sdcmicro(workbench: Any, reference_folder: Path) -> None:
     """sdcMicro's noise = 50: additive is a = 0.5, correlated is a² = 0.5; its records have these moments.
 
@@ -210,6 +214,7 @@ def test_missing_values_do_not_move_the_moments(workbench: Any) -> None:
     assert set(release.columns["c"]) == {5.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -79,6 +79,7 @@ def _noted(release: Any) -> tuple[int, int, int]:
     return int(words[4]), int(words[words.index("times", 6) - 1]), int(values.split()[0].replace(",", ""))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reading", ["own-value", "wildcard"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_tables_counted_naively(workbench: Any, seed: int, reading: str) -> None:
@@ -163,6 +164,7 @@ def test_tiny_tables_against_the_optimum_by_brute_force(reading: str, gap: float
     assert greedy / best == pytest.approx(gap, abs=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("k", "rows", "own", "wild"),
     [
@@ -211,6 +213,7 @@ def test_testdata_needs_no_more_than_sdcmicro(
     assert rare <= lost == own
 
 
+@pytest.mark.slow
 def test_testdata_is_released_with_its_values(workbench: Any, data_folder: Path) -> None:
     rows, X = _testdata(data_folder)
     columns = {name: ("INTEGER", X[:, j].tolist()) for j, name in enumerate(KEYS)}
@@ -283,6 +286,7 @@ def test_strata_are_never_suppressed_and_small_ones_refused(workbench: Any) -> N
     assert workbench.relations(db) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

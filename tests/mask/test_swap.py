@@ -28,6 +28,7 @@ def db(workbench: Any) -> str:
     return str(workbench.make({"i": ("INTEGER", order.tolist()), "x": ("DOUBLE", (order * 10.0).tolist())}))
 
 
+@pytest.mark.slow
 def test_ranks_are_swapped_in_pairs_within_the_distance(workbench: Any, db: str) -> None:
     for percent in (1.0, 15.0, 50.0):
         found = _moved(workbench, db, N, percent=percent)
@@ -132,6 +133,7 @@ def test_columns_shuffled_together_keep_their_combinations(workbench: Any) -> No
         assert sum(i == a for i, a in release.records(["i", "a"])) < 10, "a permutation leaves one in place, on average"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [

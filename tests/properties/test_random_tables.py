@@ -24,7 +24,7 @@ every_method = pytest.mark.parametrize(
 NULLS = ("error", "keep", "suppress", "pattern")
 NAMES = ('net "income"', "a,b", "row_id", "value", "Label", "size", "select", "größe")
 MOST = settings.default.max_examples
-releases = settings(max_examples=MOST // 5)
+releases = settings(max_examples=min(MOST // 5, 30))
 few = settings(max_examples=MOST // 25)
 """Runs of the properties that release two tables, or that fail for everything or nothing."""
 TEXTS = ("x", "y", "", "it's", "NULL", "Ä", "ä")
@@ -236,6 +236,7 @@ def test_numbers_that_are_not_finite_are_refused_with_the_column(
     assert workbench.relations(db) == before
 
 
+@pytest.mark.slow
 @every_method
 @few
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(6, 90), k=st.integers(2, 6))
@@ -253,6 +254,7 @@ def test_content_does_not_depend_on_the_order_of_rows(workbench: Any, method: st
     assert _by_number(first.columns, used) == _by_number(second.columns, used)
 
 
+@pytest.mark.slow
 @every_method
 @few
 @given(data=st.data(), k=st.integers(2, 6), nulls=st.sampled_from(("keep", "pattern")))

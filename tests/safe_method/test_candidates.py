@@ -59,6 +59,7 @@ def _query(db: str, sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_candidates_are_recorded_with_what_they_cost_and_how_far_they_are(db: str) -> None:
     report = _safe(db, unify_nominal=["mode", "medoid"])
     rows = _query(
@@ -186,6 +187,7 @@ def test_the_bias_of_dropping_is_shown(workbench: Any) -> None:
 # Kept candidates
 
 
+@pytest.mark.slow
 def test_kept_candidates_are_tables_beside_the_release(db: str) -> None:
     report = _safe(db, keep_candidates=True)
     kept = [candidate["kept"] for candidate in report["candidates"]]
@@ -222,6 +224,7 @@ def test_kept_candidates_are_files_beside_the_release(db: str, tmp_path: Path) -
         assert min(Counter(map(repr, rows)).values()) >= 3
 
 
+@pytest.mark.slow
 def test_what_was_kept_before_is_replaced_only_on_request(db: str, tmp_path: Path, workbench: Any) -> None:
     _safe(db, keep_candidates=True, algorithm=["mdav"])
     before = workbench.relations(db)
@@ -283,6 +286,7 @@ def test_a_dry_run_shows_how_candidates_would_be_kept(db: str, workbench: Any) -
     assert report["sql"].count("nothing is published') END\nFROM (") == 4
 
 
+@pytest.mark.slow
 def test_candidates_of_an_earlier_step_are_not_kept(db: str, tmp_path: Path, workbench: Any) -> None:
     def job(*steps: str) -> str:
         path = tmp_path / "job.toml"

@@ -75,6 +75,7 @@ def test_steps_are_nearest_multiples_and_leave_missing_values_missing() -> None:
     np.testing.assert_array_equal(stepped, [[30, 200], [31, -200], [32, np.nan]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "text"),
     [
@@ -115,6 +116,7 @@ def test_coordinates_are_numbers_and_a_column_per_value() -> None:
     assert cells.width == 6
 
 
+@pytest.mark.slow
 def test_the_cluster_method_is_left_out_where_its_coordinates_would_fill_the_memory(
     workbench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

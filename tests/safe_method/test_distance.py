@@ -65,6 +65,7 @@ def _random_rows(rng: np.random.Generator, n: int, nominal: int, numeric: int) -
 SHAPES = [(3, 2, 1), (3, 2, 2), (4, 0, 3), (0, 2, 2), (1, 1, 2), (2, 1, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nominal", "numeric", "order"), SHAPES)
 @pytest.mark.parametrize("n", [1, 40])
 def test_distance_equals_the_dense_one(n: int, nominal: int, numeric: int, order: int) -> None:
@@ -127,6 +128,7 @@ def test_parts_by_hand() -> None:
 NAMES = ("signed_n", "signed_1", "deviation", "table_id", "cells", "records", "absolute_1", "cell", "n", 'a "b"', "a,b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_may_have_a_name_the_statement_uses(name: str) -> None:
     rng = np.random.default_rng(4)

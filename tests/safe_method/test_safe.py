@@ -56,6 +56,7 @@ def _distance(before: list[tuple[Any, ...]], after: list[tuple[Any, ...]], order
     return float(np.mean(counts) + np.mean(sums))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nulls", ["error", "keep"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_the_reported_distance_is_that_of_the_published_records(workbench: Any, order: int, nulls: str) -> None:
@@ -67,6 +68,7 @@ def test_the_reported_distance_is_that_of_the_published_records(workbench: Any, 
     assert min(Counter(map(repr, release.records(COLUMNS))).values()) == release.report["k"] >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_the_nearest_candidate_is_released(workbench: Any, seed: int) -> None:
     report = _release(workbench, _persons(50, seed)).report
@@ -140,6 +142,7 @@ def test_small_groups_can_be_dropped_and_are_counted(workbench: Any, seed: int) 
         assert sum(release.columns[name]) == pytest.approx(sum(left), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small_groups", ["merge", "drop"])
 def test_groups_do_not_cross_strata(workbench: Any, small_groups: str) -> None:
     columns = _persons(80, 20)
@@ -170,6 +173,7 @@ def test_a_stratum_below_k_is_refused(workbench: Any) -> None:
     assert workbench.relations(db) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [
@@ -192,6 +196,7 @@ def test_wrong_settings_are_refused(workbench: Any, options: dict[str, Any]) -> 
     assert refused.value.exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "options", "says"),
     [
@@ -231,6 +236,7 @@ def test_direct_identifiers_are_dropped_and_named(workbench: Any) -> None:
     assert any("email" in note and "number" in note for note in release.report["notes"])
 
 
+@pytest.mark.slow
 def test_more_nominal_columns_than_duckdb_can_group_at_once(workbench: Any) -> None:
     """GROUPING takes 64 columns at most: more are evaluated otherwise, or refused with exit code 2."""
     from sqlmicro import SqlmicroError
@@ -259,6 +265,7 @@ def _people(n: int, seed: int) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [[], ["sex"]])
 def test_the_search_keeps_values_that_occur_and_gives_means_to_an_income(workbench: Any, by: list[str]) -> None:
     """Rows are kept, every record occurs k times, children keep their values, and the total income is exact."""

@@ -75,6 +75,7 @@ def files(draw: st.DrawFn) -> tuple[File, int]:
     return file, draw(st.integers(2, 12))
 
 
+@pytest.mark.slow
 @given(files(), st.integers(0, 2**32), st.sampled_from([None, 0, 1, 5]))
 @example((_file(0, 1, 1, 0), 2), 0, None)
 def test_every_combination_occurs_k_times_or_not_at_all(given: tuple[File, int], seed: int, shift: int | None) -> None:
@@ -136,6 +137,7 @@ def test_the_shift_of_large_combinations_is_kept_to() -> None:
         assert np.sum(np.abs(new_n - file[2])[large] > shift) <= (2 if shift == 0 else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 5])
 def test_tables_keep_their_counts(k: int) -> None:
     codes, numbers, n = _file(3, 800, 4, 1, values=6, most=5)
@@ -164,6 +166,7 @@ def test_other_keys_find_other_placements_and_restarts_keep_the_best() -> None:
     assert repeated.proposals == 3 * single[0].proposals
 
 
+@pytest.mark.slow
 def test_progress_runs_to_the_end() -> None:
     seen: list[tuple[int, int]] = []
     file = _file(6, 200, 3, 0, values=8)
@@ -172,6 +175,7 @@ def test_progress_runs_to_the_end() -> None:
     assert seen[-1] == (found.proposals, found.proposals)
 
 
+@pytest.mark.slow
 def test_a_time_limit_returns_a_valid_placement() -> None:
     file = _file(7, 1500, 4, 1, values=6)
     whole = _search(file, 3, effort="fast")
@@ -253,6 +257,7 @@ def _by_order(file: File, new_n: np.ndarray) -> list[int]:
     return [max(np.abs(table).max() for table in _deviations(file[0], file[2], new_n, order)) for order in (1, 2, 3)]
 
 
+@pytest.mark.slow
 def test_no_cell_deviates_by_more_than_its_limit_where_that_is_possible() -> None:
     """With a price that does not rise, single cells stay above it; the limits are 0.6, 0.8 and 1 x k, rounded up."""
     file = _file(12, 600, 4, 0, values=6, most=8)

@@ -97,6 +97,7 @@ def pairs(draw: st.DrawFn) -> tuple[Rows, Rows, int, int]:
     return draw(st.lists(row, min_size=1, max_size=12)), draw(st.lists(row, min_size=1, max_size=12)), nominal, numeric
 
 
+@pytest.mark.slow
 @given(
     files=pairs(), order=st.integers(1, 3), weights=st.sampled_from([(1.0, 1.0), (0.0, 2.0), (3.0, 0.5)]),
     random=st.randoms(),
@@ -129,6 +130,7 @@ def test_the_distance_is_the_dense_one(
         assert back["orders"]["all"]["sum_max"][name] == pytest.approx(largest, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 @given(files=pairs(), random=st.randoms())
 def test_the_distance_of_files_with_the_same_values_is_symmetric(
     warehouse: DuckDBWarehouse, files: tuple[Rows, Rows, int, int], random: Any

@@ -54,6 +54,7 @@ RECORD = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(records=st.lists(st.tuples(RECORD, st.integers(0, 2)), min_size=1, max_size=14), how=st.sampled_from(WAYS))
 def test_every_group_becomes_what_its_records_say(
     warehouse: DuckDBWarehouse, records: list[tuple[Any, int]], how: Unification
@@ -134,6 +135,7 @@ def _types(workbench: Any, db: str, table: str) -> dict[str, str]:
         return {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
 
 
+@pytest.mark.slow
 @given(n=st.integers(6, 40), seed=st.integers(0, 9999), k=st.integers(2, 4), small=st.sampled_from(["merge", "drop"]))
 @settings(max_examples=settings.default.max_examples // 25)
 def test_every_candidate_of_every_unification_keeps_the_promise(
@@ -221,6 +223,7 @@ def test_the_modes_together_need_not_occur_but_a_medoid_does(workbench: Any) -> 
         assert release.records(["sex", "town", "age"]) == [(*expected, 3)] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numeric_values", ["own", "means"])
 def test_own_values_and_means_of_an_income_nobody_shares(workbench: Any, numeric_values: str) -> None:
     """All incomes differ: own values are incomes that occur, each k times; means keep the total."""

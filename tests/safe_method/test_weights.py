@@ -90,6 +90,7 @@ def test_a_heavy_record_is_one_record(workbench: Any) -> None:
     assert min(Counter(release.records(COLUMNS)).values()) >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weight", [1, 7.5])
 def test_equal_weights_change_nothing(workbench: Any, monkeypatch: pytest.MonkeyPatch, weight: float) -> None:
     """But the draws: those of other settings, which are taken from them here."""
@@ -119,6 +120,7 @@ def test_exchanges_bring_the_weighted_tables_nearer() -> None:
     assert deviation(found) < deviation(target) / 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weights", "options", "message"),
     [

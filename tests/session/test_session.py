@@ -68,6 +68,7 @@ def frames(connection: duckdb.DuckDBPyConnection) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_kind_of_records_gives_the_same_release(connection: duckdb.DuckDBPyConnection) -> None:
     """But for its order: a frame has no name, so it is another source than the table."""
     by = [("income", "ascending"), ("age", "ascending")]
@@ -176,6 +177,7 @@ def test_of_a_database_to_be_read_the_records_can_be_taken(file: str, tmp_path: 
             r.publish(to=str(tmp_path / "out.parquet"))
 
 
+@pytest.mark.slow
 def test_candidates_are_published_with_the_release(file: str) -> None:
     with sm.open(file) as w:
         w.safe("persons", k=3, method="cluster", keep_candidates=True, seed="a test").publish(into="out")
@@ -183,6 +185,7 @@ def test_candidates_are_published_with_the_release(file: str) -> None:
         assert w.report("out")["passed"]
 
 
+@pytest.mark.slow
 def test_in_place_the_file_is_rewritten(file: str) -> None:
     with duckdb.connect(file) as connection:
         connection.execute("CREATE TABLE words AS SELECT 'zebra' || i AS word, i % 3 AS n FROM range(30) r(i)")
@@ -302,6 +305,7 @@ def test_attached_databases_are_read_and_published_into(connection: duckdb.DuckD
         assert other.execute("SELECT count(*) FROM released").fetchall() == [(N,)]
 
 
+@pytest.mark.slow
 def test_attached_databases_outlive_the_rewriting_of_the_own_one(file: str, tmp_path: Path) -> None:
     crm = str(tmp_path / "crm.duckdb")
     duckdb.connect(crm).execute("CREATE TABLE t AS SELECT 1 AS x").close()

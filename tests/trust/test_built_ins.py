@@ -130,6 +130,7 @@ def test_every_template_returns_its_rows_where_everything_is_shadowed(
             assert not wrong(connection, case), case.template
 
 
+@pytest.mark.slow
 def test_every_template_returns_its_rows_whatever_name_is_shadowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +211,7 @@ def short(db: Path) -> dict[str, Any]:
     return {"profile": profile, "audit": audit, "release": {key: release[key] for key in ("k", "output_hash", "rows")}}
 
 
+@pytest.mark.slow
 def test_commands_do_the_same_where_everything_is_shadowed(warehouse: Path) -> None:
     """All functions, operators and types of DuckDB at once."""
     expected = json.dumps(short(warehouse), default=str)
@@ -227,6 +229,7 @@ def each(warehouse: Path, names: list[str]) -> None:
             shadows.unshadow(connection, name, "w.main", kind)
 
 
+@pytest.mark.slow
 def test_commands_do_the_same_whatever_of_the_worst_names_is_shadowed(warehouse: Path) -> None:
     """One name after the other, of those that decide most; the slow test has every name."""
     each(warehouse, list(shadows.WORST[::3]))

@@ -119,6 +119,7 @@ def check_files(folder: Path, every: int) -> None:
     assert set(found) == {"old", "new"}
 
 
+@pytest.mark.slow
 def test_a_kill_while_files_are_put_in_place_is_finished_or_taken_back(tmp_path: Path) -> None:
     """Two releases in one job: pending record, two renames, final record; the next start settles all of it."""
     check_files(tmp_path, every=12)

@@ -232,6 +232,7 @@ def everything(db: Path) -> dict[str, list[tuple[Any, ...]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["v1.0.0", "v2.0.0"])
 def test_a_purge_keeps_the_whole_definition_and_the_storage_version(tmp_path: Path, storage: str) -> None:
     if storage == "v2.0.0" and VERSION < (2, 0):

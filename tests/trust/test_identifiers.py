@@ -173,6 +173,7 @@ def test_documents_without_end_are_looked_at_in_part(db: str) -> None:
     assert set(kinds(db, "docs").values()) == {None}
 
 
+@pytest.mark.slow
 def test_precision_and_recall_on_labelled_columns() -> None:
     """A third of the columns of tests/bench/identifiers.py, which prints the figures of all of them."""
     chosen = labelled.columns()[::3]

@@ -105,6 +105,7 @@ def test_a_table_with_a_trigger_is_not_overwritten(db: str) -> None:
     assert query(db, "SELECT count(*) FROM duckdb_triggers()") == [(1,)]
 
 
+@pytest.mark.slow
 @needs_triggers
 @pytest.mark.parametrize("table", ["releases", "audits", "candidates", "unfinished"])
 def test_a_trigger_on_our_own_tables_changes_nothing_after_the_audit(db: str, table: str, tmp_path: Path) -> None:
@@ -160,6 +161,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", list(CHANGES.values()), ids=list(CHANGES))
 def test_a_session_loses_no_write(db: str, change: str) -> None:
     with sqlmicro.open(db) as session:
@@ -223,6 +225,7 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: Ca
 STAGES = [(pipeline, "type_columns"), (jobs, "prepare"), (publish, "_write_table"), (publish, "record")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("module", "name"), STAGES, ids=[name for _, name in STAGES])
 @pytest.mark.parametrize(
     "change",

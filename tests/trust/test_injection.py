@@ -306,6 +306,7 @@ def hostile_files(number: int, count: int) -> None:
     relations(given["db"])
 
 
+@pytest.mark.slow
 def test_hostile_jobs_hierarchies_and_files() -> None:
     hostile_jobs(3, 5)
     hostile_hierarchies(4, 1)

@@ -66,6 +66,7 @@ def unsafe(tmp_path: Path) -> Path:
 # Characters that are acted on
 
 
+@pytest.mark.slow
 def test_what_is_printed_has_no_character_that_a_terminal_acts_on(unsafe: Path, tmp_path: Path) -> None:
     """Tables, messages, notes, errors, JSON: the names are shown with escapes, each on the line where it belongs."""
     table, a = "t" + UNSAFE, "a" + UNSAFE
@@ -104,6 +105,7 @@ def test_what_is_printed_has_no_character_that_a_terminal_acts_on(unsafe: Path, 
     assert file.read(str(tmp_path / "job.toml"), {}, Progress(False))[0].options.table == table
 
 
+@pytest.mark.slow
 def test_pages_and_markdown_have_none_either(unsafe: Path, tmp_path: Path) -> None:
     """HTML with its charts, Markdown, and what a notebook shows."""
     table, a = "t" + UNSAFE, "a" + UNSAFE
@@ -174,6 +176,7 @@ def test_columns_with_outer_blanks_are_named_in_quotes(tmp_path: Path) -> None:
 # Names of database files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "file", ["sqlmicro", "main", "staging", "system", "temp", "memory", 'a "b, c', "pg_catalog", "w'; --"]
 )

@@ -28,6 +28,7 @@ def db(workbench: Workbench) -> str:
     })  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     """`mdav` of three columns (k = 1 over the five that it released) stood at a risk of 1/5, left of `safe` of five."""
     sqlmicro.mdav(

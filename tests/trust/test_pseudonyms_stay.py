@@ -52,6 +52,7 @@ SAFE = '[[job.step]]\ndo = "safe"\nk = 3\nmethod = "cluster"\nalgorithm = ["mdav
 PUBLISH = '[[job.step]]\ndo = "publish"\ninto = "INTO"\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [PSEUDONYMS + SAFE, SAFE + PSEUDONYMS], ids=["before", "after"])
 def test_every_row_finds_its_row(folder: Path, steps: str) -> None:
     """`pseudonymise`, then `safe` without columns, made 99 pseudonyms of 299 persons, or died of a number."""

@@ -63,6 +63,7 @@ def release(package: Path, folder: Path, name: str) -> str:
     return done.stderr
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_once_into_a_private_folder(package: Path, tmp_path: Path) -> None:
     assert "compiling" in release(package, tmp_path, "first.csv")
     kept = tmp_path / "tmp" / KEPT

@@ -151,6 +151,7 @@ NIGHTLY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "options", "column"), NIGHTLY)
 @pytest.mark.parametrize("key", [{}, {"row_key": ["id"]}], ids=["content", "key"])
 def test_the_same_value_of_the_same_person_is_the_same_next_night(
@@ -199,6 +200,7 @@ def test_noise_of_another_size_is_drawn_anew(workbench: Any) -> None:
         assert left > 0.6, "the mean of two independent noises has 0.7 of one"
 
 
+@pytest.mark.slow
 def test_many_nights_average_to_little(workbench: Any) -> None:
     table, released, still = persons(), [], set(range(N))
     for number in range(8):
@@ -231,6 +233,7 @@ def test_the_same_job_on_the_same_input_gives_the_same_bytes(workbench: Any, tmp
     assert to.read_bytes() != files[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["value", "plan", "dropped", "source"])
 def test_another_input_or_plan_gives_an_unrelated_order(workbench: Any, change: str) -> None:
     table, plan, name = (

@@ -76,6 +76,7 @@ def full(*_: object, **__: object) -> None:
     raise sqlmicro.QueryError("publish", "there must be room on the disk", "a disk or quota that is full")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
     [(placing, "record"), (unfinished, "note_pending"), (unfinished, "note_recorded"), (locks, "fsync")],
@@ -108,6 +109,7 @@ def test_a_new_database_of_a_failed_run_is_not_left(tmp_path: Path, old: Path, m
     assert not (tmp_path / "new.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_a_full_disk_at_a_commit_leaves_the_old_file(
     tmp_path: Path, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +205,7 @@ def killed(db: Path, to: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None
     assert left(db) == [("pending", 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["before", "after"])
 @pytest.mark.parametrize("verb", ["profile", "audit", "purge"])
 def test_the_next_command_settles_it_whether_it_reads_or_writes(
@@ -303,6 +306,7 @@ def test_a_run_that_is_alive_in_another_thread_is_left_alone(
 # Released in place, not purged
 
 
+@pytest.mark.slow
 def test_what_is_not_purged_is_said_by_the_next_command_and_finished_by_purge(db: Path) -> None:
     sqlmicro.individual_ranking("persons", db=str(db), in_place=True, no_purge=True, **USED)
     sqlmicro.individual_ranking("persons", db=str(db), in_place=True, no_purge=True, **USED)

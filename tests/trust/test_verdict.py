@@ -55,6 +55,7 @@ def mdav(db: str, into: str = "out", **options: Any) -> dict[str, Any]:
 INCOME = ['net "income"']
 
 
+@pytest.mark.slow
 def test_a_kept_column_lowers_the_verdict_everywhere(db: str, tmp_path: Path) -> None:
     """`mdav --columns age,zip --keep income` was headed "k = 5 held. Yes" while an attack linked nearly all records."""
     report = mdav(db, keep=INCOME, accept_unique=INCOME)
@@ -234,6 +235,7 @@ KEEPING: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "options"), KEEPING, ids=[name for name, _ in KEEPING])
 def test_a_column_that_singles_out_records_is_accepted_by_name(
     db: str, method: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -78,6 +78,7 @@ def write(path: Path, visits: Sequence[Visit]) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_every_audit_that_takes_both_is_what_plain_python_computes(tmp_path: Path) -> None:
     for seed in range(50):
         visits = [*draw(seed), ("a", 1, 1, 2.0), ("a", 1, None, 2.0)]
