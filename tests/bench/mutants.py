@@ -155,7 +155,7 @@ def run(mutant: Mutant) -> bool:
         )  # fmt: skip
     if done.returncode not in (0, 1):
         raise SystemExit(f"{mutant.name}: the tests did not run\n{done.stdout}\n{done.stderr}")
-    seen_by = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    seen_by = [line.split(" ")[1] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     figures = {"killed": done.returncode == 1, "by": seen_by, "seconds": round(time.monotonic() - started)}
     print(json.dumps({"mutant": mutant.name, **figures}), flush=True)
     return done.returncode == 1
