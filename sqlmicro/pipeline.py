@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from sqlmicro import records
 from sqlmicro.audits import k_anonymity
-from sqlmicro.audits.gate import PassedGate
+from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from sqlmicro.audits import registry
 from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
 from sqlmicro.audits.canonical import is_ambiguous
+from sqlmicro.audits.row import AuditRow
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.files import file_format
 from sqlmicro.database.source import Source
@@ -98,6 +99,15 @@ class AuditSettings:
 @dataclass(frozen=True, kw_only=True)
 class AuditStep(AuditInputs, AuditSettings):
     """What an audit step takes, and what the command takes besides tables and files."""
+
+
+@dataclass(frozen=True)
+class PassedGate:
+    """A gate that the records passed, and what it measured."""
+
+    options: AuditStep
+    where: str
+    rows: list[AuditRow]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro import pipeline
-from sqlmicro.audits import gate, sensitive
-from sqlmicro.audits.gate import PassedGate
+from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
@@ -25,7 +24,7 @@ from sqlmicro.jobs.roles import roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import manifest, preview, publish, recording
+from sqlmicro.publish import gate, manifest, preview, publish, recording, sensitive
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_table import NewTable

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.files import file_format
 from sqlmicro.erasure.enums import definition, labels_of
+from sqlmicro.publish.report import Change
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 
 _LABELS = re.compile(r"""("(?:[^"]|"")*")|\bENUM\(\s*'(?:[^']|'')*'(?:\s*,\s*'(?:[^']|'')*')*\s*\)""")
 """A quoted name, which may hold anything, or an ENUM type with its labels."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """A column that has another type in the release than in its source, without the labels of ENUM types."""
-
-    column: str
-    before: str
-    after: str
 
 
 def with_enums_as(kind: str, other: str) -> str:

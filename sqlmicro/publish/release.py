@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlmicro.audits import gate as gates
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.database import templates
@@ -14,6 +13,7 @@ from sqlmicro.database.content import content_of
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import ORDER
 from sqlmicro.pipeline import Run
+from sqlmicro.publish import gate as gates
 from sqlmicro.publish import published_types
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import Target

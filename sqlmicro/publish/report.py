@@ -10,12 +10,11 @@ from sqlmicro.audits import information_loss
 from sqlmicro.audits.information_loss import Losses
 from sqlmicro.audits.k_anonymity import ClassSizes
 from sqlmicro.audits.row import AuditRow, Check
-from sqlmicro.audits.sensitive import Sensitive
 from sqlmicro.audits.verdict import Verdict, VerdictReport, judge
 from sqlmicro.erasure.purge import Purging
 from sqlmicro.missing import counted
 from sqlmicro.pipeline import Run, StepReport
-from sqlmicro.publish.published_types import Change
+from sqlmicro.publish.sensitive import Sensitive
 from sqlmicro.registry import Promise
 from sqlmicro.safe_method.candidates import CandidateRow, Released
 from sqlmicro.system.reporting import INLINE, OMITTED, Json, as_json, named
@@ -26,6 +25,15 @@ _IN_MANIFEST = (
     "file_hash", "sql_hash", "versions",
 )  # fmt: skip
 _UNJUDGED = Verdict((), (), None, {}).told()
+
+
+@dataclass(frozen=True)
+class Change:
+    """A column that has another type in the release than in its source, without the labels of ENUM types."""
+
+    column: str
+    before: str
+    after: str
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.audits import gate, k_anonymity
+from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
@@ -17,6 +17,7 @@ from sqlmicro.jobs import run as jobs
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options.common import PublishSettings
 from sqlmicro.options.params import carried, parameters, take
+from sqlmicro.publish import gate
 from sqlmicro.reports import notebook
 from sqlmicro.reports.rendering import rendered
 from sqlmicro.session.result import Audit

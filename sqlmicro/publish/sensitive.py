@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sqlmicro.audits import gate
 from sqlmicro.audits.canonical import is_ambiguous
 from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.database import column_names
 from sqlmicro.database.columns import Column
-
-if TYPE_CHECKING:
-    from sqlmicro.pipeline import Run
+from sqlmicro.pipeline import Run
+from sqlmicro.publish import gate
 
 _WHERE = "sensitive columns"
 

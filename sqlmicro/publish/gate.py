@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from sqlmicro.audits import inputs, regression, runner
 from sqlmicro.audits.audited import AuditedRelease
@@ -13,18 +12,7 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
-
-if TYPE_CHECKING:
-    from sqlmicro.pipeline import Run
-
-
-@dataclass(frozen=True)
-class PassedGate:
-    """A gate that the records passed, and what it measured."""
-
-    options: AuditStep
-    where: str
-    rows: list[AuditRow]
+from sqlmicro.pipeline import Run
 
 
 def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:
