@@ -143,7 +143,7 @@ class Search:
     ) -> None:
         import numpy as np
 
-        self._tick, self._deadline, self._span = tick, deadline, (0.0, 0.0)
+        self._tick, self._deadline, self._span, self._share = tick, deadline, (0.0, 0.0), 0.0
         self._sse, self._total = np.inf, float(((X - X.mean(axis=0)) ** 2).sum())
         order = by_value(X)
         tree = self._halved(np.ascontiguousarray(X[order]))
@@ -177,11 +177,12 @@ class Search:
 
     def span(self, begin: float, end: float) -> None:
         """Say which part of the whole search follows, for the progress."""
-        self._span = (begin, end)
+        self._span, self._share = (begin, end), 0.0
 
     def say(self, share: float = 0.0) -> None:
-        """Report progress: the share of the present part that is done."""
+        """Report progress: the share of the present part that is done, at least."""
         begin, end = self._span
+        self._share = share = max(share, self._share)
         best = f"IL {100 * self._sse / self._total:.3f} %" if self._sse < self._total else ""
         self._tick(int(1000 * (begin + (end - begin) * min(share, 1.0))), 1000, best)
 
@@ -217,7 +218,8 @@ class Search:
         self._settle()
 
     def _begin(self, labels: np.ndarray) -> None:
-        self._state = state_of(self._X, labels, self._columns, self._rules.k, len(labels) // self._rules.k + 1)
+        slots = max(int(labels.max()) + 1, len(labels) // self._rules.k) + 1
+        self._state = state_of(self._X, labels, self._columns, self._rules.k, slots)
 
     def _loss(self) -> float:
         within = late("sqlmicro.guarantees._state_kernels", "within")
