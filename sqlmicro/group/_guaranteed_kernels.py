@@ -92,7 +92,7 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
     Returns
     -------
     tuple
-        Proposals made before `work` was done, and how many led to a move.
+        Proposals made before `work` was done, how many led to a move, and what is left of the work.
     """
     label, random, moves, made = state.label, bits[0], 0, 0
     weight = np.empty(state.X.shape[1])
@@ -123,7 +123,7 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
             _move(state, columns, k, i, b, found)
             moves += 1
     bits[0] = random
-    return made, moves
+    return made, moves, work
 
 
 @njit(cache=True)

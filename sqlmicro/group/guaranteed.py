@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Effort = Literal["fast", "balanced", "best"]
 
-_WORK = 100_000_000  # of a kernel between two ticks: at most 0.3 s
+_WORK = 50_000_000  # of a kernel between two ticks: at most 0.3 s
 _CHUNK = 4096  # records searched together, so that they stay in the processor's cache
 _LEAF = 16  # points of a leaf of the tree that near records are looked up in
 _LEAVES = 16  # of these looked into
@@ -45,6 +45,8 @@ _T_FIRST_MOST = 20_000  # records for which the t-closeness-first construction i
 class Schedule:
     """How long to search; a sweep proposes as many moves as there are records."""
 
+    each: float
+    """Work of the kernels for each record, of one start or annealing: 1e8 is 0.2 to 0.5 s."""
     soft: int
     """Sweeps in which the price of what the groups miss rises until they miss nothing."""
     annealed: int
@@ -56,12 +58,14 @@ class Schedule:
 
 
 _SCHEDULES: dict[Effort, Schedule] = {
-    "fast": Schedule(soft=20, annealed=0, proposals=0, runs=0),
-    "balanced": Schedule(soft=40, annealed=300, proposals=5e6, runs=1),
-    "best": Schedule(soft=100, annealed=2000, proposals=5e7, runs=2),
+    "fast": Schedule(each=4e4, soft=20, annealed=0, proposals=0, runs=0),
+    "balanced": Schedule(each=1.5e5, soft=40, annealed=300, proposals=5e6, runs=1),
+    "best": Schedule(each=3e6, soft=100, annealed=2000, proposals=5e7, runs=2),
 }
 _PRICE = 0.1  # of what one missing record costs at first, in SSE/n of the start
 _RISE, _FALL = 1.5, 0.9  # of the price after a sweep, where too much is missed, and where not
+_HASTE = 4.0  # the rise where the work is done
+_LEAST_WORK = 10_000  # records that the work is for at least
 _LATE = 14  # sweeps after those planned until merging does the rest
 _MERGE_EVERY = 5  # sweeps
 _HOT, _COLD = 2.0, 0.01  # temperatures of the annealing, in SSE/n of its start
@@ -116,8 +120,8 @@ def keep(
         raise InputError("guarantees", "all records in one group must keep them", least.infeasible)
     if not missing(labels, rules).any():
         return labels
-    search = Search(X, rules, rng, tick, deadline)
     schedule = _SCHEDULES[effort]
+    search = Search(X, rules, rng, tick, schedule.each, deadline)
     starts = search.starts(labels, least.size)
     for number, start in enumerate(starts):
         if not (search.found and search.over):  # one grouping is always made
@@ -139,11 +143,12 @@ class Search:
     """
 
     def __init__(
-        self, X: np.ndarray, rules: Rules, rng: np.random.Generator, tick: Tick, deadline: float | None
+        self, X: np.ndarray, rules: Rules, rng: np.random.Generator, tick: Tick, each: float, deadline: float | None
     ) -> None:
         import numpy as np
 
         self._tick, self._deadline, self._span, self._share = tick, deadline, (0.0, 0.0), 0.0
+        self._work = self._left = each * max(_LEAST_WORK, len(X))
         self._sse, self._total = np.inf, float(((X - X.mean(axis=0)) ** 2).sum())
         order = by_value(X)
         tree = self._halved(np.ascontiguousarray(X[order]))
@@ -187,21 +192,23 @@ class Search:
         self._tick(int(1000 * (begin + (end - begin) * min(share, 1.0))), 1000, best)
 
     def starts(self, labels: np.ndarray, size: int) -> list[Callable[[], np.ndarray]]:
-        """Return what makes the groups to start from: those of the method, MDAV of the least size, t-first."""
+        """Return what makes the groups to start from: t-first, those of the method, MDAV of the least size."""
         n, k = len(self._X), self._rules.k
-        found: list[Callable[[], np.ndarray]] = [lambda: labels[self._order]]
-        if size > k and n <= _MDAV_MOST:
-            found.append(lambda: mdav_labels(self._X, size, lambda done, total, best="": self.say()))
+        found: list[Callable[[], np.ndarray]] = []
         if n <= _T_FIRST_MOST:
             close = [one for one in self._rules.sensitive if one.t < 1 and one.ordered]
             found += [partial(self.t_first, one.codes, max(size, t_first_size(n, k, one.t))) for one in close]
+        found.append(lambda: labels[self._order])
+        if size > k and n <= _MDAV_MOST:
+            found.append(lambda: mdav_labels(self._X, size, lambda done, total, best="": self.say()))
         return found
 
     def descend(self, labels: np.ndarray, sweeps: int) -> None:
         """Search from some labels without annealing: softly, if they miss something, and strictly."""
         self._begin(labels)
         if self._state.missed.any():
-            self._rise(sweeps)
+            if not self._rise(sweeps):
+                return
             self._mend()
         self._settle()
 
@@ -213,11 +220,14 @@ class Search:
         while share < 1 and scale > 0 and not self.over:
             self._sweep(scale * _HOT * (_COLD / _HOT) ** share, scale, strict=True)
             done += 1
-            share = done / sweeps if until is None else (time.monotonic() - began) / max(until - began, 1e-9)
+            share = max(done / sweeps, 1 - self._left / self._work)
+            if until is not None:
+                share = (time.monotonic() - began) / max(until - began, 1e-9)
             self.say(share)
         self._settle()
 
     def _begin(self, labels: np.ndarray) -> None:
+        self._left = self._work
         slots = max(int(labels.max()) + 1, len(labels) // self._rules.k) + 1
         self._state = state_of(self._X, labels, self._columns, self._rules.k, slots)
 
@@ -226,8 +236,11 @@ class Search:
 
         return float(within(self._state))
 
-    def _rise(self, sweeps: int) -> None:
-        """Search at a price for what the groups miss that rises unless they miss less and less, down to nothing."""
+    def _rise(self, sweeps: int) -> bool:
+        """Search at a price for what the groups miss that rises unless they miss less and less, down to nothing.
+
+        Returns False where that is given up: the time is over or the work done, and there is a grouping already.
+        """
         state = self._state
         first = state.missed.sum()
         price = _PRICE * max(self._loss(), _LEAST * self._total) / len(self._X)
@@ -236,10 +249,17 @@ class Search:
             if done % _MERGE_EVERY == 0:
                 self._merge(price, only_gains=True)
             missed = state.missed.sum()
-            if missed == 0 or self.over:
-                return
-            price *= _RISE if missed > first * max(0.0, 1 - done / sweeps) ** 2 else _FALL
+            if missed == 0:
+                break
+            hasty = self._left < 0
+            if (hasty or self.over) and self.found:
+                return False
+            if self.over:
+                break
+            planned = first * max(0.0, 1 - done / sweeps) ** 2
+            price *= _HASTE if hasty else _RISE if missed > planned else _FALL
             self.say(done / (sweeps + _LATE))
+        return True
 
     def _mend(self) -> None:
         """Merge groups until none misses anything."""
@@ -248,15 +268,16 @@ class Search:
 
     def _settle(self) -> None:
         """Split groups and move records as long as that gains something; remember the grouping if it is the best."""
+        self._left = max(self._left, self._work / 4)
         n, state = len(self._X), self._state
         for _ in range(_ROUNDS):
             splits, moves = self._split(), 0
             for _ in range(_DESCENTS):
                 made = self._sweep(0.0, self._total / n, strict=True)
                 moves += made
-                if made <= n // 2000 or self.over:
+                if made <= n // 2000 or self.over or self._left < 0:
                     break
-            if (splits == 0 and moves <= n // 500) or self.over:
+            if (splits == 0 and moves <= n // 500) or self.over or self._left < 0:
                 break
         sse = self._loss()
         if sse < self._sse and not missing(state.label, self._rules).any():
@@ -271,11 +292,12 @@ class Search:
             stop = min(n, first + _CHUNK)
             left = stop - first
             while left:
-                proposed, made = search(
+                proposed, made, unused = search(
                     self._state, self._columns, k, self._near, first, stop, self._bits, left,
                     temperature, price, strict, _WORK,
                 )  # fmt: skip
                 left -= proposed
+                self._left -= _WORK - unused
                 moves += made
                 self.say()
         return moves

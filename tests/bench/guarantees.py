@@ -55,8 +55,9 @@ def nominal(n=5000):
     rng = np.random.default_rng(1)
     age = rng.integers(18, 91, n)
     income = np.round(np.exp(7.6 + 0.5 * rng.normal(size=n) + 0.012 * np.minimum(age - 18, 40)), -1)
+    free = rng.random(n) < 0.4
     debt = np.exp(8 + 0.8 * rng.normal(size=n) + 0.3 * np.log(income / 3000))
-    debt = np.round(np.where(rng.random(n) < 0.4, 0, debt), -1)
+    debt = np.round(np.where(free, 0, debt), -1)
     a, b = (age - 54) / 21, np.log(income) - np.log(income).mean()
     tilts = [0.9 * a - 0.5, -0.9 * a + 0.2 * b, 1.2 * b + 0.1, -1.2 * b + 0.1, 1.5 * a - 1.4, -1.5 * a - 1.2]
     scores = np.array([np.full(n, 2.35), *(2.2 * tilt for tilt in [*tilts, 0.7 * a * b - 0.6])]).T
@@ -79,7 +80,6 @@ def persons(patients=15_000):
 
 def scale(n=100_000):
     rng = np.random.default_rng(5)
-    rng.normal(size=(3000, 4))
     X = standardise(rng.normal(size=(n, 4)))
     scores = np.array([np.full(n, 1.2), *(sign * X[:, j] for j in range(4) for sign in (1, -1))][:8]).T
     values = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)

@@ -160,13 +160,13 @@ def test_a_deadline_that_is_over_still_gives_groups_that_keep_all():
 
 def test_ctrl_c_is_heard_soon():
     """The kernels come back at least every 0.3 s, here where one column has many values and groups are large."""
-    X, _, amount = persons_table(20_000)
-    rules = Rules(5, None, (sensitive(amount + np.arange(20_000) / 1e6, True, t=0.01),))
+    X, _, amount = persons_table(8_000)
+    rules = Rules(5, None, (sensitive(amount + np.arange(8_000) / 1e6, True, t=0.01),))
     heard = [time.process_time()]
 
     def tick(done, total, best=""):
         heard.append(time.process_time())
-        if len(heard) > 600:
+        if len(heard) > 25:
             raise KeyboardInterrupt
 
     few = Rules(5, None, (sensitive(amount[:100], True, t=0.3),))
