@@ -22,7 +22,9 @@ CASES = [
             "original": values("row_id, p", "(0, 'b')", "(1, NULL)", "(2, 'b')", "(3, 'a')", "(4, NULL)"),
         },
         params={
-            "released": rel("released"), "original": rel("original"), "person": [col("p")],
+            "released": rel("released"),
+            "original": rel("original"),
+            "person": [col("p")],
             "columns": [col('net "income"')],
         },
         returns=["row_id", 'net "income"', "person"],
