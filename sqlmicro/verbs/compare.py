@@ -22,8 +22,9 @@ from sqlmicro.audits.verdict import Attacked
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.run import anonymized
@@ -46,9 +47,6 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
 
 if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-    from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import Source
     from sqlmicro.pipeline import Run
 
 _WHERE = "compare"
