@@ -125,7 +125,9 @@ def _content(path: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError:
-        raise JobError(path, "there must be a job file", "none") from None
+        raise JobError(
+            path, "there must be a job file", "none", "Check the path, or draft one with: sqlmicro init"
+        ) from None
     except RecursionError:
         raise JobError(path, "must be TOML with values of a few levels", "brackets in brackets without end") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

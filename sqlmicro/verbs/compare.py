@@ -114,7 +114,7 @@ class Candidate:
     @property
     def k(self) -> object:
         """The group size, of a method that has one."""
-        return self.settings.get("k")
+        return find(self.method).told("k", self.settings)
 
     @property
     def label(self) -> str:
@@ -208,9 +208,9 @@ def _candidates(options: CompareOptions) -> Iterator[Candidate]:
     for text in texts:
         name, given = specification(text, f"{_WHERE}, methods", "a method")
         method = find(name)
-        takes_k = any(parameter.name == "k" for parameter in method.settings)
-        for size in dict.fromkeys(sizes) if takes_k and "k" not in given else [None]:
-            settings = {**given} if size is None else {**given, "k": size}
+        k = method.setting("k")
+        several = [{**given, k.name: size} for size in dict.fromkeys(sizes)] if k and k.name not in given else [given]
+        for settings in several:
             settle(method.settings, settings, f"{_WHERE}, {name}")
             yield Candidate(text, name, settings)
 
