@@ -72,7 +72,7 @@ class PlannedStep:
     @property
     def k(self) -> int:
         """The smallest size of a group, 0 for a method that has none."""
-        return int(self.settings.get("k") or 0)
+        return int(self.method.told("k", self.settings) or 0)
 
     @property
     def claim(self) -> Claim:

@@ -177,7 +177,12 @@ class Method:
 
     def told(self, part: Part, settings: Mapping[str, Any]) -> Any:
         """Return the value of the setting that plays a part in the program, None if there is none."""
-        return next((settings.get(setting.name) for setting in self.settings if setting.param.part == part), None)
+        found = self.setting(part)
+        return found and settings.get(found.name)
+
+    def setting(self, part: Part) -> Parameter | None:
+        """Return the setting that plays a part in the program."""
+        return next((setting for setting in self.settings if setting.part == part), None)
 
     def group(self, X: np.ndarray, rng: np.random.Generator, tick: Tick, **settings: Any) -> Grouping:
         """Return the groups of the records X (n, p); only for a method that groups with `engine="numpy"`."""

@@ -14,8 +14,9 @@ from sqlmicro.database import attach
 from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import is_elsewhere
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, is_elsewhere
+from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
