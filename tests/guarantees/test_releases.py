@@ -61,8 +61,8 @@ def ordered(values, table):
 def test_classes_keep_l_and_t_of_two_columns(workbench, method):
     table = people(300, 1, gaps=0.05)
     release = workbench.release(
-        method, workbench.make(table), k=4, columns=QUASI, sensitive=["illness", "cost"], min_l=3, max_t=0.35, rest="drop",
-        seed="1",
+        method, workbench.make(table), k=4, columns=QUASI, sensitive=["illness", "cost"], min_l=3, max_t=0.35,
+        rest="drop", seed="1",
     )  # fmt: skip
     assert set(release.columns) == {*QUASI, "illness", "cost"}
     assert Counter(release.columns["illness"]) == Counter(table["illness"][1])
@@ -102,8 +102,8 @@ def test_t_is_that_of_the_input_where_records_are_left_out(workbench):
     rare = [i for i, value in enumerate(table["illness"][1]) if value == "flu"]
     table["age"][1][:] = [None if i in rare[: len(rare) // 2] else age for i, age in enumerate(table["age"][1])]
     release = workbench.release(
-        "mdav", workbench.make(table), k=5, columns=QUASI, sensitive=["illness"], max_t=0.4, nulls="suppress", rest="drop",
-        seed="1",
+        "mdav", workbench.make(table), k=5, columns=QUASI, sensitive=["illness"], max_t=0.4, nulls="suppress",
+        rest="drop", seed="1",
     )  # fmt: skip
     worst = max(equal(values, table["illness"][1]) for values in classes(release, QUASI, "illness"))
     (found,) = (row for row in release.report["audits"] if row["check"] == "t-closeness")
