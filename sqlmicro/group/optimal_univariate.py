@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
+from sqlmicro.group.keeping import united
 from sqlmicro.options.params import K, Representative
 from sqlmicro.registry import Tick, late, method, silent
 
@@ -26,12 +27,15 @@ _STEPS_PER_SLICE = 10_000_000
     promise="column",
     source="Hansen & Mukherjee (2003), IEEE Transactions on Knowledge and Data Engineering 15(4)",
     templates=(
+        "load/guaranteed.sql",
+        "group/labels.sql",
         "load/features.sql",
         "load/stratum_numbers.sql",
         "replace/group_means.sql",
         "replace/group_medians.sql",
         "replace/by_label.sql",
     ),
+    keeps_guarantees=True,
 )
 def optimal_univariate(
     work: Work,
@@ -71,6 +75,7 @@ def optimal_univariate(
         labels = work.group_strata(strata, k, f"group {column.name}", _kernel(values, k), column.name)
         table = pa.table({"row_id": row_id, "label": labels, "value": values})
         groups = work.load(table, f"groups_{column.staged}", f"filled with the groups that {__name__} made")
+        groups = united(work, groups, column, k)
         work.replace_by_rank_group(column, groups, representative)
         work.count_groups(groups)
     return work.outcome
