@@ -165,8 +165,10 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
             matched.setdefault((place, path), {})[pattern] = count
             occurring.add(pattern)
         names = [name for name, _ in wanted if name in LISTED and name in occurring]
-        for place, path, pattern, value in (
-            warehouse.rows("load/matching_values.sql", matches=found, patterns=names, most=MOST_CHECKED) if names else ()
+        if not names:
+            continue
+        for place, path, pattern, value in warehouse.rows(
+            "load/matching_values.sql", matches=found, patterns=names, most=MOST_CHECKED
         ):
             listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
     samples: dict[Column, list[Sample]] = {}

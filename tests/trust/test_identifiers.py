@@ -192,7 +192,7 @@ def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
     draw = random.Random(14)
     written = {str(value) for column in labelled.columns() for value in column.values}
     known = draw.sample(sorted(text for text in written if text.isascii()), 4_000)
-    parts = [*map(chr, range(128)), "at", "St", "Am ", "rue de ", " 12", "www.", "://", ".com", "(at)", "5a", "hof", "]"]
+    parts = [*map(chr, range(128)), "at", "St", "Am ", "rue de ", " 12", "www.", "://", ".com", "(at)", "5a", "hof"]
     made = ["".join(draw.choices(parts, k=draw.randint(1, 12))) for _ in range(3000)]
     crossed = [a[: draw.randint(0, len(a))] + b for a, b in zip(known, draw.sample(known, len(known)), strict=True)]
     values = list({*map(chr, range(128)), *(f"{chr(i)}a1" for i in range(128)), *known, *crossed, *made})
