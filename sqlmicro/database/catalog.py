@@ -82,10 +82,18 @@ def schema_exists(warehouse: DuckDBWarehouse, name: Name) -> bool:
 
 
 def kind_of(warehouse: DuckDBWarehouse, catalog: str) -> str:
-    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake."""
+    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake.
+
+    What is attached to a connection that we have opened nobody else can replace, so that it is asked for once.
+    """
+    known = warehouse.kinds.get(catalog)
+    if known is not None:
+        return known
     found = warehouse.query(
         "catalog", "SELECT type FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
     )
+    if found and warehouse.sealable:
+        warehouse.kinds[catalog] = str(found[0][0])
     return str(found[0][0]) if found else "duckdb"
 
 

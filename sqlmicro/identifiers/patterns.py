@@ -132,6 +132,8 @@ PATTERNS: dict[str, str] = {
 """By name. Those that start with ^ match a whole value, the others anything in it."""
 AFTER = {"email": "at", "name": "letters", "address": "letters and digits"}
 """Patterns that take long to be read, each with one that matches whatever it matches, and is looked for first."""
+AFTER_IN_ASCII = {"address": AFTER["address"]}
+"""The only one of these that takes long among values that are ASCII throughout."""
 LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group")
 """Of these the values themselves are needed, to be checked in Python."""
 

@@ -14,7 +14,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
-from sqlmicro.identifiers.patterns import AFTER, LISTED, PATTERNS, in_ascii
+from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
 
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""
@@ -55,10 +55,11 @@ class ProfileReport:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """The staged values, and the patterns that they are matched with."""
+    """The staged values, the patterns that they are matched with, and which of these is looked for after another."""
 
     leaves: Name
     patterns: Mapping[str, str]
+    after: Mapping[str, str]
 
 
 def report(table: str, found: Sequence[ColumnProfile]) -> ProfileReport:
@@ -133,8 +134,8 @@ def _sample(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> 
     ((json, letters),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
     if json and warehouse.reads_json:
         leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
-        return _Sampled(leaves, PATTERNS)  # JSON may have any letters, written as \u00e9
-    return _Sampled(sampled, PATTERNS if letters else in_ascii())
+        return _Sampled(leaves, PATTERNS, AFTER)  # JSON may have any letters, written as \u00e9
+    return _Sampled(sampled, PATTERNS, AFTER) if letters else _Sampled(sampled, in_ascii(), AFTER_IN_ASCII)
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:
@@ -156,7 +157,7 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
         wanted = [
             (name, text)
             for name, text in sampled.patterns.items()
-            if (name in AFTER) == later and AFTER.get(name, "") in occurring
+            if (name in sampled.after) == later and sampled.after.get(name, "") in occurring
         ]
         if not wanted:
             continue
