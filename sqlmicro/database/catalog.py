@@ -71,7 +71,9 @@ def find_relation(warehouse: DuckDBWarehouse, name: Name) -> tuple[Name, bool] |
 
 
 def schema_exists(warehouse: DuckDBWarehouse, name: Name) -> bool:
-    """Tell whether the schema of a qualified name exists."""
+    """Tell whether the schema of a qualified name exists; main is one that nobody can drop."""
+    if name.schema == "main" and name.catalog == warehouse.catalog and kind_of(warehouse, name.catalog) == "duckdb":
+        return True
     found = warehouse.query(
         "catalog",
         "SELECT count(*) FROM duckdb_schemas() "

@@ -345,10 +345,8 @@ class DuckDBWarehouse:
 
     def describe(self, relation: Name) -> list[tuple[str, str]]:
         """Return name and type of every column of a relation."""
-        found = self.query(
-            "describe", "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {{ r | ident }})", r=relation
-        )
-        return [(str(name), str(kind)) for name, kind in found]
+        found = self.query("describe", "DESCRIBE SELECT * FROM {{ r | ident }}", r=relation)
+        return [(str(name), str(kind)) for name, kind, *_ in found]
 
     def count(self, relation: Name) -> int:
         """Return the number of rows of a relation."""

@@ -137,7 +137,9 @@ AFTER_IN_ASCII = {"address": AFTER["address"]}
 LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group")
 """Of these the values themselves are needed, to be checked in Python."""
 
-_PART = re.compile(r"\\p\{L\}|\\.|[\[\]]")
+_LETTER = r"\p{L}"
+_CLASS = re.compile(r"\[(?:\\.|[^\]\\])*\]|\\p\{L\}")
+_OTHERS = re.compile(r"[^\x00-\x7f]")
 
 
 @cache
@@ -146,17 +148,16 @@ def in_ascii() -> dict[str, str]:
 
     A letter is then one of 52. What tells all letters of Unicode takes longer to compile than a small table to match.
     """
-    return {name: _in_ascii(pattern) for name, pattern in PATTERNS.items()}
+    return {name: _CLASS.sub(lambda found: _in_ascii(found[0]), pattern) for name, pattern in PATTERNS.items()}
 
 
-def _in_ascii(pattern: str) -> str:
-    inside = False
+def _in_ascii(text: str) -> str:
+    """Return what matches the same ASCII characters as a class, or a letter: a class of nothing else stays.
 
-    def write(found: re.Match[str]) -> str:
-        nonlocal inside
-        text = found[0]
-        if text in "[]":
-            inside = text == "[" or (inside and text != "]")
-        return ("A-Za-z" if inside else "[A-Za-z]") if text == r"\p{L}" else text
-
-    return _PART.sub(write, pattern)
+    >>> _in_ascii("[äa]"), _in_ascii("[ä]")
+    ('[a]', '[ä]')
+    """
+    if text == _LETTER:
+        return "[A-Za-z]"
+    short = _OTHERS.sub("", text.replace(_LETTER, "A-Za-z"))
+    return text if short == "[]" else short
