@@ -7,14 +7,11 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 
 from __future__ import annotations
 
-import numpy as np
-
-from sqlmicro.group._search_kernels import _below, _random
 from sqlmicro.guarantees._state_kernels import misses, put, settle, take
 from sqlmicro.system.compiled import njit
 
-_LOW, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
-_LOOKED_AT = 64
+_LOOKED_AT = 64  # members of the other group
+_NEAR = 0.5  # of the partners are near, the others anywhere
 
 
 @njit(cache=True)
@@ -49,28 +46,25 @@ def _best_seat(state, columns, k, codes, anchor, i, b, z, price):
 
 
 @njit(cache=True)
-def exchange(state, columns, k, codes, anchor, strata, order, place, wanting, bits, reach, price, proposals):
+def exchange(state, columns, k, codes, anchor, strata, order, place, wanting, rng, reach, price, proposals):
     """Let records of groups that miss something change seats with others of their stratum; return how many did.
 
     Groups keep their sizes, and no two of them together miss more than before. A partner is one of the `reach` records
     next to the record in `order`, or any.
     """
-    random, made, n = bits[0], 0, len(order)
+    made, n = 0, len(order)
     for _ in range(proposals):
-        random = _random(random)
-        g = wanting[_below(random & _LOW, len(wanting))]
-        i = state.member[state.start[g] + _below(random >> _HALF, state.size[g])]
-        random = _random(random)
-        if random & np.uint64(1):
-            at = place[i] + _below(random & _LOW, 2 * reach + 1) - reach
+        g = wanting[int(rng.random() * len(wanting))]
+        i = state.member[state.start[g] + int(rng.random() * state.size[g])]
+        other = order[int(rng.random() * n)]
+        if rng.random() < _NEAR:
+            at = place[i] + int(rng.random() * (2 * reach + 1)) - reach
             other = order[min(max(at, 0), n - 1)]
-        else:
-            other = order[_below(random >> _HALF, n)]
         b = state.label[other]
         if b == g or strata[other] != strata[i]:
             continue
-        random = _random(random)
-        found = _best_seat(state, columns, k, codes, anchor, i, b, _below(random & _LOW, state.size[b]), price)
+        z = int(rng.random() * state.size[b])
+        found = _best_seat(state, columns, k, codes, anchor, i, b, z, price)
         if found >= 0:
             take(state, columns, i)
             take(state, columns, found)
@@ -79,5 +73,4 @@ def exchange(state, columns, k, codes, anchor, strata, order, place, wanting, bi
             settle(state, columns, k, g)
             settle(state, columns, k, b)
             made += 1
-    bits[0] = random
     return made

@@ -112,7 +112,7 @@ def _seated(
     anchor[labels[::-1]] = np.arange(n)[::-1]
     order = np.lexsort([*X.T, *codes.T, strata])
     place = np.argsort(order)
-    bits = np.array([work.rng().integers(1, 2**63)], dtype=np.uint64)
+    rng = work.rng()
     with work.warehouse.progress.kernel("let records change seats", _ROUNDS) as progress:
         for number in range(_ROUNDS):
             wanting = np.flatnonzero(state.missed > 0)
@@ -121,7 +121,7 @@ def _seated(
             price = _PRICES[0] * (_PRICES[1] / _PRICES[0]) ** (number / (_ROUNDS - 1))
             proposals = 30 * int(state.size[wanting].sum())
             for _ in range(0, proposals, _SLICE):
-                exchange(state, columns, rules.k, codes, anchor, strata, order, place, wanting, bits, _REACH, price,
+                exchange(state, columns, rules.k, codes, anchor, strata, order, place, wanting, rng, _REACH, price,
                          min(_SLICE, proposals))  # fmt: skip
                 progress.tick(number, _ROUNDS)
     found: np.ndarray = state.label.copy()
