@@ -106,7 +106,12 @@ def test_methods_made_for_them_take_them(db: str) -> None:
 def test_nothing_shown_is_a_value(db: str) -> None:
     done = CliRunner().invoke(app, ["profile", "--db", db, "--table", "visits", "--json"])
     assert json.loads(done.output)["columns"][0]["identifier"] == "e-mail addresses"
-    for arguments in (["profile"], ["safe", "--dry-run"], ["safe", "--show-sql"], ["init"]):
+    for arguments in (
+        ["profile"],
+        ["mdav", "--rest", "drop", "--columns", "age", "--dry-run"],
+        ["safe", "--effort", "fast", "--show-sql"],
+        ["init"],
+    ):
         done = CliRunner().invoke(app, [*arguments, "--db", db, "--table", "visits"])
         assert done.exit_code == 0
         assert "mayer" not in done.output
@@ -164,6 +169,7 @@ def test_the_order_of_the_table_does_not_matter(db: str) -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_documents_without_end_are_looked_at_in_part(db: str) -> None:
     """Lists of thousands of values, thousands of keys, and nesting: bounded work, and no fault."""
     table(db, """CREATE TABLE docs AS SELECT

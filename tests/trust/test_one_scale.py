@@ -66,6 +66,7 @@ def test_a_loss_that_was_not_measured_is_not_zero(db: str) -> None:
     assert found["other_candidates"] == ["wide"]
 
 
+@pytest.mark.slow
 def test_a_release_that_is_gone_is_on_no_map(db: str) -> None:
     import duckdb
 
