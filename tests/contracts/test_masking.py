@@ -167,7 +167,7 @@ def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, vari
 ODD = ['net "income"', "it's", "row_id", "value", "draw", "label", "n", "records", "Ä ß", "select", "u_1", "position"]
 
 
-@pytest.mark.parametrize("variant", _parameters(VARIANTS, ("generalize", "noise")))
+@pytest.mark.parametrize("variant", _parameters(VARIANTS, ("noise",)))
 @pytest.mark.parametrize("shift", [0, pytest.param(6, marks=pytest.mark.slow)])
 def test_columns_may_have_any_name(
     workbench: Any, monkeypatch: pytest.MonkeyPatch, variant: Variant, shift: int

@@ -189,6 +189,7 @@ def small_disk(folder: Path, megabytes: int):  # type: ignore[no-untyped-def]
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_beforehand_and_changes_nothing(tmp_path: Path, db: Path) -> None:
     with small_disk(tmp_path / "disk", 3) as disk:
         small = Path(shutil.copy(db, disk))
@@ -299,6 +300,7 @@ def test_a_log_of_a_killed_writer_is_taken_in_and_never_replayed(db: Path) -> No
     assert state(db) == (2000, 2007, 0)
 
 
+@pytest.mark.slow
 def test_read_only_files_and_folders_are_refused_before_any_work(tmp_path: Path, db: Path) -> None:
     # Root passes every permission, unless it gives that power away.
     plain = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []

@@ -63,9 +63,12 @@ def test_a_draft_drops_them(db: str, tmp_path: Path) -> None:
     assert not {"contact", "nr"} & set(drafted["parameters"]["steps"][0]["columns"])
 
 
-def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "methods", [("safe",), pytest.param(("swap", "generalize", "suppress", "shuffle"), marks=pytest.mark.slow)]
+)
+def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path, methods: tuple[str, ...]) -> None:
     """In --keep, --columns and --by of every method that is not made for them, and where the rest is kept."""
-    for method in ("safe", "swap", "generalize", "suppress", "shuffle"):
+    for method in methods:
         with pytest.raises(InputError, match=r"contact \(its values: e-mail addresses \(100 %\)\)"):
             getattr(sqlmicro, method)("visits", db=db, columns=["age", "contact"], rest="drop", into="out")
     for options in ({"keep": ["nr"], "rest": "drop"}, {"rest": "keep"}, {"by": ["contact"], "rest": "drop"}):

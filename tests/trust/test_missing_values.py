@@ -338,6 +338,7 @@ def test_a_draft_takes_the_way_that_loses_least_and_says_so(workbench: Any) -> N
     assert "This loses least" in " ".join(text.replace("# ", "").split())
 
 
+@pytest.mark.slow
 def test_a_report_shows_missing_values_before_and_after_but_none_of_few_records(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {
         "age": ("INTEGER", [None] * 10 + [5] * 20), INCOME: ("DOUBLE", [None, None] + [1.0] * 28)

@@ -72,13 +72,13 @@ def test_kernels_are_compiled_once_into_a_private_folder(package: Path, tmp_path
     assert list(package.rglob("*.nb?")) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("owner", "times"),
     [
-        pytest.param(STRANGER, 1, id="a stranger's"),
-        pytest.param(STRANGER, 2, id="a stranger's, again", marks=pytest.mark.slow),
-        pytest.param(0, 1, id="root's", marks=pytest.mark.slow),
-        pytest.param(USER, 1, id="open to others", marks=pytest.mark.slow),
+        pytest.param(STRANGER, 2, id="a stranger's"),
+        pytest.param(0, 1, id="root's"),
+        pytest.param(USER, 1, id="open to others"),
     ],
 )
 def test_a_folder_that_is_not_this_users_alone_is_neither_read_nor_written(

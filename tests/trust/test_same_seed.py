@@ -92,6 +92,7 @@ def test_two_shuffles_do_not_give_the_link_back(workbench: Any, db: str) -> None
     assert linked < chance + 0.03
 
 
+@pytest.mark.slow
 def test_two_groupings_stand_in_two_orders(workbench: Any, db: str) -> None:
     five, seven = (
         release(workbench, db, "mdav", columns=[ODD, "age"], k=k, drop=["town"], keep=["id"])["id"] for k in (5, 7)
@@ -277,6 +278,7 @@ def test_what_the_plan_does_not_say_decides_the_order_too(
     assert np.mean(np.array(places[0]) == np.array(places[1])) < 0.02
 
 
+@pytest.mark.slow
 def test_candidates_that_are_kept_stand_in_orders_of_their_own(workbench: Any, tmp_path: Path) -> None:
     path = workbench.make(persons())
     sqlmicro.safe(

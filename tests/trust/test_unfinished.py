@@ -227,6 +227,7 @@ def test_the_next_command_settles_it_whether_it_reads_or_writes(
     assert left(db) == []
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_written_to_is_read_all_the_same(
     db: Path, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
