@@ -1,2 +1,2 @@
-"""What the commands do, one module each with its options, loaded when the command is called. May import `spark` and what
-is below it."""
+"""What the commands do, one module each with its options, loaded when the command is called. May import `spark` and
+what is below it."""
