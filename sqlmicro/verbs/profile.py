@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlmicro.database import attach
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions

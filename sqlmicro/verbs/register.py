@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlmicro.database.catalog import find_relation, schema_exists, target_name
-from sqlmicro.database.files import may_read, reading
+from sqlmicro.database.files import reading
+from sqlmicro.database.finding import may_read
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import DbOption, MachineOptions, ReaderOptions, RegisterSettings

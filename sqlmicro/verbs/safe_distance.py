@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlmicro.database import attach
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.safe_method.compare import Compared, TwoTables
 from sqlmicro.safe_method.compare import compare as compare_tables
