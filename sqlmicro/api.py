@@ -13,9 +13,9 @@ from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import find_relation, schema_exists, target_name
-from sqlmicro.database.files import may_read, reading
+from sqlmicro.database.files import reading
+from sqlmicro.database.finding import find_source, may_read
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.erasure.purge import PurgeOptions, PurgeReport, purge
 from sqlmicro.erasure.residue import ResidueOptions, ResidueReport, residue

@@ -134,8 +134,8 @@ def db(tmp_path: Path) -> str:
 
 def test_a_sample_of_the_values_settles_what_a_step_takes_of_the_rest(tmp_path: Path, db: str) -> None:
     """Nothing is run: direct identifiers leave the step that takes the rest, and nothing else changes."""
+    from sqlmicro.database.finding import find_source
     from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import find_source
 
     asked = job(tmp_path, TWO_STEPS.replace('drop = ["NAME"]\n', ""))
     with open_warehouse(db, read_only=True) as warehouse:

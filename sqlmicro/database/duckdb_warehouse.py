@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlmicro.database import built_ins
 from sqlmicro.database.connection import close
 from sqlmicro.database.files import copying, read_back
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.redact import wrapped
-from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, ident, render, statement
 from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError

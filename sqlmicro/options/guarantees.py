@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated
 
+from sqlmicro.errors import ParameterError
 from sqlmicro.options.params import Param
+
+_LIMITS = ("min_l", "min_entropy_l", "min_recursive_l", "max_t", "max_alpha", "max_beta")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,3 +38,42 @@ class GuaranteeOptions:
     max_beta: Annotated[
         float | None, Param("No sensitive value is more frequent in a class than in the table by this.", min=0)
     ] = None
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What is demanded of every sensitive column, by the names of the gates."""
+        return {name: value for name in _LIMITS if (value := getattr(self, name)) is not None}
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is demanded besides k."""
+        return bool(self.person or self.sensitive)
+
+    def given(self) -> dict[str, object]:
+        """Return what differs from the defaults.
+
+        >>> GuaranteeOptions(sensitive=("diagnosis",), min_l=3).given()
+        {'sensitive': ('diagnosis',), 'min_l': 3}
+        """
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
+
+    def refuse_incomplete(self, where: str) -> None:
+        """Refuse limits without a sensitive column, and a sensitive column without a limit.
+
+        Raises
+        ------
+        ParameterError
+            Then nothing would be guaranteed, or nobody would know of what.
+        """
+        shown = ", ".join("--" + name.replace("_", "-") for name in _LIMITS)
+        if self.sensitive and not self.limits:
+            raise ParameterError(
+                f"{where}, sensitive", "a limit says what no class may tell of these columns", "none", f"Give {shown}"
+            )
+        if self.limits and not self.sensitive:
+            named = ", ".join("--" + name.replace("_", "-") for name in self.limits)
+            raise ParameterError(where, f"{named} is about sensitive columns", "none", "Name them with --sensitive A,B")
+
+
+NO_GUARANTEE = GuaranteeOptions()
+"""Nothing is demanded besides k."""

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
-Part = Literal["weights", "candidates", "key"]
-"""The column of weights; whether candidates are published; the file with the key of pseudonyms."""
+Part = Literal["k", "weights", "candidates", "key", "effort", "certified"]
+"""The smallest group, in any parameter called k; the column of weights; whether candidates are published; the file
+with the key of pseudonyms; how long to search; whether the loss is proven."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,11 @@ class Parameter:
     def option(self) -> str:
         """The name on the command line."""
         return "--" + self.name.replace("_", "-")
+
+    @property
+    def part(self) -> Part | None:
+        """What the setting is to the program."""
+        return "k" if self.name == "k" else self.param.part
 
     def overriding(self) -> Parameter:
         """Return the parameter as one that is only given to take the place of a value: its default is None."""

@@ -16,7 +16,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, QueryError
-from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.common import MachineOptions, OpenDatabase
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
@@ -24,7 +24,6 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
-    from sqlmicro.database.connection import Held
     from sqlmicro.pipeline import Run
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
@@ -184,7 +183,7 @@ def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | 
 
 
 def add(
-    db: str | Held | None, release: int, rows: Sequence[Check], machine: MachineOptions, progress: Progress
+    db: str | OpenDatabase | None, release: int, rows: Sequence[Check], machine: MachineOptions, progress: Progress
 ) -> bool:
     """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
 

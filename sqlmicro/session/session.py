@@ -18,8 +18,8 @@ from sqlmicro.database.attach import attach as attach_to
 from sqlmicro.database.attach import parse
 from sqlmicro.database.connection import Held, borrow, close
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import connect, open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.database.templates import ident, statement
 from sqlmicro.erasure.purge import PurgeOptions, Purging
 from sqlmicro.errors import InputError, ParameterError

@@ -93,7 +93,7 @@ class MethodVerb(Verb[MethodOptions]):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """What may be given."""
-        own = sorted(self.method.settings, key=lambda parameter: parameter.name != "k")
+        own = sorted(self.method.settings, key=lambda parameter: parameter.part != "k")
         return (*own, *(option for option in parameters(self.options) if self.method.takes(option.name)))
 
     @property

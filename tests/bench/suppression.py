@@ -17,8 +17,8 @@ from _measure import Measure, emit, peak_mb
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find
 from sqlmicro.system import secrets

@@ -70,7 +70,7 @@ def _kept(columns: dict[str, list[Any]]) -> dict[int, str]:
     return {number: repr((columns["note"][i], columns["score"][i])) for i, number in enumerate(columns["number"])}
 
 
-@every_method
+@one_of_each
 def test_rows_and_kept_columns_stay_and_groups_have_k(workbench: Any, method: Method) -> None:
     _rows_and_kept_columns_stay(workbench, method, 50, 7)
 

@@ -37,12 +37,13 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "swap": [{"kind": "rank", "percent": 20}, {"kind": "data", "rate": 0.5}],
 }  # fmt: skip
 """Settings of a method, where k = 3 over two numeric columns is none."""
+QUICK = ("mdav", "individual-ranking", "shuffle")
+"""A kernel, a statement and a draw; the others are `slow`."""
 CASES = [
-    pytest.param(name, settings, id=f"{name}-{number}")
+    pytest.param(name, settings, id=f"{name}-{number}", marks=[] if name in QUICK else [pytest.mark.slow])
     for name in methods()
     for number, settings in enumerate(SETTINGS.get(name, [{"k": 3}]), 1)
 ]
-every_case = pytest.mark.parametrize(("name", "settings"), CASES)
 Release = Callable[..., bytes]
 
 
@@ -88,14 +89,14 @@ def release(tmp_path: Path) -> Release:
     return run
 
 
-@every_case
-@pytest.mark.parametrize(("order", "threads"), [(1, 8), pytest.param(2, 2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("name", "settings"), CASES)
 def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
-    persons: list[str], release: Release, name: str, settings: dict[str, Any], order: int, threads: int
+    persons: list[str], release: Release, name: str, settings: dict[str, Any]
 ) -> None:
     first = release(name, persons[0], settings, threads=1)
     assert b"number" not in first
-    assert release(name, persons[order], settings, threads=threads) == first
+    for order, threads in ((1, 8), (2, 2)):
+        assert release(name, persons[order], settings, threads=threads) == first
 
 
 @pytest.mark.slow
@@ -137,16 +138,8 @@ def test_a_key_must_be_there_and_unique(tmp_path: Path, rows: str, missing: str,
         sqlmicro.mdav("persons", db=db, columns=["x"], k=2, row_key=["nobody"], rest="keep")
 
 
-QUICK = ("mdav", "single-axis", "secure-k-ward")
-KEEPS_RECORDS = [
-    pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
-    for name, method in methods().items()
-    if method.promise == "record"
-]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KEEPS_RECORDS)
+@pytest.mark.parametrize("name", [name for name, method in methods().items() if method.promise == "record"])
 def test_a_release_of_a_release_keeps_its_promise(tmp_path: Path, persons: list[str], name: str) -> None:
     """What is k-anonymous already stays so, or is refused; a group of equal records is no worse to describe."""
     first, second = (str(tmp_path / f"{number}.parquet") for number in (1, 2))

@@ -388,8 +388,8 @@ def test_every_statement_in_the_code_prints_filtered_values_only() -> None:
 
 
 def test_a_sealed_database_reaches_no_other_file_and_takes_no_setting(tmp_path: Path) -> None:
+    from sqlmicro.database.finding import find_source
     from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import find_source
     from sqlmicro.database.templates import Sql, lit
 
     given = plain()
