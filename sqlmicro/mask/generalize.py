@@ -33,6 +33,7 @@ Target = Annotated[
     stage="mask",
     engine="sql",
     promise="masked",
+    keeps_guarantees=True,
     source="Hundepool et al. (2012), global recoding; Samarati (2001), IEEE TKDE 13(6)",
     templates=(
         "mask/distinct_values.sql",
@@ -145,6 +146,8 @@ def generalize(
     if until_k is None:
         if request != Request(0):
             raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k")
+        if work.guaranteed is not None and work.guaranteed.options.asked:
+            raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k")
         _to_levels(work, found, level, midpoint)
     else:
         if level:

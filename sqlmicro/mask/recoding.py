@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from sqlmicro.database.columns import Column
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.guarantees import read
+from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.histograms import Histogram, Tally
+from sqlmicro.guarantees.rules import Rules
 from sqlmicro.mask import lattice, local_recoding
 from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.lattice import Combinations
@@ -46,7 +49,10 @@ class _Table:
     """The combinations of a table: numbered in the warehouse, and as arrays."""
 
     cells: Name
+    members: Name
+    """The combination of every record."""
     key: list[Column]
+    rules: Rules
     combinations: Combinations
     shares: list[list[np.ndarray]]
 
@@ -93,12 +99,7 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> No
         else:
             found = _global(lattice.search(table.combinations, loss, allowed, progress.tick), list(ladders.values()))
     if found is None:
-        raise InputError(
-            work.where,
-            f"some levels must make every record occur {request.k} times",
-            "none do" if len(table.key) == len(ladders) else "none do: a stratum has fewer",
-            "Use a smaller --until-k, coarser --by columns, or a larger --suppress-up-to",
-        )
+        _refuse(work, table, strata=len(table.key) > len(ladders))
     _report(work, table, found, request.target)
     if request.local:
         _take_cells(work, table, ladders, found)
@@ -108,14 +109,29 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> No
     work.outcome.promise = "record"
 
 
+def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
+    """Say why no levels keep what is asked."""
+    k = table.rules.k
+    must = "keep what was asked for" if not table.rules.only_k else f"make every record occur {k} times"
+    got = "none do: a stratum cannot" if not table.rules.only_k else "none do: a stratum has fewer"
+    infeasible = bound(table.rules, table.combinations.records).infeasible
+    raise InputError(
+        work.where,
+        f"some levels must {must}",
+        infeasible or (got if strata else "none do"),
+        "Use a smaller --until-k, coarser --by columns, or a larger --suppress-up-to",
+    )
+
+
 def _table(work: Work, ladders: Mapping[Column, Ladder], k: int) -> _Table:
     """Aggregate the records once to the combinations that occur, and number what they become on each level."""
     import numpy as np
 
     key = [*ladders, *(column for column in work.by if isinstance(column, Column))]
     cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
-    read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
-    n = read["n"].astype(np.int64)
+    members = work.run("mask/cell_members.sql", "members", view=True, relation=work.relation, cells=cells, columns=key)
+    coded = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
+    n = coded["n"].astype(np.int64)
     codes: list[list[np.ndarray]] = []
     shares: list[list[np.ndarray]] = []
     for column, ladder in ladders.items():
@@ -124,14 +140,24 @@ def _table(work: Work, ladders: Mapping[Column, Ladder], k: int) -> _Table:
             "mask/ladder_codes.sql", ladder=ladder.relation, levels=[(f"code_{i}", f"share_{i}") for i in steps]
         )
         # A missing value has the number -1, and its row is the last.
-        own = read[column.staged].astype(np.int64)
+        own = coded[column.staged].astype(np.int64)
         codes.append([rungs[f"code_{i}"].astype(np.int64)[own] for i in (0, *steps)])
         shares.append([np.zeros(len(n)), *(rungs[f"share_{i}"][own] for i in steps)])
     stratum = np.zeros(len(n), dtype=np.int64)
     if len(key) > len(ladders):
-        fixed = np.stack([read[column.staged].astype(np.int64) for column in key[len(ladders) :]], axis=1)
+        fixed = np.stack([coded[column.staged].astype(np.int64) for column in key[len(ladders) :]], axis=1)
         stratum = np.unique(fixed, axis=0, return_inverse=True)[1].ravel()
-    return _Table(cells, key, Combinations(Tally(k, n), codes, stratum), shares)
+    rules = read.rules(work, k)
+    tally = Tally(k, n) if rules.only_k else Tally.of(rules, _cell_of_records(work, members), len(n))
+    return _Table(cells, members, key, rules, Combinations(tally, codes, stratum), shares)
+
+
+def _cell_of_records(work: Work, members: Name) -> np.ndarray:
+    """Return the number of the combination of every record, in the order of row_id."""
+    import numpy as np
+
+    found = work.warehouse.arrays("mask/member_values.sql", relation=work.relation, members=members, column="row_id")
+    return found["label"].astype(np.int64)[np.argsort(found["code"])]
 
 
 def _global(found: lattice.Found | None, ladders: list[Ladder]) -> _Solution | None:
@@ -195,8 +221,9 @@ def _accuracy(work: Work, table: _Table, found: _Solution, target: str) -> tuple
         raise ParameterError(
             f"{work.where}, target", "must be a column that is released as it is", repr(target), f"Give --keep {target}"
         )
-    members = _members(work, table)
-    labels = work.warehouse.arrays("mask/member_values.sql", relation=work.relation, members=members, column=column)
+    labels = work.warehouse.arrays(
+        "mask/member_values.sql", relation=work.relation, members=table.members, column=column
+    )
     label, value = labels["label"].astype(np.int64), labels["code"].astype(np.int64)
     values = int(value.max()) + 1
     overall = np.bincount(value, minlength=values).max() / len(value)
@@ -208,10 +235,6 @@ def _accuracy(work: Work, table: _Table, found: _Solution, target: str) -> tuple
     return float(np.maximum.reduceat(of.count, of.first).sum() / len(value)), float(overall)
 
 
-def _members(work: Work, table: _Table) -> Name:
-    return work.run("mask/cell_members.sql", "members", relation=work.relation, cells=table.cells, columns=table.key)
-
-
 def _take_levels(work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution) -> None:
     """Take the values of the chosen levels, the same for all records, and leave the suppressed ones out."""
     chosen = dict(zip(ladders, map(int, found.levels[0]), strict=True))
@@ -219,7 +242,7 @@ def _take_levels(work: Work, table: _Table, ladders: Mapping[Column, Ladder], fo
     if not found.kept.all():
         representatives = _load_chosen(work, found, {})
         work.outcome.only_grouped = work.run(
-            "replace/by_label.sql", "kept", groups=_members(work, table), representatives=representatives, columns=[]
+            "replace/by_label.sql", "kept", groups=table.members, representatives=representatives, columns=[]
         )
 
 
@@ -247,7 +270,7 @@ def _take_cells(work: Work, table: _Table, ladders: Mapping[Column, Ladder], fou
         "mask/chosen_levels.sql", "representatives", cells=table.cells, chosen=chosen, joined=joined, columns=columns
     )
     values = work.run(
-        "replace/by_label.sql", "values", groups=_members(work, table), representatives=representatives, columns=changed
+        "replace/by_label.sql", "values", groups=table.members, representatives=representatives, columns=changed
     )
     _declare(work, ladders, changed, values)
     if not found.kept.all():
