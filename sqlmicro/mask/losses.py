@@ -50,7 +50,7 @@ class _OfCells:
 
         found = np.zeros(len(nodes))
         for c, levels in enumerate(self.lost):
-            found += np.array([float(lost @ self.n) for lost in levels])[nodes[:, c]]
+            found += np.array([float((lost * self.n).sum()) for lost in levels])[nodes[:, c]]
         return np.round(found / self.whole, _DIGITS)
 
     def of(self, node: Node, group: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> float:
@@ -72,7 +72,7 @@ class _OfCells:
     def _total(self, found: np.ndarray, kept: np.ndarray) -> float:
         import numpy as np
 
-        return round(float(np.where(kept, found, self.suppressed) @ self.n) / self.whole, _DIGITS)
+        return round(float((np.where(kept, found, self.suppressed) * self.n).sum()) / self.whole, _DIGITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def loss_of(metric: Metric, combinations: Combinations, shares: list[list[np.nda
     bits = [[np.log2(np.bincount(codes, n)[codes]) for codes in levels] for levels in combinations.codes]
     suppressed = sum((np.log2(records) - levels[0] for levels in bits), np.zeros(len(n)))
     lost = [[level - levels[0] for level in levels] for levels in bits]
-    return _OfCells(n, lost, suppressed, float(suppressed @ n) or 1.0)
+    return _OfCells(n, lost, suppressed, float((suppressed * n).sum()) or 1.0)
 
 
 def discernibility(n: np.ndarray, group: np.ndarray, kept: np.ndarray) -> float:
