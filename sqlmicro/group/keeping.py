@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.guarantees.bounds import bound
-from sqlmicro.guarantees.rules import Rules
+from sqlmicro.guarantees.bounds import refuse_impossible
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled
 from sqlmicro.records import Keeper
@@ -38,7 +37,7 @@ def keeper(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> K
     if method.told("certified", settings):
         raise ParameterError(f"{work.where}, certify", "proves the loss of groups that only keep k", "guarantees")
     rules = read.rules(work, k)
-    _refuse_impossible(work, rules)
+    refuse_impossible(work, rules)
     effort = method.told("effort", settings) or "fast"
 
     def keep(X: np.ndarray, labels: np.ndarray, rows: np.ndarray, rng: np.random.Generator, tick: Tick) -> np.ndarray:
@@ -47,29 +46,3 @@ def keeper(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> K
         return found
 
     return keep
-
-
-def _refuse_impossible(work: Work, rules: Rules) -> None:
-    """Refuse what the whole table, or a stratum of it, cannot keep."""
-    import numpy as np
-
-    n = len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
-    strata = work.stratum_numbers(n)
-    sizes = np.bincount(strata)
-    whole = bound(rules, n)
-    if whole.infeasible:
-        raise InputError(work.where, "some groups must keep what was asked for", whole.infeasible, "Ask for less")
-    if len(sizes) > 1:
-        failed = [
-            found.infeasible
-            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
-            if len(rows) and (found := bound(rules.of(rows), len(rows))).infeasible
-        ]
-        if failed:
-            raise InputError(
-                work.where, "the groups of every stratum must keep what was asked for",
-                f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
-                "Ask for less, or use fewer or coarser --by columns",
-            )  # fmt: skip
-    if whole.size > rules.k:
-        work.note(whole.why)
