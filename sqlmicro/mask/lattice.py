@@ -54,6 +54,11 @@ class Combinations:
         return [len(levels) for levels in self.codes]
 
     @cached_property
+    def strata(self) -> int:
+        """The number of strata."""
+        return int(self.stratum.max(initial=0)) + 1
+
+    @cached_property
     def spans(self) -> list[list[int]]:
         """The number of classes of every column on every level."""
         return [[int(codes.max(initial=0)) + 1 for codes in levels] for levels in self.codes]
@@ -62,7 +67,7 @@ class Combinations:
         """Return the class of every combination, or of some of them, at a node, and the number of classes."""
 
         key = self.stratum if some is None else self.stratum[some]
-        span = int(self.stratum.max(initial=0)) + 1
+        span = self.strata
         for levels, spans, level in zip(self.codes, self.spans, node, strict=True):
             if spans[level] > 1:
                 if span > (1 << 62) // spans[level]:
@@ -75,7 +80,7 @@ class Combinations:
         """Return the class of every combination where each has its own levels (combinations, columns)."""
         import numpy as np
 
-        key, span = _numbered(self.stratum, int(self.stratum.max(initial=0)) + 1)
+        key, span = _numbered(self.stratum, self.strata)
         for c, own in enumerate(self.codes):
             coded = np.array(own)[levels[:, c], np.arange(len(levels))]
             for part in (levels[:, c] + 1, coded):

@@ -84,8 +84,7 @@ class _Rest:
     def __init__(self, combinations: Combinations, allowed: int) -> None:
         import numpy as np
 
-        self.strata = int(combinations.stratum.max(initial=0)) + 1
-        self.tally = combinations.tally.merged(combinations.stratum, self.strata)
+        self.tally = combinations.tally.merged(combinations.stratum, combinations.strata)
         sizes = self.tally.sizes
         self.may_go = (allowed * (sizes / sizes.sum()) + 1e-9).astype(np.int64)
         self.possible = bool(self.fine(self.tally).all())

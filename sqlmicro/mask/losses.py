@@ -81,12 +81,13 @@ class _OfSizes:
 
     n: np.ndarray
     spans: list[list[int]]
+    strata: int
     by_size: bool = True
 
     def bounds(self, nodes: np.ndarray) -> np.ndarray:
         import numpy as np
 
-        classes = np.ones(len(nodes))
+        classes = np.full(len(nodes), float(self.strata))
         for c, spans in enumerate(self.spans):
             classes *= np.array(spans)[nodes[:, c]]
         return 1.0 / np.minimum(classes, len(self.n))
@@ -119,7 +120,7 @@ def loss_of(metric: Metric, combinations: Combinations, shares: list[list[np.nda
     n = combinations.n.astype(float)
     records, columns = float(n.sum()), len(shares)
     if metric == "discernibility":
-        return _OfSizes(n, combinations.spans)
+        return _OfSizes(n, combinations.spans, combinations.strata)
     if metric == "loss":
         return _OfCells(n, shares, np.full(len(n), float(columns)), columns * records)
     bits = [[np.log2(np.bincount(codes, n)[codes]) for codes in levels] for levels in combinations.codes]
