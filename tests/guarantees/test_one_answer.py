@@ -1,4 +1,4 @@
-"""What a guarantee means is the same everywhere: kernels, histograms and the SELECTs of the audits agree on random groupings."""
+"""What a guarantee means is the same everywhere: kernels, histograms and audits agree on random groupings."""
 
 import os
 from dataclasses import replace
