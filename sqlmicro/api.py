@@ -53,6 +53,7 @@ from sqlmicro.system.reporting import Json, passed
 from sqlmicro.verbs import compare, described, warm_up
 from sqlmicro.verbs import report as reporting
 from sqlmicro.verbs.attack import AttackOptions, attack_values
+from sqlmicro.verbs.hierarchy import HierarchyOptions, hierarchy_values
 from sqlmicro.verbs.verb import MethodVerb, Verb
 
 _MOST_CLASSES_SHOWN = 20
@@ -329,6 +330,7 @@ def verbs() -> dict[str, Verb[Any]]:
         Verb("report", ReportOptions, reporting.report_values),
         Verb("run", JobFileOptions, run_values),
         Verb("init", InitOptions, init_values),
+        Verb("hierarchy", HierarchyOptions, hierarchy_values),
         Verb("explain", ExplainOptions, explain_values),
         Verb("schema", SchemaOptions, schema_values),
         Verb("methods", described.MethodsOptions, described.methods_values),

@@ -24,7 +24,7 @@ def rules(work: Work, k: int) -> Rules:
     import numpy as np
 
     asked = work.guaranteed
-    if asked is None or not asked.options.asked:
+    if asked is None or not work.guarantees.asked:
         return Rules(k)
     original = [replace(column, name=column.staged) for column in asked.sensitive]
     found = work.warehouse.arrays(

@@ -146,7 +146,7 @@ def generalize(
     if until_k is None:
         if request != Request(0):
             raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k")
-        if work.guaranteed is not None and work.guaranteed.options.asked:
+        if work.guarantees.asked:
             raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k")
         _to_levels(work, found, level, midpoint)
     else:

@@ -9,7 +9,15 @@ from collections.abc import Sequence
 from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.options.docstrings import sections
 from sqlmicro.reports.disclosure import class_steps
-from sqlmicro.reports.results import Compiled, MacrosReport, MethodReport, Methods, ParameterReport, RegisterReport
+from sqlmicro.reports.results import (
+    Compiled,
+    DraftedHierarchy,
+    MacrosReport,
+    MethodReport,
+    Methods,
+    ParameterReport,
+    RegisterReport,
+)
 
 _LABEL = 16
 _BAR = "#"
@@ -192,3 +200,17 @@ def _prose(description: str) -> list[str]:
     found = sections(description)
     text = f"{found['']}\n\n{found.get('Notes', '')}"
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def drafted_hierarchy(report: DraftedHierarchy) -> str:
+    """Return what was written, what is not in it, and what is to be done with it."""
+    lines = [
+        f"{report.file}: {report.values:,} values of {report.column} on {report.levels} levels ({report.kind}).",
+        "It has values of the column as they are. Only you can read it; keep it so, and read it before it is used.",
+    ]
+    if report.values_left_out:
+        lines.append(
+            f"{report.values_left_out:,} values of {report.records_left_out:,} records are too rare to be written. "
+            "generalize refuses a column with values that its hierarchy lacks: add --rare, or join them beforehand."
+        )
+    return "\n".join([*lines, f"To use it: sqlmicro generalize --hierarchy {report.column}={report.file}"])

@@ -8,9 +8,11 @@ from command import run
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.registry import methods
 
 INCOME = 'net "income"'
 QUASI = ["age", INCOME]
+QUICK = ("mdav", "single-axis", "secure-k-ward", "individual-ranking", "optimal-univariate")
 ILLNESS = ("flu", "cold", "asthma", "fracture")
 
 
@@ -142,6 +144,34 @@ def test_a_second_step_is_held_to_the_values_as_they_were_read(workbench, tmp_pa
     said = run("explain", job).stdout
     assert "at least k = 3 persons (patient)" in " ".join(said.split())
     assert "keeps min l = 2" in " ".join(said.split())
+
+
+KEEPING = [found for found in methods().values() if found.keeps_guarantees and found.stage == "group"]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [pytest.param(found, id=found.name, marks=() if found.name in QUICK else pytest.mark.slow) for found in KEEPING],
+)
+@pytest.mark.parametrize("nulls", ["suppress", "pattern"])
+def test_every_grouping_method_keeps_persons_l_and_t(workbench, method, nulls):
+    table = people(150, 8, visits=2, gaps=0.03)
+    table["number"] = ("INTEGER", list(range(150)))
+    table["age"][1][:12] = [None] * 12
+    release = workbench.release(
+        method.name, workbench.make(table), k=3, columns=QUASI, by=["ward"], nulls=nulls, keep=["number"],
+        person=["patient"], sensitive=["illness"], min_l=2, max_t=0.6, max_beta=9.0, drop=["cost"], seed="1",
+    )  # fmt: skip
+    patients, illness = table["patient"][1], table["illness"][1]
+    known = [[column] for column in QUASI] if method.promise == "column" else [[*QUASI, "ward"]]
+    assert release.rows == (138 if nulls == "suppress" else 150)
+    for quasi in known:
+        for numbers in classes(release, quasi, "number"):
+            found = [illness[number] for number in numbers]
+            assert len({patients[number] for number in numbers}) >= 3
+            assert len(set(found)) >= 2 and equal(found, illness) <= 0.6 + 1e-9
+            own, whole = Counter(found), Counter(illness)
+            assert all(own[v] / len(found) <= 10 * whole[v] / 150 + 1e-9 for v in own)
 
 
 def test_what_cannot_be_is_refused_before_anything_is_written(workbench):
