@@ -4,9 +4,9 @@
 -- returns: value, n; without the missing ones
 -- params: relation, column
 SELECT
-  CAST({{ column.name | ident }} AS VARCHAR) AS value,
+  CAST(r.{{ column | ident }} AS VARCHAR) AS value,
   count(*) AS n
-FROM {{ relation | ident }}
-WHERE {{ column.name | ident }} IS NOT NULL
-GROUP BY ALL
-ORDER BY ALL
+FROM {{ relation | ident }} AS r
+WHERE r.{{ column | ident }} IS NOT NULL
+GROUP BY r.{{ column | ident }}
+ORDER BY 1

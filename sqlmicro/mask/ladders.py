@@ -19,6 +19,7 @@ Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy"
 UNITS = {"date": ("week", "month", "quarter", "year"), "timestamp": ("hour", "day", "week", "month", "quarter", "year")}
 WRITTEN = "is written COLUMN=…"
 _TOP = "*"
+_TEXTS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp"}
 _RANGES = ("width", "breaks", "quantiles")
 
 
@@ -38,8 +39,8 @@ class Ladder:
 
     column: Column
     relation: Name
-    values: Name
-    """The distinct values of the column."""
+    texts: Name | None
+    """The distinct values of the column as text, where its levels are text."""
     height: int
     text: bool
     numeric: bool
@@ -92,9 +93,9 @@ def _other_argument(column: Column, kind: Kind, text: str, where: str, wrong: Pa
                 where, f"must be one of {', '.join(UNITS[family])}", f"something else for {column.name!r}"
             )
         return text
-    if family in ("date", "timestamp"):
-        raise ParameterError(where, "does not work on dates", column.name, f"Use --truncate {column.name}=month")
     if kind == "prefix":
+        if family in ("date", "timestamp"):
+            raise ParameterError(where, "does not work on dates", column.name, f"Use --truncate {column.name}=month")
         if not text.isdecimal():
             raise wrong
         return int(text)
@@ -192,7 +193,14 @@ def build(work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top
         levels.append(work.run("mask/one_class.sql", f"level_{column.staged}_top", values=values, label=label))
     rungs = [(f"l{i}", relation, f"level_{i}", f"code_{i}", f"share_{i}") for i, relation in enumerate(levels, 1)]
     relation = work.run("mask/ladder.sql", f"ladder_{column.staged}", values=values, rungs=rungs)
-    return Ladder(column, relation, values, len(levels), text=not numeric, numeric=numeric)
+    texts = None if numeric else _texts(work, column, values)
+    return Ladder(column, relation, texts, len(levels), text=not numeric, numeric=numeric)
+
+
+def _texts(work: Work, column: Column, values: Name) -> Name:
+    """Return the distinct values of a column as text: value, recoded. A view."""
+    kind = _TEXTS.get(column.family, "value")
+    return work.run(f"mask/{kind}_texts.sql", f"texts_{column.staged}", view=True, values=values)
 
 
 def _level(work: Work, values: Name, rule: Rule, number: int, midpoint: bool) -> Name:
@@ -233,8 +241,9 @@ def _of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
     staged = rule.column.staged
     hierarchy = work.load(table, f"hierarchy_{staged}", f"filled with the hierarchy of {rule.column.name}")
     levels = [(f"level_{i}", f"code_{i}", f"share_{i}") for i in range(1, len(names))]
+    texts = _texts(work, rule.column, values)
     relation = work.run(
-        "mask/hierarchy_ladder.sql", f"ladder_{staged}", values=values, hierarchy=hierarchy, levels=levels
+        "mask/hierarchy_ladder.sql", f"ladder_{staged}", texts=texts, hierarchy=hierarchy, levels=levels
     )
     lacking, total = work.warehouse.query(
         "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=relation
@@ -246,4 +255,4 @@ def _of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
             f"{lacking:,} of the {total:,} values of {rule.column.name!r} are not in it",
             "Add them to the file",
         )
-    return Ladder(rule.column, relation, values, len(levels), text=True, numeric=False)
+    return Ladder(rule.column, relation, texts, len(levels), text=True, numeric=False)

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
-_TEXTS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp"}
-
 
 @dataclass(frozen=True)
 class Request:
@@ -258,10 +256,8 @@ def _take_cells(work: Work, table: _Table, ladders: Mapping[Column, Ladder], fou
             continue
         levels = [(number, f"a{i}", f"level_{number}") for number in range(1, ladder.height + 1)]
         joined.append((ladder.relation, f"a{i}", column))
-        if ladder.text:
-            kind = _TEXTS.get(column.family, "value")
-            texts = work.run(f"mask/{kind}_texts.sql", f"texts_{column.staged}", values=ladder.values)
-            joined.append((texts, f"t{i}", column))
+        if ladder.texts is not None:
+            joined.append((ladder.texts, f"t{i}", column))
             levels.insert(0, (0, f"t{i}", "recoded"))
         else:
             levels.insert(0, (0, f"a{i}", "value"))

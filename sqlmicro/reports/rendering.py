@@ -35,7 +35,8 @@ RENDER: dict[type, Callable[[Any], str]] = {
     results.MacrosReport: text.macros, PurgeReport: erasure_text.purged, ResidueReport: erasure_text.residue,
     AttackReport: attack_text.attack, Facts: report_text.report, results.Draft: jobs_text.draft,
     results.Explanation: jobs_text.explanation, results.SchemaReport: jobs_text.schema,
-    results.DraftedHierarchy: text.drafted_hierarchy, CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: release_text.release,
+    results.DraftedHierarchy: text.drafted_hierarchy,
+    CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: release_text.release,
     Preview: preview_text.preview,
 }  # fmt: skip
 

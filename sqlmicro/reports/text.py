@@ -210,7 +210,7 @@ def drafted_hierarchy(report: DraftedHierarchy) -> str:
     ]
     if report.values_left_out:
         lines.append(
-            f"{report.values_left_out:,} values of {report.records_left_out:,} records are too rare to be written. "
+            f"Too rare to be written: {report.values_left_out:,} (values), {report.records_left_out:,} (records). "
             "generalize refuses a column with values that its hierarchy lacks: add --rare, or join them beforehand."
         )
     return "\n".join([*lines, f"To use it: sqlmicro generalize --hierarchy {report.column}={report.file}"])

@@ -246,30 +246,6 @@ class Verbs:
     ) -> Release:
         """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
 
-    def optimal_univariate(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        representative: Literal["mean", "median"] = ...,
-        person: Names = ...,
-        sensitive: Names = ...,
-        min_l: int | None = ...,
-        min_entropy_l: float | None = ...,
-        min_recursive_l: int | None = ...,
-        c: float = ...,
-        max_t: float | None = ...,
-        max_alpha: float | None = ...,
-        max_beta: float | None = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
-        identifier_ok: Names = ...,
-        region: str | None = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
-
     def mhm(
         self,
         table: Records,
@@ -318,6 +294,30 @@ class Verbs:
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records with less loss than any single heuristic: start groups, local search, annealing."""
+
+    def optimal_univariate(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        representative: Literal["mean", "median"] = ...,
+        person: Names = ...,
+        sensitive: Names = ...,
+        min_l: int | None = ...,
+        min_entropy_l: float | None = ...,
+        min_recursive_l: int | None = ...,
+        c: float = ...,
+        max_t: float | None = ...,
+        max_alpha: float | None = ...,
+        max_beta: float | None = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
 
     def recursive_k_ward(
         self,
@@ -535,6 +535,15 @@ class Verbs:
         metric: Literal["loss", "entropy", "discernibility"] = ...,
         local: bool = ...,
         target: str | None = ...,
+        person: Names = ...,
+        sensitive: Names = ...,
+        min_l: int | None = ...,
+        min_entropy_l: float | None = ...,
+        min_recursive_l: int | None = ...,
+        c: float = ...,
+        max_t: float | None = ...,
+        max_alpha: float | None = ...,
+        max_beta: float | None = ...,
         columns: Names = ...,
         by: Names = ...,
         identifier_ok: Names = ...,
@@ -549,6 +558,15 @@ class Verbs:
         *,
         k: int = ...,
         relaxed: bool = ...,
+        person: Names = ...,
+        sensitive: Names = ...,
+        min_l: int | None = ...,
+        min_entropy_l: float | None = ...,
+        min_recursive_l: int | None = ...,
+        c: float = ...,
+        max_t: float | None = ...,
+        max_alpha: float | None = ...,
+        max_beta: float | None = ...,
         columns: Names = ...,
         by: Names = ...,
         identifier_ok: Names = ...,

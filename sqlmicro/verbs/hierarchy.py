@@ -10,7 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -66,7 +67,8 @@ def hierarchy_values(options: HierarchyOptions, progress: Progress) -> DraftedHi
         source = find_source(warehouse, options.table, options)
         warehouse.seal()
         (column,) = pick(source.columns, [options.column], "--column")
-        found = warehouse.rows("load/value_counts.sql", relation=source.relation, column=column)
+        as_named = replace(column, staged=column.name)
+        found = warehouse.rows("load/value_counts.sql", relation=source.relation, column=as_named)
     counts = {str(value): int(n) for value, n in found}
     kind = options.kind or _kind(column, counts)
     rows = draft(counts, kind, _widths(options.width, kind), 1 if options.rare else options.k)
@@ -141,7 +143,7 @@ def _widths(given: tuple[str, ...], kind: Kind) -> list[float]:
     except ValueError:
         found = [0.0]
     fine = all(math.isfinite(width) and width > 0 for width in found) and all(
-        b > a and math.isclose(b / a, round(b / a)) for a, b in zip(found, found[1:], strict=False)
+        b > a and math.isclose(b / a, round(b / a)) for a, b in pairwise(found)
     )
     if not fine:
         raise ParameterError("hierarchy, width", "must be ascending numbers, each a multiple of the last", "others")

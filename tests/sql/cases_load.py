@@ -350,6 +350,14 @@ CASES = [
         ],
     ),
     Case(
+        "load/value_counts.sql",
+        given={"people": values('"net ""income"""', "(10)", "(20)", "(10)", "(NULL)")},
+        params={"relation": rel("people"), "column": col('net "income"', "INTEGER")},
+        returns=["value", "n"],
+        expect=[("10", 2), ("20", 1)],
+        ordered=True,
+    ),
+    Case(
         "load/value_matches.sql",
         given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '$.x', '12')")},
         params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")]},

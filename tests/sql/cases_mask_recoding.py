@@ -136,7 +136,7 @@ CASES = [
     Case(
         "mask/hierarchy_ladder.sql",
         given={
-            "values": values("value, n", "(1, 4)", "(2, 1)", "(9, 1)", "(NULL, 1)", "(7, 1)"),
+            "texts": values("value, recoded", "(1, '1')", "(2, '2')", "(9, '9')", "(NULL, NULL)", "(7, '7')"),
             "hierarchy": values(
                 "value, level_1, level_2",
                 "('1', 'a', '*')",
@@ -147,7 +147,7 @@ CASES = [
             ),
         },
         params={
-            "values": rel("values"),
+            "texts": rel("texts"),
             "hierarchy": rel("hierarchy"),
             "levels": [("level_1", "code_1", "share_1"), ("level_2", "code_2", "share_2")],
         },

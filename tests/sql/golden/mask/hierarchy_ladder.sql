@@ -1,8 +1,8 @@
 -- title: Every value with what a hierarchy makes of it on each level, numbered, and how much of the hierarchy that covers
 -- source: El Emam et al. (2009), granularity; Iyengar (2002): (leaves that share the level - 1) / (leaves - 1)
--- reads: values, hierarchy (value, a column per level; its row without a value says what becomes of a missing one)
+-- reads: texts (value, recoded: the value as text), hierarchy (value, a column per level; its row without a value says what becomes of a missing one)
 -- returns: value, found (whether the hierarchy has it), code_0, and per level: level_i, code_i, share_i
--- params: values, hierarchy, levels (level, code, share)
+-- params: texts, hierarchy, levels (level, code, share)
 WITH leaves AS (
   SELECT
     *
@@ -21,5 +21,5 @@ SELECT
   , h."level_2"
   , dense_rank() OVER (ORDER BY h."level_2" NULLS LAST) AS "code_2"
   , h."share_2"
-FROM "staging"."values" AS v
-LEFT JOIN leaves AS h ON h.value IS NOT DISTINCT FROM CAST(v.value AS VARCHAR)
+FROM "staging"."texts" AS v
+LEFT JOIN leaves AS h ON h.value IS NOT DISTINCT FROM v.recoded
