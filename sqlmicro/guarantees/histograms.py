@@ -73,7 +73,8 @@ class Histogram:
     @cached_property
     def shares(self) -> np.ndarray:
         """The share that the value of every pair has of its class."""
-        return self.count / self.sizes[self.label]
+        found: np.ndarray = self.count / self.sizes[self.label]
+        return found
 
     def merged(self, into: np.ndarray, classes: int) -> Histogram:
         """Return the histogram of the classes that the present ones become: `into` has the new class of each."""
@@ -109,7 +110,8 @@ def entropy(h: Histogram) -> np.ndarray:
     import numpy as np
 
     spread = np.bincount(h.label, h.count * np.log(h.count), minlength=h.classes)
-    return np.maximum(np.exp(np.log(h.sizes) - spread / h.sizes), 1.0)
+    found: np.ndarray = np.maximum(np.exp(np.log(h.sizes) - spread / h.sizes), 1.0)
+    return found
 
 
 def recursive(h: Histogram, c: float) -> np.ndarray:
@@ -141,7 +143,8 @@ def closeness(h: Histogram, shares: np.ndarray, *, ordered: bool) -> np.ndarray:
     high[last] = m
     place = np.clip(np.searchsorted(cumulated, level, side="right"), low, high)
     moved = (place - low) * level - (total[place] - total[low]) + (total[high] - total[place]) - (high - place) * level
-    return (np.bincount(h.label, moved, minlength=h.classes) + total[h.value[h.first]]) / max(m - 1, 1)
+    found: np.ndarray = (np.bincount(h.label, moved, minlength=h.classes) + total[h.value[h.first]]) / max(m - 1, 1)
+    return found
 
 
 def highest_share(h: Histogram) -> np.ndarray:
@@ -155,7 +158,8 @@ def highest_gain(h: Histogram, shares: np.ndarray) -> np.ndarray:
     """Return by how much the value that gains most is more frequent in every class than given: beta."""
     import numpy as np
 
-    return np.maximum.reduceat(h.shares / shares[h.value], h.first) - 1.0
+    found: np.ndarray = np.maximum.reduceat(h.shares / shares[h.value], h.first) - 1.0
+    return found
 
 
 def kept(one: Sensitive, h: Histogram) -> np.ndarray:

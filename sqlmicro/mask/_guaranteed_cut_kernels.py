@@ -115,7 +115,7 @@ def split(X, members, columns, k, strict):
 
 
 @njit(cache=True)
-def partition(X, order, starts, ends, labels, state, columns, k, strict, most):
+def partition(columns, X, order, starts, ends, labels, state, k, strict, most):
     """Take ranges of `order` from the stack, cut each or make it a group, until about `most` records were looked at.
 
     `state` has the height of the stack and the number of groups so far.

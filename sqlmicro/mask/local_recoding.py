@@ -91,7 +91,8 @@ class _Rest:
 
     def fine(self, tally: Tally) -> np.ndarray:
         """Tell which strata keep what is asked with the records that are left there, or may have them suppressed."""
-        return tally.kept() | (tally.sizes <= self.may_go)
+        found: np.ndarray = tally.kept() | (tally.sizes <= self.may_go)
+        return found
 
     def released(self, tally: Tally, fine: np.ndarray, stratum: np.ndarray) -> np.ndarray:
         """Return which of the classes that are fine are released: as many as the rest of their stratum can be without.
@@ -102,7 +103,7 @@ class _Rest:
 
         after = self.tally.without(tally, fine, stratum)
         stuck = ~self.fine(after)
-        taken = fine & ~stuck[stratum]
+        taken: np.ndarray = fine & ~stuck[stratum]
         rest = self.tally.without(tally, taken, stratum)
         doubtful = np.flatnonzero(fine & ~taken)
         for one in doubtful[np.argsort(-tally.sizes[doubtful], kind="stable")]:

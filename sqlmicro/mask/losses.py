@@ -18,8 +18,9 @@ _DIGITS = 12
 class Loss(Protocol):
     """What the nodes of a lattice lose; never more at a node than at one above it, where nothing is suppressed."""
 
-    by_size: bool
-    """Whether it is made of the sizes of the classes, so that a bound is known only of what was counted."""
+    @property
+    def by_size(self) -> bool:
+        """Whether it is made of the sizes of the classes: what a node counts is then a bound for those above it."""
 
     def bounds(self, nodes: np.ndarray) -> np.ndarray:
         """Return what every node (nodes, columns) loses at least."""
@@ -32,7 +33,7 @@ class Loss(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class _OfCells:
+class LossOfCells:
     """The sum over records and columns of what a released value loses.
 
     `lost` has, per column and level, what a record of every combination loses, and `suppressed` what it loses in all
@@ -46,6 +47,7 @@ class _OfCells:
     by_size: bool = False
 
     def bounds(self, nodes: np.ndarray) -> np.ndarray:
+        """Return what every node loses without suppression."""
         import numpy as np
 
         found = np.zeros(len(nodes))
@@ -54,6 +56,7 @@ class _OfCells:
         return np.round(found / self.whole, _DIGITS)
 
     def of(self, node: Node, group: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> float:
+        """Return what a node loses with the classes that are not kept suppressed."""
         import numpy as np
 
         found = np.zeros(len(self.n))
@@ -90,7 +93,8 @@ class _OfSizes:
         classes = np.full(len(nodes), float(self.strata))
         for c, spans in enumerate(self.spans):
             classes *= np.array(spans)[nodes[:, c]]
-        return 1.0 / np.minimum(classes, len(self.n))
+        found: np.ndarray = 1.0 / np.minimum(classes, len(self.n))
+        return found
 
     def of(self, node: Node, group: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> float:
         import numpy as np
@@ -115,18 +119,25 @@ def loss_of(metric: Metric, combinations: Combinations, shares: list[list[np.nda
     shares : list of list of ndarray of shape (combinations,)
         Per column and level the share of the column that the value of every combination covers.
     """
+    if metric == "discernibility":
+        return _OfSizes(combinations.n.astype(float), combinations.spans, combinations.strata)
+    return loss_of_cells(metric, combinations, shares)
+
+
+def loss_of_cells(
+    metric: Literal["loss", "entropy"], combinations: Combinations, shares: list[list[np.ndarray]]
+) -> LossOfCells:
+    """Return the loss by a metric that is a sum over records and columns; see `loss_of`."""
     import numpy as np
 
     n = combinations.n.astype(float)
     records, columns = float(n.sum()), len(shares)
-    if metric == "discernibility":
-        return _OfSizes(n, combinations.spans, combinations.strata)
     if metric == "loss":
-        return _OfCells(n, shares, np.full(len(n), float(columns)), columns * records)
+        return LossOfCells(n, shares, np.full(len(n), float(columns)), columns * records)
     bits = [[np.log2(np.bincount(codes, n)[codes]) for codes in levels] for levels in combinations.codes]
     suppressed = sum((np.log2(records) - levels[0] for levels in bits), np.zeros(len(n)))
     lost = [[level - levels[0] for level in levels] for levels in bits]
-    return _OfCells(n, lost, suppressed, float((suppressed * n).sum()) or 1.0)
+    return LossOfCells(n, lost, suppressed, float((suppressed * n).sum()) or 1.0)
 
 
 def discernibility(n: np.ndarray, group: np.ndarray, kept: np.ndarray) -> float:

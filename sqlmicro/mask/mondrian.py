@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.database.columns import Column
@@ -108,12 +109,11 @@ def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick) -> np.ndarr
     ends[0] = n
     state = np.array([1, 0], dtype=np.int64)
     if rules.only_k:
-        kernel, columns = late("sqlmicro.mask._mondrian_kernels", "partition"), ()
+        kernel = late("sqlmicro.mask._mondrian_kernels", "partition")
     else:
-        kernel = late("sqlmicro.mask._guaranteed_cut_kernels", "partition")
-        columns = (columns_of(rules, n),)
+        kernel = partial(late("sqlmicro.mask._guaranteed_cut_kernels", "partition"), columns_of(rules, n))
     while state[0]:
-        kernel(X, order, starts, ends, labels, state, *columns, rules.k, strict, _SLICE)
+        kernel(X, order, starts, ends, labels, state, rules.k, strict, _SLICE)
         tick(int(np.count_nonzero(labels >= 0)), n)
     return labels
 

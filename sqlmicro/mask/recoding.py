@@ -15,7 +15,7 @@ from sqlmicro.guarantees.rules import Rules
 from sqlmicro.mask import lattice, local_recoding
 from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.lattice import Combinations
-from sqlmicro.mask.losses import Metric, discernibility, loss_of
+from sqlmicro.mask.losses import Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -188,17 +188,14 @@ def _report(work: Work, table: _Table, found: _Solution, target: str | None) -> 
 
     combinations = table.combinations
     n, kept = combinations.n, found.kept
-    measured = {
-        metric: loss_of(metric, combinations, table.shares).mixed(found.levels, kept) for metric in ("loss", "entropy")
-    }
+    loss = loss_of_cells("loss", combinations, table.shares).mixed(found.levels, kept)
+    entropy = loss_of_cells("entropy", combinations, table.shares).mixed(found.levels, kept)
     classes = len(np.unique(found.group[kept]))
     work.note(found.how)
-    work.note(
-        f"granularity {1 - measured['loss']:.3f}, {classes:,} classes, {int(n[~kept].sum()):,} records suppressed"
-    )
+    work.note(f"granularity {1 - loss:.3f}, {classes:,} classes, {int(n[~kept].sum()):,} records suppressed")
     told = [
-        f"loss {measured['loss']:.4f}",
-        f"non-uniform entropy {measured['entropy']:.4f}",
+        f"loss {loss:.4f}",
+        f"non-uniform entropy {entropy:.4f}",
         f"discernibility {discernibility(n, found.group, kept):,.0f}",
     ]
     if target is not None:

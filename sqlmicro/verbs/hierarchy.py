@@ -8,7 +8,7 @@ import math
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -162,9 +162,9 @@ def _number(value: str) -> float:
     return found
 
 
-def _chosen_widths(numbers: Sequence[float] | object) -> list[float]:
+def _chosen_widths(numbers: Iterable[float]) -> list[float]:
     """Return widths that double, from some sixteen intervals to two."""
-    values = list(numbers)  # type: ignore[call-overload]
+    values = list(numbers)
     extent = max(values, default=1.0) - min(values, default=0.0) or 1.0
     rough = extent / _CLASSES
     power = 10.0 ** math.floor(math.log10(rough))
@@ -225,7 +225,7 @@ def _frequencies(counts: Mapping[str, int]) -> Levels:
     other = "other"
     while other in counts:
         other += "*"
-    kept = []
+    kept: list[int] = []
     while (kept[-1] if kept else len(ordered)) > 2 and len(kept) < _MOST_LEVELS:
         kept.append((kept[-1] if kept else len(ordered)) // 2)
     return lambda value: [value if rank[value] < most else other for most in kept]
