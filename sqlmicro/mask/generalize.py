@@ -92,7 +92,9 @@ def generalize(
     ] = "range",
     until_k: Annotated[
         int | None,
-        Param("Find the levels that lose least and at which every record occurs this often.", min=2, metavar="K"),
+        Param(
+            "Find the levels that lose least and at which every record occurs this often.", min=2, metavar="K", part="k"
+        ),
     ] = None,
     suppress_up_to: SuppressUpTo = 0.0,
     metric: Annotated[Metric, Param("With --until-k: what the loss is measured by.")] = "loss",

@@ -96,7 +96,7 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> No
             found = _local(local_recoding.recode(table.combinations, loss, allowed, progress.tick), table)
         else:
             found = _global(lattice.search(table.combinations, loss, allowed, progress.tick), list(ladders.values()))
-    if found is None:
+    if found is None or not found.kept.any():
         _refuse(work, table, strata=len(table.key) > len(ladders))
     _report(work, table, found, request.target)
     if request.local:
@@ -112,7 +112,7 @@ def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
     k = table.rules.k
     must = "keep what was asked for" if not table.rules.only_k else f"make every record occur {k} times"
     got = "none do: a stratum cannot" if not table.rules.only_k else "none do: a stratum has fewer"
-    infeasible = bound(table.rules, table.combinations.records).infeasible
+    infeasible = None if table.rules.only_k else bound(table.rules, table.combinations.records).infeasible
     raise InputError(
         work.where,
         f"some levels must {must}",
