@@ -89,6 +89,20 @@ class Histogram:
         value = np.concatenate([self.value, other.value[out]])
         return Histogram.of(label, value, self.classes, self.values, np.concatenate([self.count, -other.count[out]]))
 
+    def joined(self, one: int, others: np.ndarray) -> Histogram:
+        """Return the histogram of some other classes, each united with class `one`."""
+        import numpy as np
+
+        some = np.zeros(self.classes, dtype=bool)
+        some[others] = True
+        own, added = self.only(some), self.label == one
+        m = len(others)
+        return Histogram.of(
+            np.concatenate([own.label, np.repeat(np.arange(m), added.sum())]),
+            np.concatenate([own.value, np.tile(self.value[added], m)]),
+            m, self.values, np.concatenate([own.count, np.tile(self.count[added], m)]),
+        )  # fmt: skip
+
     def only(self, kept: np.ndarray) -> Histogram:
         """Return the histogram of some classes, numbered anew."""
         import numpy as np
@@ -182,6 +196,23 @@ def kept(one: Sensitive, h: Histogram) -> np.ndarray:
     return found
 
 
+def missed(one: Sensitive, h: Histogram) -> np.ndarray:
+    """Return what every class misses of what is asked of a sensitive column, in records; see `state.missing`."""
+    import numpy as np
+
+    found = np.maximum(one.l - distinct(h), 0.0)
+    if one.entropy_l > 1:
+        found += h.sizes * np.maximum(np.log(one.entropy_l) - np.log(entropy(h)), 0.0)
+    if one.recursive_l:
+        found += recursive(h, one.c) < one.recursive_l
+    if one.t < 1:
+        found += h.sizes * np.maximum(closeness(h, one.shares, ordered=one.ordered) - one.t, 0.0)
+    for most in (one.alpha, (1 + one.beta) * one.shares[h.value]):
+        over = np.maximum(h.count - most * h.sizes[h.label], 0.0)
+        found += np.bincount(h.label, over, minlength=h.classes)
+    return np.where(kept(one, h), 0.0, np.maximum(found, SLACK))
+
+
 @dataclass(frozen=True, eq=False)
 class Tally:
     """The classes of some records by what is asked of them: their sizes, their persons, their sensitive values.
@@ -234,6 +265,15 @@ class Tally:
             ),
         )
 
+    def joined(self, one: int, others: np.ndarray) -> Tally:
+        """Return the counts of some other classes, in ascending order, each united with class `one`."""
+        return Tally(
+            self.k,
+            self.sizes[others] + self.sizes[one],
+            None if self.persons is None else self.persons.joined(one, others),
+            tuple((rule, h.joined(one, others)) for rule, h in self.sensitive),
+        )
+
     def only(self, some: np.ndarray) -> Tally:
         """Return the counts of some classes, numbered anew."""
         return Tally(
@@ -265,6 +305,17 @@ class Tally:
         found = self.enough()
         for one, h in self.sensitive:
             found = found & kept(one, h)
+        return found
+
+    def missed(self) -> np.ndarray:
+        """Return what every class misses of all that is asked, in records; 0 where it keeps it."""
+        import numpy as np
+
+        found = np.maximum(self.k - self.sizes, 0.0)
+        if self.persons is not None:
+            found += np.maximum(self.k - distinct(self.persons), 0.0)
+        for one, h in self.sensitive:
+            found += missed(one, h)
         return found
 
     @property

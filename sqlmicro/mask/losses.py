@@ -67,10 +67,16 @@ class LossOfCells:
 
     def mixed(self, levels: np.ndarray, kept: np.ndarray) -> float:
         """Return what is lost where every combination has its own levels (combinations, columns), or is suppressed."""
+        return self._total(self.each(levels), kept)
+
+    def each(self, levels: np.ndarray) -> np.ndarray:
+        """Return what a record of every combination loses on its levels (combinations, columns)."""
         import numpy as np
 
-        rows = np.arange(len(self.n))
-        return self._total(sum(np.array(own)[levels[:, c], rows] for c, own in enumerate(self.lost)), kept)
+        rows, found = np.arange(len(self.n)), np.zeros(len(self.n))
+        for c, own in enumerate(self.lost):
+            found += np.array(own)[levels[:, c], rows]
+        return found
 
     def _total(self, found: np.ndarray, kept: np.ndarray) -> float:
         import numpy as np

@@ -179,7 +179,7 @@ def test_every_class_has_k_persons_and_keeps_what_was_asked_for(workbench: Any, 
 
 
 def test_how_well_the_classes_predict_a_column_is_told(workbench: Any) -> None:
-    # Classes of 3, 3 and 2: with the commonest value 3 + 2 + 1 of 9 are right, one is suppressed; x alone is right in 5.
+    # Classes of 3, 3 and 2: with the commonest value 3 + 2 + 1 of 9 are right, one is suppressed; x alone in 5.
     table = {
         "age": ("INTEGER", [1, 1, 1, 2, 2, 2, 3, 3, 9]),
         "pays": ("VARCHAR", ["x", "x", "x", "y", "y", "x", "x", None, "z"]),
