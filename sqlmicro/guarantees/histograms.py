@@ -210,7 +210,8 @@ def missed(one: Sensitive, h: Histogram) -> np.ndarray:
     for most in (one.alpha, (1 + one.beta) * one.shares[h.value]):
         over = np.maximum(h.count - most * h.sizes[h.label], 0.0)
         found += np.bincount(h.label, over, minlength=h.classes)
-    return np.where(kept(one, h), 0.0, np.maximum(found, SLACK))
+    misses: np.ndarray = np.where(kept(one, h), 0.0, np.maximum(found, SLACK))
+    return misses
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +312,7 @@ class Tally:
         """Return what every class misses of all that is asked, in records; 0 where it keeps it."""
         import numpy as np
 
-        found = np.maximum(self.k - self.sizes, 0.0)
+        found: np.ndarray = np.maximum(self.k - self.sizes, 0.0)
         if self.persons is not None:
             found += np.maximum(self.k - distinct(self.persons), 0.0)
         for one, h in self.sensitive:

@@ -15,7 +15,7 @@ from sqlmicro.guarantees.rules import Rules
 from sqlmicro.mask import lattice, local_recoding
 from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.lattice import Combinations
-from sqlmicro.mask.losses import Metric, discernibility, loss_of, loss_of_cells
+from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -73,11 +73,6 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> No
     InputError
         When no node keeps what is asked with so few records suppressed.
     """
-    if request.local and request.metric == "discernibility":
-        raise ParameterError(
-            f"{work.where}, metric", "--local goes by a loss that is known for every level", "discernibility",
-            "Use --metric loss or entropy",
-        )  # fmt: skip
     nodes = 1
     for ladder in ladders.values():
         nodes *= ladder.height + 1
@@ -89,12 +84,13 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> No
             "Give fewer levels, or fix a column by an earlier step",
         )
     table = _table(work, ladders, request.k)
-    loss = loss_of(request.metric, table.combinations, table.shares)
     allowed = int(request.suppress_up_to * table.combinations.records + 1e-9)
     with work.warehouse.progress.stage("search the lattice", nodes, "nodes") as progress:
         if request.local:
-            found = _local(local_recoding.recode(table.combinations, loss, allowed, progress.tick), table)
+            cells = _loss_of_levels(work, request.metric, table)
+            found = _local(local_recoding.recode(table.combinations, cells, allowed, progress.tick), table)
         else:
+            loss = loss_of(request.metric, table.combinations, table.shares)
             found = _global(lattice.search(table.combinations, loss, allowed, progress.tick), list(ladders.values()))
     if found is None or not found.kept.any():
         _refuse(work, table, strata=len(table.key) > len(ladders))
@@ -119,6 +115,16 @@ def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
         infeasible or (got if strata else "none do"),
         "Use a smaller --until-k, coarser --by columns, or a larger --suppress-up-to",
     )
+
+
+def _loss_of_levels(work: Work, metric: Metric, table: _Table) -> LossOfCells:
+    """Return a loss that is known for every level, whatever the classes become."""
+    if metric == "discernibility":
+        raise ParameterError(
+            f"{work.where}, metric", "--local goes by a loss that is known for every level", "discernibility",
+            "Use --metric loss or entropy",
+        )  # fmt: skip
+    return loss_of_cells(metric, table.combinations, table.shares)
 
 
 def _table(work: Work, ladders: Mapping[Column, Ladder], k: int) -> _Table:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from sqlmicro.audits import inputs, regression, runner
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.registry import audits
 from sqlmicro.audits.row import AuditRow
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
+from sqlmicro.options.guarantees import LIMITS
 from sqlmicro.pipeline import Run
 from sqlmicro.work import Claim
 
@@ -41,7 +41,7 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
     asked, quasi = claim.kept, names_of(claim.columns)
     options = AuditStep(
         quasi=quasi, sensitive=asked.sensitive, gates={**asked.limits}, settings={"c": asked.c},
-        measure=tuple(audit.name for audit in audits().values() if audit.gate in asked.limits),
+        measure=tuple(one.audit for one in LIMITS if one.option in asked.limits),
     )  # fmt: skip
     rows = measured(run, relation, options, _WHERE) if asked.limits else []
     if asked.person:

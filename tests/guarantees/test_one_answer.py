@@ -15,7 +15,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
-from sqlmicro.options.guarantees import GuaranteeOptions
+from sqlmicro.options.guarantees import LIMITS, GuaranteeOptions
 
 GROUPINGS = int(os.environ.get("GROUPINGS", "400"))
 """Groups that are compared for every guarantee; 5 000 by hand."""
@@ -110,9 +110,8 @@ def test_kernel_and_select_count_the_same_persons(grouped):
         assert (held == (counted >= k)).all(), k
 
 
-def test_every_limit_is_a_gate_of_an_audit():
-    gates = {found.gate for found in runner.audits().values()}
-    limits = GuaranteeOptions(
-        sensitive=("a",), min_l=2, min_entropy_l=2.0, min_recursive_l=2, max_t=0.1, max_alpha=0.5, max_beta=1.0
-    ).limits
-    assert set(limits) <= gates and len(limits) == len(AUDITS)
+def test_every_limit_is_the_gate_of_its_audit():
+    assert {one.option: one.audit for one in LIMITS} == {
+        found.gate: found.name for found in runner.audits().values() if found.gate in GuaranteeOptions.__annotations__
+    }
+    assert len(LIMITS) == len(AUDITS)

@@ -365,6 +365,7 @@ def test_one_job_masks_a_whole_table(tmp_path: Path, workbench: Any, monkeypatch
     assert np.corrcoef(found["income"], income)[0, 1] == pytest.approx(0.5, abs=0.07)
 
 
+@pytest.mark.slow
 def test_inputs_of_the_wrong_type(workbench: Any) -> None:
     db = workbench.make({"x": ("DOUBLE", [1.0, 2.0]), "t": ("TIMESTAMP", ["2020-01-01", "2020-01-02"])})
     for method, settings in (("pram", {"keep_probability": 0.5}), ("partial", {}), ("pseudonymise", {})):

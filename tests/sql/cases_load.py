@@ -375,21 +375,34 @@ CASES = [
         returns=["json", "other_characters"],
         expect=[(False, False)],
     ),
-    # Once for each pattern that it matches, and once for none.
+    # Each value counts for every pattern that it matches; those of one pattern are listed, another is only counted.
     Case(
         "load/pattern_matches.sql",
         given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'a1')", "(2, '$.x', '12')")},
-        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("a digit", "[0-9]"), ("digits", "^[0-9]+$")]},
-        returns=["place", "path", "pattern", "value"],
+        params={
+            "leaves": rel("leaves"),
+            "patterns": [("at", "@"), ("a digit", "[0-9]"), ("digits", "^[0-9]+$")],
+            "listed": ["a digit", "at"],
+            "most": 5,
+        },
+        returns=["place", "path", "pattern", "matched", "listed"],
         expect=[
-            (1, "", "", "a@b"),
-            (1, "", "at", "a@b"),
-            (1, "", "", "a1"),
-            (1, "", "a digit", "a1"),
-            (2, "$.x", "", "12"),
-            (2, "$.x", "a digit", "12"),
-            (2, "$.x", "digits", "12"),
+            (1, "", "", 2, None),
+            (1, "", "at", 1, ["a@b"]),
+            (1, "", "a digit", 1, ["a1"]),
+            (2, "$.x", "", 1, None),
+            (2, "$.x", "a digit", 1, ["12"]),
+            (2, "$.x", "digits", 1, None),
         ],
+    ),
+    # No more than asked for, here of three two.
+    Case(
+        "load/pattern_matches.sql",
+        given={"leaves": values("place, path, value", "(1, '', '1')", "(1, '', '2')", "(1, '', '3')")},
+        params={"leaves": rel("leaves"), "patterns": [("digits", "[0-9]")], "listed": ["digits"], "most": 2},
+        returns=["place", "path", "pattern", "matched", "listed"],
+        show="matched, len(listed)",
+        expect=[(3, None), (3, 2)],
     ),
     Case(
         "load/value_counts.sql",
@@ -398,37 +411,6 @@ CASES = [
         returns=["value", "n"],
         expect=[("10", 2), ("20", 1)],
         ordered=True,
-    ),
-    Case(
-        "load/value_matches.sql",
-        given={"matches": values("place, path, pattern", *["(1, '', '')"] * 2, "(1, '', 'at')", "(2, '$.x', '')")},
-        params={"matches": rel("matches")},
-        returns=["place", "path", "pattern", "matched"],
-        expect=[(1, "", "", 2), (1, "", "at", 1), (2, "$.x", "", 1)],
-    ),
-    Case(
-        "load/matching_values.sql",
-        given={
-            "matches": values(
-                "place, path, pattern, value",
-                "(1, '', '', 'a@b')",
-                "(1, '', 'at', 'a@b')",
-                "(2, '', 'digits', '12')",
-                "(2, '', 'whole', '12')",
-            )
-        },
-        params={"matches": rel("matches"), "patterns": ["at", "digits"], "most": 5},
-        returns=["place", "path", "pattern", "value"],
-        expect=[(1, "", "at", "a@b"), (2, "", "digits", "12")],
-    ),
-    # No more than asked for, here of three one.
-    Case(
-        "load/matching_values.sql",
-        given={"matches": values("place, path, pattern, value", *(f"(1, '', 'at', '{i}@')" for i in range(3)))},
-        params={"matches": rel("matches"), "patterns": ["at"], "most": 1},
-        returns=["place", "path", "pattern", "value"],
-        show="count(*)",
-        expect=[(1,)],
     ),
     Case(
         "load/records.sql",

@@ -115,6 +115,7 @@ def wrong(connection: duckdb.DuckDBPyConnection, case: Case) -> bool:
     return names != case.returns or not same_rows(case.expect, rows, case.ordered)
 
 
+@pytest.mark.slow
 def test_every_template_returns_its_rows_where_everything_is_shadowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

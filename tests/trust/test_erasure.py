@@ -328,6 +328,7 @@ def test_residue_tells_places_and_counts_and_no_values(anonymized: Path, tmp_pat
     assert "main.visits.who" in done.stdout and "CANARY" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_residue_finds_nothing_when_everything_was_replaced_and_purged(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     make(db, 6000)

@@ -373,6 +373,7 @@ def test_thousands_of_hostile_texts() -> None:
 
 PRINTED = re.compile(
     r"[\w.\[\]]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
+    r'|\w+ \| draw\("\w+", purpose="\w+"\)'
 )
 
 

@@ -323,6 +323,7 @@ into = "out"
 # The table of releases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["id BIGINT, source VARCHAR, k BIGINT", "a INTEGER"])
 def test_another_table_of_releases_is_told_in_words(db: str, columns: str) -> None:
     """That of an older version, or somebody else's: refused before the work, and by a report; nothing is lost."""
