@@ -42,6 +42,7 @@ _OWN: dict[str, Load] = {
     "report": lambda: late("sqlmicro.verbs.report", "ReportOptions", "report_values"),
     "run": _knowing_all(lambda: late("sqlmicro.verbs.job_file", "JobFileOptions", "run_values")),
     "init": lambda: late("sqlmicro.jobs.draft", "InitOptions", "init_values"),
+    "hierarchy": lambda: late("sqlmicro.verbs.hierarchy", "HierarchyOptions", "hierarchy_values"),
     "explain": lambda: late("sqlmicro.jobs.explain", "ExplainOptions", "explain_values"),
     "schema": _knowing_all(lambda: late("sqlmicro.verbs.schema", "SchemaOptions", "schema_values")),
     "methods": lambda: late("sqlmicro.verbs.described", "MethodsOptions", "methods_values"),

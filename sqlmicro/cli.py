@@ -82,7 +82,19 @@ def _annotation(parameter: Parameter) -> Any:
         flags = [f"{parameter.option}/--no-{parameter.option.removeprefix('--')}"]
     panel = _panels().get(parameter.name)
     shared |= {"envvar": param.env or None, "rich_help_panel": panel, "autocompletion": completer(parameter)}
+    if param.share:
+        shared |= {"parser": _share, "metavar": "SHARE"}
     return Annotated[kind, typer.Option(*flags, **shared)]
+
+
+def _share(text: str | float) -> float:
+    """Return a share that may be written as a percentage.
+
+    >>> _share("5%"), _share("0.05")
+    (0.05, 0.05)
+    """
+    percent = str(text).strip()
+    return float(percent.removesuffix("%")) / (100 if percent.endswith("%") else 1)
 
 
 def _default(parameter: Parameter) -> Any:

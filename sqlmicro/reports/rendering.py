@@ -24,6 +24,7 @@ RENDER: dict[str, Callable[[], Write]] = {
     "Draft": lambda: late("sqlmicro.reports.jobs_text", "draft"),
     "Explanation": lambda: late("sqlmicro.reports.jobs_text", "explanation"),
     "SchemaReport": lambda: late("sqlmicro.reports.jobs_text", "schema"),
+    "DraftedHierarchy": lambda: late("sqlmicro.reports.text", "drafted_hierarchy"),
     "CompareReport": lambda: late("sqlmicro.reports.compare_text", "compare"),
     "Compiled": lambda: late("sqlmicro.reports.text", "warmed_up"),
     "ReleaseReport": lambda: late("sqlmicro.reports.release_text", "release"),

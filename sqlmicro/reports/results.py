@@ -102,6 +102,20 @@ class Draft:
 
 
 @dataclass(frozen=True)
+class DraftedHierarchy:
+    """The hierarchy file that was drafted, and how many values and records of the column are not in it."""
+
+    table: str
+    column: str
+    kind: str
+    file: str
+    values: int
+    levels: int
+    values_left_out: int
+    records_left_out: int
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What a job file will do."""
 

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlmicro.options.docstrings import sections
-from sqlmicro.reports.results import Compiled, MacrosReport, MethodReport, Methods, ParameterReport, RegisterReport
+from sqlmicro.reports.results import (
+    Compiled,
+    DraftedHierarchy,
+    MacrosReport,
+    MethodReport,
+    Methods,
+    ParameterReport,
+    RegisterReport,
+)
 
 if TYPE_CHECKING:
     from sqlmicro.identifiers.scan import ProfileReport
@@ -165,3 +173,17 @@ def _prose(description: str) -> list[str]:
     found = sections(description)
     text = f"{found['']}\n\n{found.get('Notes', '')}"
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def drafted_hierarchy(report: DraftedHierarchy) -> str:
+    """Return what was written, what is not in it, and what is to be done with it."""
+    lines = [
+        f"{report.file}: {report.values:,} values of {report.column} on {report.levels} levels ({report.kind}).",
+        "It has values of the column as they are. Only you can read it; keep it so, and read it before it is used.",
+    ]
+    if report.values_left_out:
+        lines.append(
+            f"Too rare to be written: {report.values_left_out:,} (values), {report.records_left_out:,} (records). "
+            "generalize refuses a column with values that its hierarchy lacks: add --rare, or join them beforehand."
+        )
+    return "\n".join([*lines, f"To use it: sqlmicro generalize --hierarchy {report.column}={report.file}"])

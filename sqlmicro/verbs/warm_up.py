@@ -55,6 +55,7 @@ CALLS = (
     Call("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
     Call("mondrian"),
     Call("mondrian", (*_NUMBERS, *_CODES)),
+    Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),

@@ -405,6 +405,14 @@ CASES = [
         expect=[(3, None), (3, 2)],
     ),
     Case(
+        "load/value_counts.sql",
+        given={"people": values('"net ""income"""', "(10)", "(20)", "(10)", "(NULL)")},
+        params={"relation": rel("people"), "column": col('net "income"', "INTEGER")},
+        returns=["value", "n"],
+        expect=[("10", 2), ("20", 1)],
+        ordered=True,
+    ),
+    Case(
         "load/records.sql",
         given={"persons": values("id, name", "(1, 'a')", "(1, 'a')")},
         params={"relation": rel("persons")},

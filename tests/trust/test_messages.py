@@ -34,6 +34,7 @@ VERBS: dict[str, list[str]] = {
     "shuffle": ["--columns", "x", "--rest", "drop", "--dry-run"],
     "profile": [],
     "audit": ["--quasi", "x", "--min-k", "2"],
+    "hierarchy": ["draft", "--column", "x", "--to", "hierarchy.csv", "--kind", "dates"],
 }
 
 
