@@ -24,6 +24,22 @@ if TYPE_CHECKING:
 _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 
 
+@dataclass(frozen=True, kw_only=True)
+class InPopulation:
+    """What must hold of every class in the population it is taken from, by its weights or a table of everybody."""
+
+    weight: str | None = None
+    max_risk: float | None = None
+    population: str | None = None
+    min_k_map: int | None = None
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What is demanded, by the names of the gates."""
+        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a step promises of its columns: the audit before publishing holds it to this."""
@@ -33,6 +49,17 @@ class Claim:
     k: int
     kept: GuaranteeOptions = NO_GUARANTEE
     """What its classes keep besides k."""
+    in_population: InPopulation = InPopulation()
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What its classes keep besides k, by the names of the gates."""
+        return {**self.kept.limits, **self.in_population.limits}
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is demanded of its classes besides k."""
+        return self.kept.asked or bool(self.limits)
 
 
 @dataclass(frozen=True)

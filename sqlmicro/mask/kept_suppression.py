@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.errors import InputError
+from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.mask.suppression import MISSING, keys, search_columns
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.mask.suppression import Chosen, Plan
+    from sqlmicro.work import Work
 
 _WORK = 300_000  # classes that records are held to between two ticks: at most 0.5 s
 _TOGETHER = 128  # classes that are made between two ticks
@@ -46,6 +49,30 @@ class Demand:
             kernels = late("sqlmicro.mask._kept_suppression_kernels")
             found += kernels.all_risk_misses(np.bincount(label), np.bincount(label, self.weights[rows]), self.risk)
         return found
+
+
+def refuse_impossible(work: Work, demand: Demand, strata: np.ndarray) -> None:
+    """Refuse what not even all records of a stratum in one class keep: every union of classes keeps what they keep.
+
+    Raises
+    ------
+    InputError
+        Before any work is done.
+    """
+    import numpy as np
+
+    failed = np.flatnonzero(demand.misses(strata))
+    if not len(failed):
+        return
+    rows = np.flatnonzero(strata == failed[0])
+    why = bound(demand.rules.of(rows), len(rows)).infeasible or f"their risk is above {demand.risk:g}"
+    whole = int(strata.max()) == 0
+    raise InputError(
+        work.where,
+        f"all records of {'the table' if whole else 'a stratum'} in one class must keep what was asked for",
+        why if whole else f"{len(failed)} of {int(strata.max()) + 1} strata cannot; of the first: {why}",
+        "Ask for less" + ("" if whole else ", or use fewer or coarser --by columns"),
+    )
 
 
 @dataclass(eq=False)

@@ -35,12 +35,13 @@ def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[Audit
 
 def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
     """Audit what the classes of a staging relation keep besides k, as a step claims of its columns."""
-    asked, quasi = claim.kept, names_of(claim.columns)
+    asked, quasi, limits = claim.kept, names_of(claim.columns), claim.limits
     options = AuditStep(
-        quasi=quasi, sensitive=asked.sensitive, gates={**asked.limits}, settings={"c": asked.c},
-        measure=tuple(audit.name for audit in audits().values() if audit.gate in asked.limits),
+        quasi=quasi, sensitive=asked.sensitive, gates={**limits}, settings={"c": asked.c},
+        weight=claim.in_population.weight, population=claim.in_population.population,
+        measure=tuple(audit.name for audit in audits().values() if audit.gate in limits),
     )  # fmt: skip
-    rows = measured(run, relation, options, _WHERE) if asked.limits else []
+    rows = measured(run, relation, options, _WHERE) if limits else []
     if asked.person:
         options = AuditStep(quasi=quasi, measure=("k-anonymity",), gates={"min_k": claim.k})
         persons = run.warehouse.run("publish/with_persons.sql", f"{relation.table}_of_persons", view=True,
