@@ -202,6 +202,7 @@ class Method:
 
 _KERNEL_TEMPLATES = (
     "load/features.sql",
+    "load/guaranteed.sql",
     "load/stratum_numbers.sql",
     "replace/grouped.sql",
     "replace/group_means.sql",

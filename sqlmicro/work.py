@@ -144,6 +144,11 @@ class Work:
         self._source, self._prefix, self._rows = source, prefix, rows
         self._key, self._task, self._bound = key, task, 0
 
+    @property
+    def guarantees(self) -> GuaranteeOptions:
+        """What its classes must keep besides k."""
+        return self.guaranteed.options if self.guaranteed else NO_GUARANTEE
+
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""
         names = [column.name for column in (self.columns if columns is None else columns)]

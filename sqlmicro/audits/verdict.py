@@ -24,8 +24,9 @@ UNIQUE_AT_MOST = 0.05
 _COLOURS: dict[Status, str] = {"held": "green", "lowered": "amber", "broken": "red", "none": "grey"}
 _PASSED: dict[Status, bool | None] = {"held": True, "lowered": True, "broken": False, "none": None}
 _NAMES = 6
+_OF_KEYS = ("persons", "individual-risk", "k-map")
 _OF_CLASSES = (
-    "persons", "l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness", "alpha-k-anonymity",
+    *_OF_KEYS, "l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness", "alpha-k-anonymity",
     "beta-likeness",
 )  # fmt: skip
 
@@ -325,13 +326,13 @@ def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
 
 def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
     """Tell whether a check was demanded of the classes of the promise, and passed."""
-    classes = row.columns if row.check == "persons" else row.columns[:-1]
+    classes = row.columns if row.check in _OF_KEYS else row.columns[:-1]
     return row.check in _OF_CLASSES and row.threshold is not None and row.passed is True and set(classes) == set(quasi)
 
 
 def _clause(row: Check) -> str:
     """Return what a check of the classes found as a clause."""
-    of = "" if row.check == "persons" else f" of {row.columns[-1]}"
+    of = "" if row.check in _OF_KEYS else f" of {row.columns[-1]}"
     return f"{row.check}{of} {row.value:.3g} ({'at least' if row.at_least else 'at most'} {row.threshold:g})"
 
 

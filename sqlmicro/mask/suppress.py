@@ -11,7 +11,6 @@ from sqlmicro.errors import ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.mask.kept_suppression import Demand, KeptSuppression, refuse_impossible
 from sqlmicro.mask.suppression import Entries, class_sizes, keys, matches, own_value, wildcard
-from sqlmicro.options.guarantees import NO_GUARANTEE
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method
 from sqlmicro.work import Claim, InPopulation
@@ -101,7 +100,7 @@ def suppress(
     """
     population = _in_population(work, max_risk, weight, subsets, nulls_match)
     cost = _weights(work, importance)
-    if population.limits or (work.guaranteed and work.guaranteed.options.asked):
+    if population.limits or work.guarantees.asked:
         _keep(work, k, cost, population)
     else:
         _only_k(work, k, cost, subsets, nulls_match)
@@ -117,7 +116,7 @@ def _in_population(
     work: Work, max_risk: float | None, weight: str | None, subsets: int | None, nulls_match: str
 ) -> InPopulation:
     """Return what is asked of the population; refuse options that do not go together."""
-    asked = work.guaranteed.options if work.guaranteed else NO_GUARANTEE
+    asked = work.guarantees
     if (max_risk is None) != (weight is None):
         given, other = ("max_risk", "weight") if weight is None else ("weight", "max_risk")
         shown = "--" + other.replace("_", "-")

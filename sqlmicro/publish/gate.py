@@ -34,7 +34,10 @@ def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[Audit
 
 
 def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
-    """Audit what the classes of a staging relation keep besides k, as a step claims of its columns."""
+    """Audit what the classes of a staging relation keep besides k, as a step claims of its columns, or of each."""
+    if claim.promise == "column" and len(claim.columns) > 1:
+        alone = (replace(claim, columns=(column,)) for column in claim.columns)
+        return [row for one in alone for row in kept(run, relation, one)]
     asked, quasi, limits = claim.kept, names_of(claim.columns), claim.limits
     options = AuditStep(
         quasi=quasi, sensitive=asked.sensitive, gates={**limits}, settings={"c": asked.c},

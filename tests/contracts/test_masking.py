@@ -48,9 +48,7 @@ VARIANTS = [
     Variant("constant", {}, ("town", "age", "born"), nulls=False),
     Variant("generalize", {"width": ["income=500", "age=10"]}, bad="flag", quick=True),
     Variant("mondrian", {"k": 3}, ("income",)),
-    Variant(
-        "noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"
-    ),
+    Variant("noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),
     Variant("noise", {"kind": "correlated", "amount": 0.2}, random=True, bad="town", quick=True),
     Variant("noise", {"kind": "linear", "amount": 0.2}, random=True, bad="flag"),
     Variant("noise", {"kind": "nonlinear", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sqlmicro.errors import InputError
+from sqlmicro.group.consecutive_groups import optimal_groups
 from sqlmicro.group.k_ward import MOST_RECORDS, k_ward, ward_groups
-from sqlmicro.group.optimal_univariate import optimal_groups
 from sqlmicro.registry import silent
 
 
