@@ -323,6 +323,8 @@ class KeptSuppression:
         self.released[self._now.records(np.flatnonzero(self._now.misses > 0)), :p] = MISSING
         self._now = now = self._classes()
         short = np.flatnonzero(now.misses > 0)
+        if not len(short):
+            return
         strata = keys(now.released[:, p:])
         values = (now.released[:, :p] != MISSING) @ self._cost
         others = [np.flatnonzero((strata == strata[g]) & (now.misses == 0)) for g in short]
