@@ -308,7 +308,7 @@ def clusters(released, size, surplus, shown, chosen, cost, rare, others):
             elif seats[place, 0] >= 0:
                 lender[o] = seats[place, 1]
                 sums[lender[o], 2] += surplus[g]
-    return label, there, lender, sums[:found]
+    return label, there, lender, sums[:found].T
 
 
 @njit(cache=True)

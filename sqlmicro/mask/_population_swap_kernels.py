@@ -155,7 +155,7 @@ def _reach(s, i, target, push):
 
 @njit(cache=True)
 def mend(s, records, at, stop, push):
-    """Give these records allowed combinations where that takes one exchange each, or several; return how many were made.
+    """Give these records allowed combinations by one exchange each, or several; return how many were made.
 
     With `push` a partner may lose its own, if there is no other way.
     """

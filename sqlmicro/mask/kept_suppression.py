@@ -10,69 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.errors import InputError
-from sqlmicro.guarantees.bounds import bound
-from sqlmicro.guarantees.rules import Rules
-from sqlmicro.guarantees.state import columns_of, missing, state_of
+from sqlmicro.guarantees.state import columns_of, state_of
 from sqlmicro.mask.suppression import MISSING, keys, search_columns
 from sqlmicro.registry import Tick, late
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.mask.demand import Demand
     from sqlmicro.mask.suppression import Chosen, Plan
-    from sqlmicro.work import Work
 
 _WORK = 300_000  # classes that records are held to between two ticks: at most 0.5 s
 _TOGETHER = 128  # classes that are made between two ticks
 _PATTERNS = 256  # patterns of missing values in which a record looks for a class
 _ROUNDS = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Demand:
-    """What must hold of every class: rules, and the largest risk by the weights of the records."""
-
-    rules: Rules
-    weights: np.ndarray
-    """Of every record (n,); not read without a risk."""
-    risk: float = float("inf")
-
-    def misses(self, label: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """Return what every class of the records, or of some of them, misses, in records; 0 where all holds."""
-        import numpy as np
-
-        if rows is None:
-            rows = np.arange(len(label))
-        found = missing(label, self.rules.of(rows))
-        if self.risk < np.inf:
-            kernels = late("sqlmicro.mask._kept_suppression_kernels")
-            found += kernels.all_risk_misses(np.bincount(label), np.bincount(label, self.weights[rows]), self.risk)
-        return found
-
-
-def refuse_impossible(work: Work, demand: Demand, strata: np.ndarray) -> None:
-    """Refuse what not even all records of a stratum in one class keep: every union of classes keeps what they keep.
-
-    Raises
-    ------
-    InputError
-        Before any work is done.
-    """
-    import numpy as np
-
-    failed = np.flatnonzero(demand.misses(strata))
-    if not len(failed):
-        return
-    rows = np.flatnonzero(strata == failed[0])
-    why = bound(demand.rules.of(rows), len(rows)).infeasible or f"their risk is above {demand.risk:g}"
-    whole = int(strata.max()) == 0
-    raise InputError(
-        work.where,
-        f"all records of {'the table' if whole else 'a stratum'} in one class must keep what was asked for",
-        why if whole else f"{len(failed)} of {int(strata.max()) + 1} strata cannot; of the first: {why}",
-        "Ask for less" + ("" if whole else ", or use fewer or coarser --by columns"),
-    )
+_MADE, _FAILED = 1, 2
 
 
 @dataclass(eq=False)
@@ -159,11 +111,9 @@ class KeptSuppression:
         spare = np.where(now.misses > 0, 0, np.maximum(now.size - self._demand.rules.k, 0))
 
         def costs(chosen: Chosen) -> tuple[np.ndarray, int]:
-            label, there, _, sums = self._clusters(chosen, rare, others, spare)
-            cost = self._costs(chosen, label, there, sums, rare, others)
-            for m in self._known_to_fail(chosen, rare):
-                cost[label[m]] = np.inf
-            return cost[label], len(cost)
+            offer = self._offer(chosen, rare, others, spare)
+            offer.cost[offer.label[self._known_to_fail(chosen, rare)]] = np.inf
+            return offer.cost[offer.label], len(offer.cost)
 
         def act(plans: list[Plan], limit: float) -> bool:
             return self._make(plans, limit, spare)
@@ -174,24 +124,20 @@ class KeptSuppression:
         import numpy as np
 
         shown = np.delete(np.arange(self._codes.shape[1]), chosen)
-        now = self._now
-        return self._kernels.clusters(
-            now.released, now.size, spare, shown, np.array(chosen), self._cost, rare, others
-        )
+        released, size = self._now.released, self._now.size
+        return self._kernels.clusters(released, size, spare, shown, np.array(chosen), self._cost, rare, others)
 
-    def _costs(
-        self, chosen: Chosen, label: np.ndarray, there: np.ndarray, sums: np.ndarray, rare: np.ndarray, others: np.ndarray
-    ) -> np.ndarray:
-        """Return per cluster what a rescued record costs; infinite where there are too few to borrow."""
+    def _offer(self, chosen: Chosen, rare: np.ndarray, others: np.ndarray, spare: np.ndarray) -> _Offer:
+        """Return the classes that could be made by suppressing these columns, and what a rescued record costs."""
         import numpy as np
 
+        label, there, lender, (size, lost, able) = self._clusters(chosen, rare, others, spare)
         joined = np.concatenate([rare, others[there >= 0]])
         cluster = np.repeat(np.concatenate([label, there[there >= 0]]), self._now.size[joined])
         need = np.ceil(self._demand.misses(cluster, self._now.records(joined)) - 1e-9)
-        size, lost, spare = sums.T
-        cost: np.ndarray = (lost + need * self._cost[list(chosen)].sum()) / size
-        cost[need > spare] = np.inf
-        return cost
+        cost = (lost + need * self._cost[list(chosen)].sum()) / size
+        cost[need > able] = np.inf
+        return _Offer(chosen, rare, others, _Lists(label), _Lists(there), _Lists(lender), label, cost)
 
     def _known_to_fail(self, chosen: Chosen, rare: np.ndarray) -> list[int]:
         failed = self._failed.get(chosen)
@@ -204,48 +150,31 @@ class KeptSuppression:
         """Make the classes that cost less than `limit` per rescued record, or else the cheapest; return whether any."""
         import numpy as np
 
-        offers = []
-        for chosen, mine in plans:
-            rest = np.delete(np.arange(len(spare)), mine)
-            label, there, lender, sums = self._clusters(chosen, mine, rest, spare)
-            offers.append((chosen, mine, rest, label, there, lender, self._costs(chosen, label, there, sums, mine, rest)))
-        least = min(float(offer[-1].min()) for offer in offers)
+        everything = np.arange(len(spare))
+        offers = [self._offer(chosen, mine, np.delete(everything, mine), spare) for chosen, mine in plans]
+        least = min(float(offer.cost.min()) for offer in offers)
         if least == np.inf:
             return False
-        wanted = []
-        for chosen, mine, rest, label, there, lender, cost in offers:
-            accepted = np.flatnonzero((cost < limit) if least < limit else (cost == least))
-            for x in accepted[np.argsort(cost[accepted], kind="stable")].tolist():
-                wanted.append((cost[x], chosen, mine, rest, label, there, lender, x))
-        return self._unite(wanted)
-
-    def _unite(self, wanted: list[Any]) -> bool:
-        import numpy as np
-
-        own, pools, targets, first = [], [], [], []
-        by_offer: dict[int, Any] = {}
-        for _, chosen, mine, rest, label, there, lender, x in wanted:
-            sorted_ = by_offer.get(id(label))
-            if sorted_ is None:
-                sorted_ = by_offer[id(label)] = tuple(_Lists(values) for values in (label, there, lender))
-            joins = mine[sorted_[0].of(x)]
-            own.append(self._now.records(np.concatenate([joins, rest[sorted_[1].of(x)]])))
-            pools.append(self._now.records(rest[sorted_[2].of(x)]))
-            vector = self._now.released[joins[0]].copy()
-            vector[list(chosen)] = MISSING
-            targets.append(vector)
-            first.append((chosen, joins))
+        wanted: list[tuple[_Offer, int]] = []
+        for offer in offers:
+            accepted = np.flatnonzero((offer.cost < limit) if least < limit else (offer.cost == least))
+            wanted += [(offer, x) for x in accepted[np.argsort(offer.cost[accepted], kind="stable")].tolist()]
+        joins = [offer.rare[offer.joins.of(x)] for offer, x in wanted]
+        own, pools, targets = [], [], []
+        for (offer, x), some in zip(wanted, joins, strict=True):
+            own.append(self._now.records(np.concatenate([some, offer.others[offer.there.of(x)]])))
+            pools.append(self._now.records(offer.others[offer.lenders.of(x)]))
+            targets.append(self._now.released[some[0]].copy())
+            targets[-1][list(offer.chosen)] = MISSING
         made = self._carry_out(own, pools, np.array(targets))
-        for (chosen, joins), done in zip(first, made.tolist(), strict=True):
-            if done == 2:
-                keys_ = zip(
-                    self._now.order[self._now.starts[joins]].tolist(), self._now.size[joins].tolist(), strict=True
-                )
-                self._failed.setdefault(chosen, set()).update(keys_)
-        return bool((made == 1).any())
+        for at in np.flatnonzero(made == _FAILED).tolist():
+            first, size = self._now.order[self._now.starts[joins[at]]], self._now.size[joins[at]]
+            known = self._failed.setdefault(wanted[at][0].chosen, set())
+            known.update(zip(first.tolist(), size.tolist(), strict=True))
+        return bool((made == _MADE).any())
 
     def _carry_out(self, own: list[np.ndarray], pools: list[np.ndarray], targets: np.ndarray) -> np.ndarray:
-        """Make these classes, with what they need of their pools; return 1 for each that came about."""
+        """Make these classes, with what they need of their pools; say which came about."""
         import numpy as np
 
         state, search = self._state(len(own))
@@ -288,16 +217,16 @@ class KeptSuppression:
 
         def offer(chosen: Chosen, mine: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             """Return the cluster of each class, what a rescued record costs, and the class it joins."""
-            label, _, lender, sums = self._clusters(chosen, mine, others, now.size)
+            label, _, lender, (size, lost, _) = self._clusters(chosen, mine, others, now.size)
             able = np.flatnonzero(lender >= 0)
             able = able[np.lexsort((able, now.size[others[able]], lender[able]))]
             found, at = np.unique(lender[able], return_index=True)
-            smallest = np.full(len(sums), -1)
+            smallest = np.full(len(size), -1)
             smallest[found] = others[able[at]]
             joined = np.concatenate([mine, smallest[found]])
             cluster = np.repeat(np.concatenate([label, found]), now.size[joined])
             held = self._demand.misses(cluster, now.records(joined)) == 0
-            cost = (sums[:, 1] + self._cost[list(chosen)].sum() * now.size[smallest]) / sums[:, 0]
+            cost = (lost + self._cost[list(chosen)].sum() * now.size[smallest]) / size
             return label, np.where((smallest < 0) | ~held, np.inf, cost), smallest
 
         def costs(chosen: Chosen) -> tuple[np.ndarray, int]:
@@ -333,7 +262,7 @@ class KeptSuppression:
             [now.records(np.array([g])) for g in short], [now.records(some) for some in others], now.released[short]
         )
         for done, some in zip(made, others, strict=True):
-            if done != 1 and len(some):
+            if done != _MADE and len(some):
                 smallest = some[np.argmin((now.size * values)[some])]
                 self.released[now.records(np.array([smallest])), :p] = MISSING
 
@@ -377,6 +306,22 @@ class KeptSuppression:
         patterns = patterns[np.argsort(-times, kind="stable")[:_PATTERNS]]
         found: np.ndarray = patterns[np.argsort(~patterns @ self._cost, kind="stable")]
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Offer:
+    """Classes that could be made by suppressing some columns: what joins each, what is there, whom it may borrow of."""
+
+    chosen: Chosen
+    rare: np.ndarray
+    others: np.ndarray
+    joins: _Lists
+    there: _Lists
+    lenders: _Lists
+    label: np.ndarray
+    """The class that each of `rare` joins."""
+    cost: np.ndarray
+    """What a rescued record costs in every class; infinite where there are too few to borrow."""
 
 
 class _Lists:

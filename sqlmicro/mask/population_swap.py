@@ -58,7 +58,8 @@ class Sought:
         mine, theirs = self.strata
         found = []
         for c in range(self.rank.shape[1]):
-            both = keys(np.array([np.concatenate([mine, theirs]), np.concatenate([self.codes[:, c], self.allowed[:, c]])]).T)
+            values = np.concatenate([self.codes[:, c], self.allowed[:, c]])
+            both = keys(np.array([np.concatenate([mine, theirs]), values]).T)
             found.append(int((~np.isin(both[: len(mine)], both[len(mine) :])).sum()))
         return found
 
@@ -155,10 +156,9 @@ def keep_k_map(work: Work, least: int, population: str) -> None:
         if (own != np.arange(len(own))).any():
             table = pa.table({"row_id": row_id, "source": row_id[own]})
             sources = work.load(table, f"sources_{column.staged}", "filled by swap")
-            work.replace(
-                column,
-                work.run("mask/exchanged.sql", f"exchanged_{column.staged}", relation=swapped, sources=sources, column=column),
-            )
+            into = f"exchanged_{column.staged}"
+            values = work.run("mask/exchanged.sql", into, relation=swapped, sources=sources, column=column)
+            work.replace(column, values)
     work.note(
         f"{before:,} records had a combination with fewer than {least} members of the population: {made:,} further "
         "exchanges of single values"
@@ -177,9 +177,7 @@ def _swapped(work: Work, columns: list[Column]) -> Name:
     return work.run("replace/released.sql", "swapped", relation=work.relation, columns=found, joined=joined)
 
 
-def _read(
-    work: Work, columns: list[Column], swapped: Name, population: str, least: int
-) -> tuple[Sought, np.ndarray]:
+def _read(work: Work, columns: list[Column], swapped: Name, population: str, least: int) -> tuple[Sought, np.ndarray]:
     """Read the records, and the combinations of the population, as the audit of k-map compares them."""
     import numpy as np
 

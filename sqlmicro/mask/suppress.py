@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.audits.audited import ARITHMETIC
 from sqlmicro.database.columns import Column, numbers_by_column
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.mask.kept_suppression import Demand, KeptSuppression, refuse_impossible
+from sqlmicro.mask.demand import Demand, refuse_impossible
+from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.suppression import Entries, class_sizes, keys, matches, own_value, wildcard
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method
@@ -124,10 +125,11 @@ def _in_population(
     if max_risk is not None and asked.person:
         raise ParameterError(f"{work.where}, max_risk", "is the risk of a record, not of a person", "--person")
     if max_risk is not None or asked.asked:
-        for name, value in (("subsets", subsets), ("nulls_match", None if nulls_match == "own-value" else nulls_match)):
-            if value is not None:
-                must = "does not go with guarantees: they hold of classes over all columns, a missing value being a value"
-                raise ParameterError(f"{work.where}, {name}", must, str(value))
+        must = "does not go with guarantees, which hold of classes over all columns, NULL being a value"
+        if subsets is not None:
+            raise ParameterError(f"{work.where}, subsets", must, str(subsets))
+        if nulls_match != "own-value":
+            raise ParameterError(f"{work.where}, nulls_match", must, nulls_match)
     return InPopulation(weight=weight, max_risk=max_risk)
 
 
@@ -163,6 +165,9 @@ def _keep(work: Work, k: int, cost: np.ndarray, population: InPopulation) -> Non
     n = len(codes)
     _refuse_few(work, codes[:, p:], np.ones(n, dtype=np.int64), k)
     heavy = found["weight"].astype(float) if weights else np.zeros(n)
+    if (heavy < 0).any():
+        got = f"{int((heavy < 0).sum()):,} below 0"
+        raise InputError(f"{work.where}, weight", "says for how many members of the population a record stands", got)
     demand = Demand(read.rules(work, k), heavy, np.inf if population.max_risk is None else population.max_risk)
     refuse_impossible(work, demand, keys(codes[:, p:]))
     with work.warehouse.progress.kernel("suppress", n) as progress:

@@ -246,30 +246,6 @@ class Verbs:
     ) -> Release:
         """Group records as MDAV⁺ does, and let a group take further ones while that costs less than a group of their own."""
 
-    def optimal_univariate(
-        self,
-        table: Records,
-        *,
-        k: int = ...,
-        representative: Literal["mean", "median"] = ...,
-        person: Names = ...,
-        sensitive: Names = ...,
-        min_l: int | None = ...,
-        min_entropy_l: float | None = ...,
-        min_recursive_l: int | None = ...,
-        c: float = ...,
-        max_t: float | None = ...,
-        max_alpha: float | None = ...,
-        max_beta: float | None = ...,
-        columns: Names = ...,
-        by: Names = ...,
-        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
-        identifier_ok: Names = ...,
-        region: str | None = ...,
-        **shared: Unpack[Shared],
-    ) -> Release:
-        """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
-
     def mhm(
         self,
         table: Records,
@@ -318,6 +294,30 @@ class Verbs:
         **shared: Unpack[Vectors],
     ) -> Release:
         """Group records with less loss than any single heuristic: start groups, local search, annealing."""
+
+    def optimal_univariate(
+        self,
+        table: Records,
+        *,
+        k: int = ...,
+        representative: Literal["mean", "median"] = ...,
+        person: Names = ...,
+        sensitive: Names = ...,
+        min_l: int | None = ...,
+        min_entropy_l: float | None = ...,
+        min_recursive_l: int | None = ...,
+        c: float = ...,
+        max_t: float | None = ...,
+        max_alpha: float | None = ...,
+        max_beta: float | None = ...,
+        columns: Names = ...,
+        by: Names = ...,
+        nulls: Literal["error", "keep", "suppress", "pattern"] | None = ...,
+        identifier_ok: Names = ...,
+        region: str | None = ...,
+        **shared: Unpack[Shared],
+    ) -> Release:
+        """Group each column on its own so that no other groups of at least k lose less, and replace by mean or median."""
 
     def recursive_k_ward(
         self,
@@ -645,6 +645,17 @@ class Verbs:
         importance: Names = ...,
         subsets: int | None = ...,
         nulls_match: Literal["own-value", "wildcard"] = ...,
+        max_risk: float | None = ...,
+        weight: str | None = ...,
+        person: Names = ...,
+        sensitive: Names = ...,
+        min_l: int | None = ...,
+        min_entropy_l: float | None = ...,
+        min_recursive_l: int | None = ...,
+        c: float = ...,
+        max_t: float | None = ...,
+        max_alpha: float | None = ...,
+        max_beta: float | None = ...,
         columns: Names = ...,
         by: Names = ...,
         identifier_ok: Names = ...,
@@ -660,6 +671,8 @@ class Verbs:
         kind: Literal["rank", "data"] = ...,
         percent: float | None = ...,
         rate: float | None = ...,
+        min_k_map: int | None = ...,
+        population: Records | None = ...,
         columns: Names = ...,
         by: Names = ...,
         identifier_ok: Names = ...,
