@@ -12,7 +12,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
+from sqlmicro.options.guarantees import NO_GUARANTEE, NO_POPULATION, GuaranteeOptions, InPopulation
 from sqlmicro.registry import Promise, Tick
 
 if TYPE_CHECKING:
@@ -24,22 +24,6 @@ if TYPE_CHECKING:
 _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 
 
-@dataclass(frozen=True, kw_only=True)
-class InPopulation:
-    """What must hold of every class in the population it is taken from, by its weights or a table of everybody."""
-
-    weight: str | None = None
-    max_risk: float | None = None
-    population: str | None = None
-    min_k_map: int | None = None
-
-    @property
-    def limits(self) -> dict[str, float]:
-        """What is demanded, by the names of the gates."""
-        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map}
-        return {name: limit for name, limit in found.items() if limit is not None}
-
-
 @dataclass(frozen=True)
 class Claim:
     """What a step promises of its columns: the audit before publishing holds it to this."""
@@ -49,7 +33,7 @@ class Claim:
     k: int
     kept: GuaranteeOptions = NO_GUARANTEE
     """What its classes keep besides k."""
-    in_population: InPopulation = InPopulation()
+    in_population: InPopulation = NO_POPULATION
 
     @property
     def limits(self) -> dict[str, float]:

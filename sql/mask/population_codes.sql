@@ -2,7 +2,7 @@
 -- source: Sweeney (2002): k-map
 -- reads: records (by canonical bytes, with row_id), population (combinations, with size)
 -- returns: in the order of row_id, which is -1 for a combination of the population: row_id, a number from 0 per column
--- params: records, population, columns, least (members of the population)
+-- params: records, population, columns, k (members of the population)
 WITH together AS (
   SELECT
     row_id
@@ -17,7 +17,7 @@ WITH together AS (
     , {{ column | ident }}
   {% endfor %}
   FROM {{ population | ident }}
-  WHERE size >= {{ least }}
+  WHERE size >= {{ k }}
 )
 SELECT
   row_id

@@ -191,7 +191,7 @@ def _read(work: Work, columns: list[Column], swapped: Name, population: str, lea
     )  # fmt: skip
     found = work.warehouse.arrays(
         "mask/population_codes.sql", records=audited.records, population=audited.population_cells, columns=columns,
-        least=least,
+        k=least,
     )  # fmt: skip
     codes = np.array([found[column.staged] for column in columns], dtype=np.int64).T
     own = found["row_id"] >= 0

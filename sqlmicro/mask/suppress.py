@@ -12,9 +12,10 @@ from sqlmicro.guarantees import read
 from sqlmicro.mask.demand import Demand, refuse_impossible
 from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.suppression import Entries, class_sizes, keys, matches, own_value, wildcard
+from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method
-from sqlmicro.work import Claim, InPopulation
+from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask.population_swap import keep_k_map
+from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
-from sqlmicro.work import Claim, InPopulation, Stream
+from sqlmicro.work import Claim, Stream
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
