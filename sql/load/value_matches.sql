@@ -1,15 +1,8 @@
 -- title: How many of the sampled values match each pattern
 -- source: sqlmicro
--- reads: leaves (place, path, value)
+-- reads: matches (place, path, pattern)
 -- returns: place, path, pattern (its name; '' for all values), matched
--- params: leaves, patterns (a name and a regular expression each)
-SELECT place, path, '' AS pattern, count(*) AS matched
-FROM {{ leaves | ident }}
-GROUP BY place, path
-{% for name, expression in patterns %}
-UNION ALL
-SELECT place, path, {{ name | lit }} AS pattern, count(*) AS matched
-FROM {{ leaves | ident }}
-WHERE regexp_matches(value, {{ expression | lit }})
-GROUP BY place, path
-{% endfor %}
+-- params: matches
+SELECT place, path, pattern, count(*) AS matched
+FROM {{ matches | ident }}
+GROUP BY place, path, pattern

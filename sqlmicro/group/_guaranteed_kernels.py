@@ -39,6 +39,50 @@ def _relocate_cost(state, i, a, b):
 
 
 @njit(cache=True)
+def _best_exchange(state, columns, k, i, b, z, best, price, strict, weight):
+    """Return the cost of the best exchange of record i with a member of group b, the member, and the work done.
+
+    The members looked at are those from place z on; only costs below `best` count, and -1 is no member.
+    """
+    X, a, size_b, found, work = state.X, state.label[i], state.size[b], -1, 0
+    p, now, shares = X.shape[1], state.missed[a] + state.missed[b], 1.0 / state.size[a] + 1.0 / size_b
+    for j in range(p):
+        weight[j] = 2.0 * (state.sums[a, j] / state.size[a] - state.sums[b, j] / size_b)
+    for _ in range(min(size_b, _LOOKED_AT)):
+        o = state.member[state.start[b] + z]
+        z = z + 1 if z + 1 < size_b else 0
+        along, across = 0.0, 0.0
+        for j in range(p):
+            difference = X[o, j] - X[i, j]
+            across += difference * difference
+            along += difference * weight[j]
+        cost = -along - across * shares
+        work += p
+        if cost - price * now < best:
+            after = misses(state, columns, k, a, -1, i, o)
+            work += state.size[a]
+            if (not strict or after <= now) and cost + price * (after - now) < best:
+                after += misses(state, columns, k, b, -1, o, i)
+                work += size_b
+                if (not strict or after <= now) and cost + price * (after - now) < best:
+                    best, found = cost + price * (after - now), o
+    return best, found, work
+
+
+@njit(cache=True)
+def _move(state, columns, k, i, b, other):
+    """Move record i to group b, and the record `other` of it, unless -1, to that of i."""
+    a = state.label[i]
+    take(state, columns, i)
+    if other >= 0:
+        take(state, columns, other)
+        put(state, columns, other, a)
+    put(state, columns, i, b)
+    settle(state, columns, k, a)
+    settle(state, columns, k, b)
+
+
+@njit(cache=True)
 def search(state, columns, k, near, first, stop, bits, proposals, temperature, price, strict, work):
     """Propose moves of records [first, stop): to another group, or the best exchange with one of its members.
 
@@ -50,9 +94,8 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
     tuple
         Proposals made before `work` was done, and how many led to a move.
     """
-    X, label, sums, p = state.X, state.label, state.sums, state.X.shape[1]
-    random, moves, made = bits[0], 0, 0
-    weight = np.empty(p)
+    label, random, moves, made = state.label, bits[0], 0, 0
+    weight = np.empty(state.X.shape[1])
     while made < proposals and work > 0:
         made += 1
         random = _random(random)
@@ -64,51 +107,21 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
         if a == b:
             continue
         random = _random(random)
-        allowed = -temperature * np.log(_uniform(random)) if temperature > 0 else -1e-12
-        size_a, size_b = state.size[a], state.size[b]
-        now = state.missed[a] + state.missed[b]
-        best, found = allowed, -2
+        best = -temperature * np.log(_uniform(random)) if temperature > 0 else -1e-12
+        now, relocated = state.missed[a] + state.missed[b], False
         cost = _relocate_cost(state, i, a, b)
-        work -= 4 * p
-        if cost < best + price * now:
+        work -= 4 * len(weight)
+        if cost - price * now < best:
             after = misses(state, columns, k, a, -1, i, -1) + misses(state, columns, k, b, -1, -1, i)
-            work -= size_a + size_b
+            work -= state.size[a] + state.size[b]
             if (not strict or after <= now) and cost + price * (after - now) < best:
-                best, found = cost + price * (after - now), -1
-        for j in range(p):
-            weight[j] = sums[a, j] / size_a - sums[b, j] / size_b
-        shares = 1.0 / size_a + 1.0 / size_b
-        looked = min(size_b, _LOOKED_AT)
-        z = _below(random & _LOW, size_b) if looked < size_b else 0
-        work -= p * looked
-        for _ in range(looked):
-            o = state.member[state.start[b] + z]
-            z = z + 1 if z + 1 < size_b else 0
-            along, across = 0.0, 0.0
-            for j in range(p):
-                difference = X[o, j] - X[i, j]
-                across += difference * difference
-                along += difference * weight[j]
-            cost = -2.0 * along - across * shares
-            if cost < best + price * now:
-                after = misses(state, columns, k, a, -1, i, o)
-                work -= size_a
-                if (strict and after > now) or cost + price * (after - now) >= best:
-                    continue
-                after += misses(state, columns, k, b, -1, o, i)
-                work -= size_b
-                if (not strict or after <= now) and cost + price * (after - now) < best:
-                    best, found = cost + price * (after - now), o
-        if found == -2:
-            continue
-        take(state, columns, i)
-        if found >= 0:
-            take(state, columns, found)
-            put(state, columns, found, a)
-        put(state, columns, i, b)
-        settle(state, columns, k, a)
-        settle(state, columns, k, b)
-        moves += 1
+                best, relocated = cost + price * (after - now), True
+        z = _below(random & _LOW, state.size[b]) if state.size[b] > _LOOKED_AT else 0
+        _, found, done = _best_exchange(state, columns, k, i, b, z, best, price, strict, weight)
+        work -= done
+        if relocated or found >= 0:
+            _move(state, columns, k, i, b, found)
+            moves += 1
     bits[0] = random
     return made, moves
 

@@ -174,6 +174,31 @@ def test_every_grouping_method_keeps_persons_l_and_t(workbench, method, nulls):
             assert all(own[v] / len(found) <= 10 * whole[v] / 150 + 1e-9 for v in own)
 
 
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
+def test_safe_lets_records_change_seats(workbench, seed):
+    draw = random.Random(seed)
+    n = 400
+    table = people(n, seed, visits=2, gaps=0.02)
+    table["band"] = ("VARCHAR", [draw.choice(["young", "old"]) for _ in range(n)])
+    table["town"] = ("VARCHAR", [draw.choice("xyz") for _ in range(n)])
+    table["number"] = ("INTEGER", list(range(n)))
+    db, quasi = workbench.make(table), ["band", "town", "ward"]
+    common = {"columns": ["band", "town"], "by": ["ward"], "k": 4, "keep": ["number"], "drop": ["age", INCOME, "cost"]}
+    limits = {"person": ["patient"], "sensitive": ["illness"], "min_l": 3, "max_t": 0.3}
+    without = {**common, "drop": [*common["drop"], "patient", "illness"]}
+    plain = workbench.release("safe", db, seed="1", **without)
+    release = workbench.release("safe", db, seed="1", **{**common, **limits})
+    # The file is the same: who sits where has changed.
+    assert Counter(release.records(quasi)) == Counter(plain.records(quasi))
+    patients, illness = table["patient"][1], table["illness"][1]
+    for numbers in classes(release, quasi, "number"):
+        found = [illness[number] for number in numbers]
+        assert len({patients[number] for number in numbers}) >= 4
+        assert len(set(found)) >= 3 and equal(found, illness) <= 0.3 + 1e-9
+    for number, ward in release.records(["number", "ward"]):
+        assert table["ward"][1][number] == ward
+
+
 def test_what_cannot_be_is_refused_before_anything_is_written(workbench):
     db = workbench.make(people(60, 6, visits=20))
     common = {"db": db, "k": 3, "columns": QUASI, "rest": "drop"}

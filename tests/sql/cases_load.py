@@ -296,6 +296,7 @@ CASES = [
                 'name, "net ""income""", tags',
                 "(' a@b.de ', 5.0::DOUBLE, [1, 2])",
                 "('a@b.de', 5.5, NULL)",
+                "(' \t', 5.5, NULL)",
                 "(NULL, 5.5, [1, 2])",
             )
         },
@@ -349,19 +350,77 @@ CASES = [
             (2, "", "plain"),
         ],
     ),
+    # What may be JSON, and what is not ASCII: the smallest character that is not is U+0080.
+    *(
+        Case(
+            "load/sampled_forms.sql",
+            given={"sampled": values("value", "('ab~')", *given)},
+            params={"sampled": rel("sampled")},
+            returns=["json", "other_characters"],
+            expect=[expect],
+        )
+        for given, expect in (
+            (("('{}')",), (True, False)),
+            (("('[1]')", "('a[1]')"), (True, False)),
+            (("('a{')", "('é')"), (False, True)),
+            (("(chr(128))",), (False, True)),
+            (("('東京')", "('[')"), (True, True)),
+            ((), (False, False)),
+        )
+    ),
+    Case(
+        "load/sampled_forms.sql",
+        given={"sampled": "SELECT '{é' AS value WHERE false"},
+        params={"sampled": rel("sampled")},
+        returns=["json", "other_characters"],
+        expect=[(False, False)],
+    ),
+    # Once for each pattern that it matches, and once for none.
+    Case(
+        "load/pattern_matches.sql",
+        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'a1')", "(2, '$.x', '12')")},
+        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("a digit", "[0-9]"), ("digits", "^[0-9]+$")]},
+        returns=["place", "path", "pattern", "value"],
+        expect=[
+            (1, "", "", "a@b"),
+            (1, "", "at", "a@b"),
+            (1, "", "", "a1"),
+            (1, "", "a digit", "a1"),
+            (2, "$.x", "", "12"),
+            (2, "$.x", "a digit", "12"),
+            (2, "$.x", "digits", "12"),
+        ],
+    ),
     Case(
         "load/value_matches.sql",
-        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '$.x', '12')")},
-        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")]},
+        given={"matches": values("place, path, pattern", *["(1, '', '')"] * 2, "(1, '', 'at')", "(2, '$.x', '')")},
+        params={"matches": rel("matches")},
         returns=["place", "path", "pattern", "matched"],
-        expect=[(1, "", "", 2), (2, "$.x", "", 1), (1, "", "at", 1), (2, "$.x", "digits", 1)],
+        expect=[(1, "", "", 2), (1, "", "at", 1), (2, "$.x", "", 1)],
     ),
     Case(
         "load/matching_values.sql",
-        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '', '12')")},
-        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")], "most": 5},
+        given={
+            "matches": values(
+                "place, path, pattern, value",
+                "(1, '', '', 'a@b')",
+                "(1, '', 'at', 'a@b')",
+                "(2, '', 'digits', '12')",
+                "(2, '', 'whole', '12')",
+            )
+        },
+        params={"matches": rel("matches"), "patterns": ["at", "digits"], "most": 5},
         returns=["place", "path", "pattern", "value"],
         expect=[(1, "", "at", "a@b"), (2, "", "digits", "12")],
+    ),
+    # No more than asked for, here of three one.
+    Case(
+        "load/matching_values.sql",
+        given={"matches": values("place, path, pattern, value", *(f"(1, '', 'at', '{i}@')" for i in range(3)))},
+        params={"matches": rel("matches"), "patterns": ["at"], "most": 1},
+        returns=["place", "path", "pattern", "value"],
+        show="count(*)",
+        expect=[(1,)],
     ),
     Case(
         "load/records.sql",
