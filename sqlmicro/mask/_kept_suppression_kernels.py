@@ -49,7 +49,9 @@ def risk_misses(size, total, limit):
     if size == 0 or limit == np.inf:
         return 0.0
     risk = risk_of(size, total)
-    return size * (risk / limit - 1) if risk > limit * (1 + 1e-10) else 0.0
+    if risk <= limit * (1 + 1e-10):
+        return 0.0
+    return size * (risk / limit - 1) if limit > 0 else np.inf
 
 
 @njit(cache=True)

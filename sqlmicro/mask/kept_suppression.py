@@ -239,7 +239,7 @@ class KeptSuppression:
             chosen, mine, label, cost, smallest = min(offers, key=lambda one: float(one[3].min()))
             accepted = np.isfinite(cost) & (cost <= max(float(cost.min()), limit))
             rows = now.records(np.concatenate([mine[accepted[label]], np.unique(smallest[accepted])]))
-            self.released[np.ix_(rows, chosen)] = MISSING
+            self.released[np.ix_(rows, np.array(chosen))] = MISSING
             return bool(len(rows))
 
         return search_columns(columns, self._cost, rare, costs, act)

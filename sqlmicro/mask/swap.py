@@ -50,7 +50,11 @@ def swap(
     ] = None,
     population: Annotated[
         str | None,
-        Param("With --min-k-map: table, view or file of everybody, coded as the columns are.", metavar="TABLE"),
+        Param(
+            "With --min-k-map: table, view or file of everybody, coded as the columns are.",
+            metavar="TABLE",
+            part="population",
+        ),
     ] = None,
 ) -> Outcome:
     """Swap values between records: of near rank, or of records that agree in the columns of --by.
