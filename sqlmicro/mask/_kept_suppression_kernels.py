@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlmicro.guarantees._state_kernels import misses, put, settle, take
+from sqlmicro.mask._risk_kernels import risk_misses
 from sqlmicro.mask._suppression_kernels import seat, seats_for
 from sqlmicro.system.compiled import njit
 
@@ -28,39 +29,6 @@ class Search(NamedTuple):
     cost: np.ndarray  # (p,): of one value of every column
     k: int
     risk: float  # the largest risk of a record; infinite for none. The weights are the only column of `state.X`
-
-
-@njit(cache=True)
-def risk_of(size, total):
-    """Return the risk of a record of a class, as sql/audit/individual_risk.sql has it."""
-    if total <= size:
-        return 1.0 / size
-    if size == 1:
-        return np.log(total) / (total - 1)
-    if size == 2:
-        odds = 2 / (total - 2)
-        return odds - odds * odds * np.log(total / 2)
-    return size / total / (size - 1 + size / total)
-
-
-@njit(cache=True)
-def risk_misses(size, total, limit):
-    """Return by how much a class misses the largest risk, in records."""
-    if size == 0 or limit == np.inf:
-        return 0.0
-    risk = risk_of(size, total)
-    if risk <= limit * (1 + 1e-10):
-        return 0.0
-    return size * (risk / limit - 1) if limit > 0 else np.inf
-
-
-@njit(cache=True)
-def all_risk_misses(size, total, limit):
-    """Return by how much every class misses the largest risk, in records."""
-    missed = np.zeros(len(size))
-    for g in range(len(size)):
-        missed[g] = risk_misses(size[g], total[g], limit)
-    return missed
 
 
 @njit(cache=True)

@@ -34,8 +34,8 @@ class Demand:
             rows = np.arange(len(label))
         found = missing(label, self.rules.of(rows))
         if self.risk < np.inf:
-            kernels = late("sqlmicro.mask._kept_suppression_kernels")
-            found += kernels.all_risk_misses(np.bincount(label), np.bincount(label, self.weights[rows]), self.risk)
+            all_risk_misses = late("sqlmicro.mask._risk_kernels", "all_risk_misses")
+            found += all_risk_misses(np.bincount(label), np.bincount(label, self.weights[rows]), self.risk)
         return found
 
 

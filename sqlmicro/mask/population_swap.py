@@ -188,6 +188,7 @@ def _read(work: Work, columns: list[Column], swapped: Name, population: str, lea
         warehouse=work.warehouse,
         release=Source(swapped, "the release", (*quasi, number), is_table=False),
         quasi=quasi, entity=number, population=_everybody(work, columns, population),
+        names={column.staged: column.name for column in columns},
     )  # fmt: skip
     found = work.warehouse.arrays(
         "mask/population_codes.sql", records=audited.records, population=audited.population_cells, columns=columns,

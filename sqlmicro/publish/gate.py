@@ -82,6 +82,7 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str, *, person
         original=Source(run.original, "the original", (*theirs, *number), is_table=False),
         match=number,
         population=population,
+        names={column.name: name for name, column in own.items()},
         nulls=options.nulls,
         numeric=tuple(own[name].name for name in {*chosen.numeric, *still_numeric} if name in own),
         nominal=tuple(own[name].name for name in chosen.nominal),

@@ -127,7 +127,7 @@ def test_hopeless_values_are_counted_by_stratum():
     assert sought.hopeless() == [2, 0], "2 is in none, nothing is in none of the second stratum"
 
 
-NAMES = ["age", INCOME, "town"]
+NAMES = ["size", INCOME, "town"]
 
 
 def people(n, seed, members=12):
@@ -168,7 +168,7 @@ def members(population, release, names=NAMES):
 def test_a_release_has_combinations_that_the_population_has(workbench, kind, by):
     population, records = people(120, 1)
     if by:
-        population = {name: (t, [*v, *([9.0, 30][name == "age"] if name != "town" else t for t in "xy" * 6)])
+        population = {name: (t, [*v, *([9.0, 30][name == "size"] if name != "town" else t for t in "xy" * 6)])
                       for name, (t, v) in population.items()}  # fmt: skip
     db, _ = made(workbench, population, records)
     on = [name for name in NAMES if name not in by and (kind == "data" or name != "town")]
@@ -209,17 +209,17 @@ def test_where_all_is_well_nothing_is_exchanged(workbench):
 def test_what_cannot_be_is_refused_with_the_reason(workbench):
     population, records = people(40, 4)
     records["born"] = ("DATE", ["2000-01-01"] * 42)
-    population["born"] = ("DATE", ["2000-01-01"] * len(population["age"][1]))
+    population["born"] = ("DATE", ["2000-01-01"] * len(population["size"][1]))
     db, _ = made(workbench, population, records)
     common = {"kind": "data", "rate": 0.1, "columns": NAMES, "rest": "drop", "seed": "1"}
     for given, error, words in (
         ({"min_k_map": 5}, ParameterError, "goes with --population"),
         ({"population": "everybody"}, ParameterError, "goes with --min-k-map"),
         ({"min_k_map": 10, "population": "everybody"}, InputError, "2 records have a value of 'net"),
-        ({"min_k_map": 5000, "population": "everybody"}, InputError, "42 records have a value of 'age'"),
+        ({"min_k_map": 5000, "population": "everybody"}, InputError, "42 records have a value of 'size'"),
         ({"min_k_map": 2, "population": "nobody"}, InputError, "nobody"),
-        ({"min_k_map": 2, "population": "everybody", "columns": ["age", "number"]}, SqlmicroError, "number"),
-        ({"min_k_map": 2, "population": "everybody", "columns": ["age", "born"]}, InputError, "born .DATE."),
+        ({"min_k_map": 2, "population": "everybody", "columns": ["size", "number"]}, SqlmicroError, "number"),
+        ({"min_k_map": 2, "population": "everybody", "columns": ["size", "born"]}, InputError, "born .DATE."),
     ):
         with pytest.raises(error, match=words) as raised:
             workbench.release("swap", db, **{**common, **given})
