@@ -24,6 +24,7 @@ LITTLE = {
     "mdav": "--sizes 500 --columns 2 --repeat 1",
     "microaggregate": "speed --sizes 500x2",
     "optimal_univariate": "--rows 1000 --k 3",
+    "recoding": "--only local --models b",
     "safe_scale": "--file wide --rows 2000 --option=--effort=fast",
     "safe_search": "--k 10 --effort fast",
     "suppression": "--rows 500 --values 10",
