@@ -129,7 +129,7 @@ class Verbs:
         measure: Literal["centroid", "sse"] = ...,
         inside: bool = ...,
         iterations: int = ...,
-        population: Records = ...,
+        population: int = ...,
         survivors: int = ...,
         recombine: bool = ...,
         mutated: int | None = ...,
@@ -916,5 +916,6 @@ class Verbs:
 OTHERS: tuple[str, ...]
 RECORDS: tuple[str, ...]
 
+def takes_records(parameter: Parameter) -> bool: ...
 def declared(name: str) -> tuple[Parameter, ...]: ...
 def positional(parameters: list[Parameter]) -> list[str]: ...
