@@ -8,14 +8,16 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro.errors import ParameterError, did_you_mean
 from sqlmicro.options import common
+from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import Parameter, Part, parameters, summary
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import numpy as np
 
 Stage = Literal["group", "safe", "mask"]
@@ -77,6 +79,8 @@ class Catalogue(Generic[T]):
     def all(self) -> dict[str, T]:
         """Return everything by name, in the order in which it was registered: ours first."""
         if not self._complete:
+            from importlib.metadata import entry_points  # with the mail parser, which most commands do without
+
             for module in self._modules:
                 importlib.import_module(module)
             for plug_in in entry_points(group=f"sqlmicro.{self.kind}s"):
@@ -146,11 +150,17 @@ class Method:
     takes_strata: bool
     draws: bool
     makes_pseudonyms: bool
+    keeps_guarantees: bool
     parameters: tuple[Parameter, ...]
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
-        """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
+        """What a user may set: its own settings, and what its classes must keep besides k."""
+        return (*self.own_settings, *(parameters(GuaranteeOptions) if self.keeps_guarantees else ()))
+
+    @property
+    def own_settings(self) -> tuple[Parameter, ...]:
+        """Its own parameters, and how the records become vectors where a kernel groups them."""
         return (*self.parameters, *parameters(common.RecordOptions)) if self.engine == "numpy" else self.parameters
 
     @property
@@ -170,7 +180,12 @@ class Method:
 
     def told(self, part: Part, settings: Mapping[str, Any]) -> Any:
         """Return the value of the setting that plays a part in the program, None if there is none."""
-        return next((settings.get(setting.name) for setting in self.settings if setting.param.part == part), None)
+        found = self.setting(part)
+        return found and settings.get(found.name)
+
+    def setting(self, part: Part) -> Parameter | None:
+        """Return the setting that plays a part in the program."""
+        return next((setting for setting in self.settings if setting.part == part), None)
 
     def group(self, X: np.ndarray, rng: np.random.Generator, tick: Tick, **settings: Any) -> Grouping:
         """Return the groups of the records X (n, p); only for a method that groups with `engine="numpy"`."""
@@ -190,6 +205,7 @@ class Method:
 
 _KERNEL_TEMPLATES = (
     "load/features.sql",
+    "load/guaranteed.sql",
     "load/stratum_numbers.sql",
     "replace/grouped.sql",
     "replace/group_means.sql",
@@ -215,6 +231,7 @@ def method(
     takes_strata: bool = True,
     draws: bool = False,
     makes_pseudonyms: bool = False,
+    keeps_guarantees: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -223,7 +240,8 @@ def method(
     called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
     no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`). One that takes random
     numbers of every record from `work.drawn` says so (`draws`). What becomes a pseudonym
-    (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier.
+    (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier. What a kernel groups keeps guarantees
+    other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`).
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -241,6 +259,7 @@ def method(
                 takes_strata,
                 draws,
                 makes_pseudonyms,
+                keeps_guarantees or engine == "numpy",
                 parameters(function),
             )
         )

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sqlmicro.errors import InputError
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
+from sqlmicro.work import Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -168,3 +170,35 @@ def _possible(one: Sensitive, size: int) -> bool:
     order = np.argsort(counts - shares * size, kind="stable")
     counts[order[: size - round(counts.sum())]] += 1
     return bool(np.maximum(counts / size - shares, 0).sum() <= limit)
+
+
+def refuse_impossible(work: Work, rules: Rules) -> None:
+    """Refuse what the whole table, or a stratum of it, cannot keep.
+
+    Raises
+    ------
+    InputError
+        It says what is impossible and why, before any work is done.
+    """
+    import numpy as np
+
+    n = len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
+    strata = work.stratum_numbers(n)
+    sizes = np.bincount(strata)
+    whole = bound(rules, n)
+    if whole.infeasible:
+        raise InputError(work.where, "some groups must keep what was asked for", whole.infeasible, "Ask for less")
+    if len(sizes) > 1:
+        failed = [
+            found.infeasible
+            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
+            if len(rows) and (found := bound(rules.of(rows), len(rows))).infeasible
+        ]
+        if failed:
+            raise InputError(
+                work.where, "the groups of every stratum must keep what was asked for",
+                f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
+                "Ask for less, or use fewer or coarser --by columns",
+            )  # fmt: skip
+    if whole.size > rules.k:
+        work.note(whole.why)

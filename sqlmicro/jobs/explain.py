@@ -209,12 +209,25 @@ def _step(plan: Plan, asked: Step, step: PlannedStep) -> str:
     columns = f" on {named}" if named else ""
     by = names_of(step.by)
     strata = f", apart for every value of {_join(by)}, which is released as it is" if by else ""
-    shown = {name: value for name, value in step.settings.items() if name == "k" or name in asked.settings}
+    k = method.setting("k")
+    always = {*asked.settings, *([k.name] if k else [])}
+    shown = {name: value for name, value in step.settings.items() if name in always}
     given = "".join(f", {name.replace('_', ' ')} = {_value(value)}" for name, value in shown.items())
     nulls = f" Here {_NULLS[step.nulls]}." if method.takes_nulls else ""
     return (
         f"Step {step.number} is {method.name}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
-        f"{PROMISES[method.promise]}.{nulls}"
+        f"{PROMISES[method.promise]}.{_guarantees(step)}{nulls}"
+    )
+
+
+def _guarantees(step: PlannedStep) -> str:
+    """Say what the classes keep besides k."""
+    asked = step.guarantees
+    persons = f" Every class has at least k = {step.k} persons ({_join(asked.person)})." if asked.person else ""
+    if not asked.sensitive:
+        return persons
+    return (
+        f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class has {_join(asked.meanings)}."
     )
 
 

@@ -14,13 +14,14 @@ from sqlmicro.database import attach
 from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import is_elsewhere
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, is_elsewhere
+from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, looked_at
-from sqlmicro.jobs.roles import roles_in_words
+from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
@@ -135,9 +136,9 @@ def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
 
     if number:
         warehouse.add_staging()
-    for held in job.gates:
-        if held.options.population:
-            warehouse.source(held.options.population, name="population_source")
+    for population in (*(held.options.population for held in job.gates), *(step.population for step in job.steps)):
+        if population:
+            warehouse.source(population, name="population_source")
     source = warehouse.source(job.options.table, job.options)
     plan = compiled(job, source)
     return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)
@@ -195,7 +196,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
-    pipeline.refuse_unique(run, plan.accepted, f"{job.label}, --keep")
+    refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     run.notes += roles_in_words(run.roles)
