@@ -37,6 +37,7 @@ _WIDTH = 30  # groups a merge is tried with
 _MANY = 2000  # groups among which all are compared before a merge
 _RECORDS_PER_CALL = 20_000  # records that are searched around between two ticks
 _LEAST = 1e-6  # SSE of a start that loses nothing, of the total, for the first price
+_LARGER = 1.5  # the least size, than k, from which on its MDAV is a start
 _MDAV_MOST = 50_000  # records for which exact MDAV is a start
 _T_FIRST_MOST = 20_000  # records for which the t-closeness-first construction is one
 
@@ -68,7 +69,7 @@ _HASTE = 4.0  # the rise where the work is done
 _LEAST_WORK = 10_000  # records that the work is for at least
 _LATE = 14  # sweeps after those planned until merging does the rest
 _MERGE_EVERY = 5  # sweeps
-_HOT, _COLD = 2.0, 0.01  # temperatures of the annealing, in SSE/n of its start
+_HOT, _COLD = 0.4, 0.01  # temperatures of the annealing, in SSE/n of its start
 _ROUNDS, _DESCENTS = 6, 10  # of splits, and sweeps after each
 
 
@@ -199,7 +200,7 @@ class Search:
             close = [one for one in self._rules.sensitive if one.t < 1 and one.ordered]
             found += [partial(self.t_first, one.codes, max(size, t_first_size(n, k, one.t))) for one in close]
         found.append(lambda: labels[self._order])
-        if size > k and n <= _MDAV_MOST:
+        if size >= _LARGER * k and n <= _MDAV_MOST:
             found.append(lambda: mdav_labels(self._X, size, lambda done, total, best="": self.say()))
         return found
 
