@@ -97,6 +97,7 @@ def test_the_first_failure_of_a_contract_says_what_is_missing(site, tmp_path):
         assert lacking in told.stdout
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_keeps_nothing_else_from_working(site, tmp_path):
     broken = tmp_path / "site"
     shutil.copytree(site, broken)

@@ -25,7 +25,12 @@ UNIQUE_AT_MOST = 0.05
 _COLOURS: dict[Status, str] = {"held": "green", "lowered": "amber", "broken": "red", "none": "grey"}
 _PASSED: dict[Status, bool | None] = {"held": True, "lowered": True, "broken": False, "none": None}
 _NAMES = 6
-_OF_CLASSES = ("persons", *(one.audit for one in LIMITS))
+_OF_KEYS = {
+    "persons": "{:g} different persons",
+    "individual-risk": "an individual risk of at most {:.3g}",
+    "k-map": "{:g} members of the population at least",
+}
+_OF_CLASSES = (*_OF_KEYS, *(one.audit for one in LIMITS))
 
 
 @dataclass(frozen=True)
@@ -323,14 +328,14 @@ def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
 
 def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
     """Tell whether a check was demanded of the classes of the promise, and passed."""
-    classes = row.columns if row.check == "persons" else row.columns[:-1]
+    classes = row.columns if row.check in _OF_KEYS else row.columns[:-1]
     return row.check in _OF_CLASSES and row.threshold is not None and row.passed is True and set(classes) == set(quasi)
 
 
 def _clause(row: Check) -> str:
     """Return what a check of the classes found as a clause."""
-    if row.check == "persons":
-        return f"{row.value:g} different persons"
+    if row.check in _OF_KEYS:
+        return _OF_KEYS[row.check].format(row.value)
     meaning = next(one.meaning for one in LIMITS if one.audit == row.check)
     return f"of {row.columns[-1]} {meaning.format(row.value)}"
 

@@ -104,3 +104,23 @@ class GuaranteeOptions:
 
 NO_GUARANTEE = GuaranteeOptions()
 """Nothing is demanded besides k."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InPopulation:
+    """What must hold of every class in the population it is taken from, by its weights or a table of everybody."""
+
+    weight: str | None = None
+    max_risk: float | None = None
+    population: str | None = None
+    min_k_map: int | None = None
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What is demanded, by the names of the gates."""
+        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+
+NO_POPULATION = InPopulation()
+"""Nothing is demanded of it."""

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
-Part = Literal["k", "weights", "candidates", "key", "effort", "certified"]
+Part = Literal["k", "weights", "candidates", "key", "effort", "certified", "population"]
 """The smallest group, in any parameter called k; the column of weights; whether candidates are published; the file
-with the key of pseudonyms; how long to search; whether the loss is proven."""
+with the key of pseudonyms; how long to search; whether the loss is proven; a table of everybody."""
 
 
 @dataclass(frozen=True)

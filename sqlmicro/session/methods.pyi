@@ -129,7 +129,7 @@ class Verbs:
         measure: Literal["centroid", "sse"] = ...,
         inside: bool = ...,
         iterations: int = ...,
-        population: Records = ...,
+        population: int = ...,
         survivors: int = ...,
         recombine: bool = ...,
         mutated: int | None = ...,
@@ -675,6 +675,17 @@ class Verbs:
         importance: Names = ...,
         subsets: int | None = ...,
         nulls_match: Literal["own-value", "wildcard"] = ...,
+        max_risk: float | None = ...,
+        weight: str | None = ...,
+        person: Names = ...,
+        sensitive: Names = ...,
+        min_l: int | None = ...,
+        min_entropy_l: float | None = ...,
+        min_recursive_l: int | None = ...,
+        c: float = ...,
+        max_t: float | None = ...,
+        max_alpha: float | None = ...,
+        max_beta: float | None = ...,
         columns: Names = ...,
         by: Names = ...,
         identifier_ok: Names = ...,
@@ -690,6 +701,8 @@ class Verbs:
         kind: Literal["rank", "data"] = ...,
         percent: float | None = ...,
         rate: float | None = ...,
+        min_k_map: int | None = ...,
+        population: Records | None = ...,
         columns: Names = ...,
         by: Names = ...,
         identifier_ok: Names = ...,
@@ -903,5 +916,6 @@ class Verbs:
 OTHERS: tuple[str, ...]
 RECORDS: tuple[str, ...]
 
+def takes_records(parameter: Parameter) -> bool: ...
 def declared(name: str) -> tuple[Parameter, ...]: ...
 def positional(parameters: list[Parameter]) -> list[str]: ...

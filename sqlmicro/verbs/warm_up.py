@@ -53,6 +53,7 @@ CALLS = (
     Call("suppress", _CODES),
     Call("suppress", (*_CODES, "x")),
     Call("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
+    Call("suppress", _CODES, {"sensitive": ("age",), "min_l": 2, "max_risk": 0.9, "weight": "weight"}),
     Call("mondrian"),
     Call("mondrian", (*_NUMBERS, *_CODES)),
     Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
@@ -86,7 +87,7 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
     known = all_calls()
     left_out = tuple(sorted({call.needs for call in known if call.needs and not _installed(call.needs)}))
     calls = [call for call in known if call.needs not in left_out]
-    total = len(calls) + 1
+    total = len(calls) + 2
     with scratch.spill() as folder, progress.stage("compile", total, unit="calls"):
         many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
         for number, call in enumerate(calls):
@@ -97,6 +98,11 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
                 to=str(folder / f"{number}.parquet"), **call.settings,
             )  # fmt: skip
         progress.tick(len(calls), total)
+        progress.log(f"{total - 1} of {total}: swap")
+        verb("swap")(
+            many, columns=list(_CODES), kind="data", rate=0.5, min_k_map=1, population=many, rest="drop",
+            seed="warm-up", to=str(folder / "swapped.parquet"),
+        )  # fmt: skip
         progress.log(f"{total} of {total}: attack")
         verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
     kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))

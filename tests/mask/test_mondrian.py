@@ -92,7 +92,7 @@ def test_classes_keep_what_was_asked_for(workbench: Any) -> None:
         size = sum(counts.values())
         assert len(counts) >= 3
         assert sum(abs(counts[value] / size - share) for value, share in shares.items()) / 2 <= 0.3 + 1e-9
-    with pytest.raises(SqlmicroError, match="do not keep the rules"):
+    with pytest.raises(SqlmicroError, match="does not hold of all 400 records together"):
         workbench.release(
             "mondrian", workbench.make(table), columns=names, k=3, sensitive=["ill"], min_l=6, rest="drop"
         )

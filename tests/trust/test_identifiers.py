@@ -196,6 +196,7 @@ def test_precision_and_recall_on_labelled_columns() -> None:
     assert hits / (hits + len(missed)) >= 0.98, [column.title for column in missed]
 
 
+@pytest.mark.slow
 def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
     """On labelled columns, on every single character, and on random texts of what the patterns ask for."""
     draw = random.Random(14)

@@ -247,6 +247,7 @@ def test_a_method_of_single_columns_takes_k_missing_values_of_a_column_too(workb
     assert held(columns, release.columns, 3, ["age"]) == 2
 
 
+@pytest.mark.slow
 def test_the_reported_distance_of_safe_is_to_the_original_with_all_its_values(workbench: Any) -> None:
     columns = table(np.random.default_rng(3), 80, {"age": 0.1, "town": 0.1, "flag": 0.1})
     db = made(workbench, columns)
@@ -263,6 +264,7 @@ def test_the_reported_distance_of_safe_is_to_the_original_with_all_its_values(wo
 # It is said
 
 
+@pytest.mark.slow
 def test_what_keep_fills_in_and_takes_out_is_said_in_the_output_and_held_by_a_gate(
     workbench: Any, tmp_path: Path
 ) -> None:
@@ -319,6 +321,7 @@ def test_the_audit_measures_the_largest_change_of_a_share(workbench: Any) -> Non
     assert sqlmicro.audit("records", db=db, original="records", max_missing_change=0.0)["passed"]
 
 
+@pytest.mark.slow
 def test_safe_runs_on_a_table_with_missing_values_without_an_option(workbench: Any) -> None:
     columns = table(np.random.default_rng(1), 60, {"age": 0.2, INCOME: 0.2, "town": 0.2})
     db = made(workbench, {name: columns[name] for name in ("age", INCOME, "town")})

@@ -56,6 +56,7 @@ def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_loss_that_was_not_measured_is_not_zero(db: str) -> None:
     """Ages recoded to ranges have no IL: such a release is on no map, instead of at a loss of 0."""
     for name in ("a", "b"):

@@ -178,6 +178,7 @@ def test_an_enum_with_some_labels_left_is_narrowed(tmp_path: Path) -> None:
     assert path.read_bytes().count(SECRET) == 0
 
 
+@pytest.mark.slow
 def test_what_definitions_quote_is_named_unless_a_record_holds_it(db: Path) -> None:
     assert sqlmicro.purge(db=str(db))["clean"] is False, "the label happy"
     with duckdb.connect(str(db)) as con:

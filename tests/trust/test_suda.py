@@ -179,6 +179,7 @@ def test_dis_suda_of_the_guideline(tmp_path: Path) -> None:
     assert [round(found[score], 4) for score in (1.75, 3.25, 2.75)] == [0.0051, 0.0107, 0.0088]
 
 
+@pytest.mark.slow
 def test_dis_suda_takes_the_fraction_from_the_weights_and_says_when_it_has_none(tmp_path: Path) -> None:
     path = tmp_path / "guideline.csv"
     with path.open("w", newline="") as file:

@@ -325,6 +325,7 @@ def test_what_is_not_purged_is_said_by_the_next_command_and_finished_by_purge(db
     assert command(db, "profile", "--table", "persons").stderr == ""
 
 
+@pytest.mark.slow
 def test_a_release_in_place_that_is_purged_leaves_nothing_to_say(db: Path) -> None:
     report = sqlmicro.individual_ranking("persons", db=str(db), in_place=True, **USED)
     assert report["purge"]["releases"] == [1]

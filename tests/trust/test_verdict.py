@@ -175,6 +175,7 @@ def test_what_is_not_named_is_not_excluded(db: str) -> None:
     assert attacked["verdict"]["apart"] == {"diagnosis": "sensitive"}
 
 
+@pytest.mark.slow
 def test_a_gate_names_what_is_sensitive_and_what_is_promised(db: str, tmp_path: Path) -> None:
     text = f"""db = "{db}"
 table = "records"
