@@ -1,9 +1,15 @@
--- title: The sampled values, once for each pattern that they match, and once for none
+-- title: How many of the sampled values match each pattern, and some of them, to be checked
 -- source: sqlmicro
 -- reads: leaves (place, path, value)
--- returns: place, path, pattern (its name; '' for all values), value
--- params: leaves, patterns (a name and a regular expression each)
-SELECT place, path, pattern, value
+-- returns: place, path, pattern (its name; '' for all values), matched, listed (of the patterns that are asked for, at
+--   most so many values, by their hash)
+-- params: leaves, patterns (a name and a regular expression each), listed (names of patterns), most
+SELECT
+  place,
+  path,
+  pattern,
+  count(*) AS matched,
+  list(value ORDER BY hash(value), value) FILTER (WHERE list_contains({{ listed | lit }}, pattern))[1:{{ most }}] AS listed
 FROM (
   SELECT
     place,
@@ -17,3 +23,4 @@ FROM (
     value
   FROM {{ leaves | ident }})
 WHERE pattern IS NOT NULL
+GROUP BY place, path, pattern

@@ -152,31 +152,33 @@ def _consider(state, g, h, to, costs):
 
 
 @njit(cache=True)
-def repair(state, columns, k, near, order, at, price, width, many, work):
+def repair(state, columns, k, near, order, at, price, most, width, many, work):
     """Merge every group of `order` that misses something with the best of the `width` nearest ones.
 
     The best adds least to SSE plus `price` for what the union misses. The nearest are looked for among the groups of
     near records if there are more than `many`, else among all. Returns the place in `order` reached with `work` done.
     """
-    to, costs = np.empty(width, np.int64), np.empty(width)
+    to, costs = np.full(width, -1), np.full(width, np.inf)
     while at < len(order) and work > 0:
         g = order[at]
         at += 1
         if state.size[g] == 0 or state.missed[g] <= 0:
             continue
-        to[:], costs[:] = -1, np.inf
+        for z in range(width):
+            to[z], costs[z] = -1, np.inf
         if len(order) > many:
             for z in range(min(state.size[g], many)):
-                for other in near[state.member[state.start[g] + z]]:
-                    if state.label[other] != g:
-                        _consider(state, g, state.label[other], to, costs)
+                for y in range(near.shape[1]):
+                    h = state.label[near[state.member[state.start[g] + z], y]]
+                    if h != g:
+                        _consider(state, g, h, to, costs)
             work -= min(state.size[g], many) * near.shape[1]
         if to[0] < 0:
             for h in range(len(state.size)):
                 if h != g and state.size[h] > 0:
                     _consider(state, g, h, to, costs)
             work -= len(state.size)
-        best, chosen = np.inf, -1
+        best, chosen = most + price * state.missed[g], -1
         for z in range(width):
             if to[z] >= 0:
                 missed = misses(state, columns, k, g, to[z], -1, -1) - state.missed[to[z]]
@@ -191,28 +193,33 @@ def repair(state, columns, k, near, order, at, price, width, many, work):
 @njit(cache=True)
 def _scores(state, g, score):
     """Write the places of the members along the first principal axis of a group; return whether they differ."""
-    size, p, X = state.size[g], state.X.shape[1], state.X
-    members = state.member[state.start[g] : state.start[g] + size]
-    centre = state.sums[g] / size
-    farthest, axis = 0.0, np.zeros(p)
-    for i in members:
+    size, p, X, member, a = state.size[g], state.X.shape[1], state.X, state.member, state.start[g]
+    axis, turned = np.zeros(p), np.zeros(p)
+    farthest, far = 1e-12, -1
+    for z in range(size):
         distance = 0.0
         for j in range(p):
-            distance += (X[i, j] - centre[j]) ** 2
+            distance += (X[member[a + z], j] - state.sums[g, j] / size) ** 2
         if distance > farthest:
-            farthest = distance
-            axis[:] = X[i] - centre
-    if farthest <= 1e-12:
+            farthest, far = distance, member[a + z]
+    if far < 0:
         return False
+    for j in range(p):
+        axis[j] = X[far, j] - state.sums[g, j] / size
     for _ in range(_STEPS):
-        turned = np.zeros(p)
+        length = 0.0
+        for j in range(p):
+            turned[j] = 0.0
         for z in range(size):
             score[z] = 0.0
             for j in range(p):
-                score[z] += (X[members[z], j] - centre[j]) * axis[j]
+                score[z] += (X[member[a + z], j] - state.sums[g, j] / size) * axis[j]
             for j in range(p):
-                turned[j] += score[z] * (X[members[z], j] - centre[j])
-        axis[:] = turned / np.sqrt((turned * turned).sum())
+                turned[j] += score[z] * (X[member[a + z], j] - state.sums[g, j] / size)
+        for j in range(p):
+            length += turned[j] ** 2
+        for j in range(p):
+            axis[j] = turned[j] / np.sqrt(length)
     return True
 
 
@@ -272,7 +279,8 @@ def _pair(state, columns, c, g, score, chosen):
     for z in range(size):
         key[z] = columns.code[c, state.member[state.start[g] + z]]
     order = np.argsort(key)
-    chosen[:] = False
+    for z in range(size):
+        chosen[z] = False
     for z in range(0, size - 1, 2):
         low = score[order[z]] < score[order[z + 1]]
         chosen[order[z] if low else order[z + 1]] = True
@@ -307,13 +315,12 @@ def t_first(X, bucket, left, labels, rest, at, groups, work):
     nearest, distance, seed = np.empty(k, np.int64), np.empty(k), np.empty(p)
     while at[1] < groups and work > 0:
         m, g = at[0], at[1]
+        for j in range(p):
+            seed[j] = 0.0 if g % 2 == 0 else X[at[2], j]
         if g % 2 == 0:
-            seed[:] = 0.0
             for z in range(m):
                 for j in range(p):
                     seed[j] += X[rest[z], j] / m
-        else:
-            seed[:] = X[at[2]]
         far, farthest = -1.0, 0
         for z in range(m):
             d = 0.0
@@ -322,7 +329,9 @@ def t_first(X, bucket, left, labels, rest, at, groups, work):
             if d > far:
                 far, farthest = d, rest[z]
         at[2] = farthest
-        distance[:], extra, extra_distance = np.inf, -1, np.inf
+        extra, extra_distance = -1, np.inf
+        for b in range(k):
+            distance[b] = np.inf
         for z in range(m):
             i, d = rest[z], 0.0
             b = bucket[i]

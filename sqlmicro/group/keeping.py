@@ -9,7 +9,7 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.guarantees.bounds import bound
+from sqlmicro.guarantees.bounds import bound, refuse_impossible
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import missing
 from sqlmicro.options.common import RecordOptions
@@ -34,7 +34,7 @@ def keeper(work: Work, k: int, effort: str = "fast") -> Keeper | None:
     if not work.guarantees.asked:
         return None
     rules = read.rules(work, k)
-    _refuse_impossible(work, rules)
+    refuse_impossible(work, rules)
 
     def keep(X: np.ndarray, labels: np.ndarray, rows: np.ndarray, rng: np.random.Generator, tick: Tick) -> np.ndarray:
         function = late("sqlmicro.group.guaranteed", "keep")
@@ -100,7 +100,7 @@ def united(work: Work, groups: Name, column: Column, k: int) -> Name:
     if not work.guarantees.asked:
         return groups
     rules, everybody = read.rules(work, k), work.matrix([])[0]
-    _refuse_impossible(work, rules)
+    refuse_impossible(work, rules)
     found = work.warehouse.arrays("group/labels.sql", groups=groups)
     rows = np.searchsorted(everybody, found["row_id"])
     strata = work.stratum_numbers(len(everybody))[rows]
@@ -134,29 +134,3 @@ def neighbours_united(work: Work, labels: np.ndarray, rules: Rules) -> np.ndarra
                 begins[joined] = 0
         labels = np.cumsum(begins)[labels]
     return labels
-
-
-def _refuse_impossible(work: Work, rules: Rules) -> None:
-    """Refuse what the whole table, or a stratum of it, cannot keep."""
-    import numpy as np
-
-    n = len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
-    strata = work.stratum_numbers(n)
-    sizes = np.bincount(strata)
-    whole = bound(rules, n)
-    if whole.infeasible:
-        raise InputError(work.where, "some groups must keep what was asked for", whole.infeasible, "Ask for less")
-    if len(sizes) > 1:
-        failed = [
-            found.infeasible
-            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
-            if len(rows) and (found := bound(rules.of(rows), len(rows))).infeasible
-        ]
-        if failed:
-            raise InputError(
-                work.where, "the groups of every stratum must keep what was asked for",
-                f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
-                "Ask for less, or use fewer or coarser --by columns",
-            )  # fmt: skip
-    if whole.size > rules.k:
-        work.note(whole.why)

@@ -161,17 +161,12 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
         ]
         if not wanted:
             continue
-        found = warehouse.run("load/pattern_matches.sql", "pattern_matches", leaves=sampled.leaves, patterns=wanted)
-        for place, path, pattern, count in warehouse.rows("load/value_matches.sql", matches=found):
-            matched.setdefault((place, path), {})[pattern] = count
-            occurring.add(pattern)
-        names = [name for name, _ in wanted if name in LISTED and name in occurring]
-        if not names:
-            continue
-        for place, path, pattern, value in warehouse.rows(
-            "load/matching_values.sql", matches=found, patterns=names, most=MOST_CHECKED
+        for place, path, pattern, count, values in warehouse.rows(
+            "load/pattern_matches.sql", leaves=sampled.leaves, patterns=wanted, listed=LISTED, most=MOST_CHECKED
         ):
-            listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
+            matched.setdefault((place, path), {})[pattern] = count
+            listed.setdefault((place, path), {})[pattern] = values or []
+            occurring.add(pattern)
     samples: dict[Column, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]

@@ -34,7 +34,8 @@ class Param:
     """What a parameter means: its help text, its bounds, and how the command line shows it.
 
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
-    not quoted in messages. `part` is what a setting is to the program, whatever its method calls it.
+    not quoted in messages. A `share` may be a percentage on the command line. `part` is what a
+    setting is to the program, whatever its method calls it.
     """
 
     help: str
@@ -46,6 +47,7 @@ class Param:
     cli_only: bool = False
     whole: bool = False
     private: bool = False
+    share: bool = False
     part: Part | None = None
 
 

@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from sqlmicro.errors import InputError
+from sqlmicro.options.common import NoOptions
 from sqlmicro.registry import methods
 from sqlmicro.reports.results import Compiled
 from sqlmicro.system import scratch
@@ -55,6 +56,7 @@ CALLS = (
     Call("suppress", _CODES, {"sensitive": ("age",), "min_l": 2, "max_risk": 0.9, "weight": "weight"}),
     Call("mondrian"),
     Call("mondrian", (*_NUMBERS, *_CODES)),
+    Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
@@ -66,6 +68,11 @@ def all_calls() -> tuple[Call, ...]:
     named = {call.verb for call in CALLS}
     ours = (m for m in methods().values() if m.engine == "numpy" and m.module.startswith("sqlmicro."))
     return (*(Call(method.name) for method in ours if method.name not in named), *CALLS)
+
+
+def warm_up_values(verb: Callable[[str], Callable[..., Any]], options: NoOptions, progress: Progress) -> Compiled:
+    """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
+    return warm_up(verb, progress)
 
 
 def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Compiled:

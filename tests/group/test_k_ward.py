@@ -77,6 +77,7 @@ def test_one_column_is_grouped_like_the_naive_one(seed: int, k: int) -> None:
         assert labels_of(x, k) == expected.tolist(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5])
 def test_joining_neighbours_only_loses_no_more(k: int) -> None:
     """The source joins the nearest pair wherever it lies; see also the published columns below."""

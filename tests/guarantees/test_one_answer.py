@@ -1,4 +1,4 @@
-"""What a guarantee means is the same everywhere: kernels and the SELECTs of the audits agree on random groupings."""
+"""What a guarantee means is the same everywhere: kernels, histograms and audits agree on random groupings."""
 
 import os
 from dataclasses import replace
@@ -12,9 +12,10 @@ from sqlmicro.audits.classes import reference, shares
 from sqlmicro.database.columns import Column
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
+from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
-from sqlmicro.options.guarantees import GuaranteeOptions
+from sqlmicro.options.guarantees import LIMITS, GuaranteeOptions
 
 GROUPINGS = int(os.environ.get("GROUPINGS", "400"))
 """Groups that are compared for every guarantee; 5 000 by hand."""
@@ -89,7 +90,9 @@ def test_kernel_and_select_agree_on_every_group(grouped, rule, column):
     at_least = rule.endswith("l")
     for limit in np.unique(measured.round(12)):
         asked = int(limit) if rule in ("l", "recursive_l") else float(limit)
-        held = missing(labels, Rules(1, None, (replace(one, **{rule: asked}),))) == 0
+        rules = Rules(1, None, (replace(one, **{rule: asked}),))
+        held = missing(labels, rules) == 0
+        assert (Tally.of(rules, labels, GROUPINGS).kept() == held).all(), limit
         holds = measured >= limit * (1 - 1e-9) if at_least else measured <= limit * (1 + 1e-9)
         assert (held == holds).all(), (limit, np.flatnonzero(held != holds)[:5])
 
@@ -101,13 +104,14 @@ def test_kernel_and_select_count_the_same_persons(grouped):
     counted = np.array([size for _, size in of_persons.warehouse.query("test", text, cells=of_persons.cells)])
     assert len(counted) == GROUPINGS and counted.min() == 1
     for k in range(1, counted.max() + 1):
-        held = missing(labels, Rules(k, table["person"].to_numpy())) == 0
+        rules = Rules(k, table["person"].to_numpy())
+        held = missing(labels, rules) == 0
+        assert (Tally.of(rules, labels, GROUPINGS).kept() == held).all(), k
         assert (held == (counted >= k)).all(), k
 
 
-def test_every_limit_is_a_gate_of_an_audit():
-    gates = {found.gate for found in runner.audits().values()}
-    limits = GuaranteeOptions(
-        sensitive=("a",), min_l=2, min_entropy_l=2.0, min_recursive_l=2, max_t=0.1, max_alpha=0.5, max_beta=1.0
-    ).limits
-    assert set(limits) <= gates and len(limits) == len(AUDITS)
+def test_every_limit_is_the_gate_of_its_audit():
+    assert {one.option: one.audit for one in LIMITS} == {
+        found.gate: found.name for found in runner.audits().values() if found.gate in GuaranteeOptions.__annotations__
+    }
+    assert len(LIMITS) == len(AUDITS)

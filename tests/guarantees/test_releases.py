@@ -76,7 +76,7 @@ def test_classes_keep_l_and_t_of_two_columns(workbench, method):
     audits = {(row["check"], *row["columns"][-1:]): row for row in release.report["audits"]}
     assert audits["t-closeness", "cost"]["distance"] == "ordered" and audits["t-closeness", "cost"]["passed"]
     assert audits["l-diversity", "illness"]["value"] >= 3
-    assert "l-diversity of illness" in release.report["verdict"]["sentence"]
+    assert "of illness at least 3 different values" in release.report["verdict"]["sentence"]
     assert release.report["verdict"]["apart"] == {"illness": "sensitive", "cost": "sensitive"}
 
 
@@ -143,7 +143,7 @@ def test_a_second_step_is_held_to_the_values_as_they_were_read(workbench, tmp_pa
     assert all(len(values) >= 2 for values in groups.values()) and "patient" not in found
     said = run("explain", job).stdout
     assert "at least k = 3 persons (patient)" in " ".join(said.split())
-    assert "keeps min l = 2" in " ".join(said.split())
+    assert "every class has at least 2 different values" in " ".join(said.split())
 
 
 KEEPING = [found for found in methods().values() if found.keeps_guarantees and found.stage == "group"]

@@ -155,6 +155,7 @@ def test_a_release_that_nobody_holds_is_forgotten(connection: duckdb.DuckDBPyCon
     assert databases(connection) == ["memory"]
 
 
+@pytest.mark.slow
 def test_targets_are_those_of_the_command_line(file: str, tmp_path: Path) -> None:
     with sm.open(file) as w:
         r = w.mdav(TABLE, **SMALL)
@@ -213,6 +214,7 @@ def test_in_place_of_a_foreign_connection_says_how(file: str) -> None:
                                   ).fetchone() == (5,)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_other_verbs_take_frames_too(connection: duckdb.DuckDBPyConnection) -> None:
     with sm.open(connection) as w:
         r = w.mdav("persons", **SMALL)

@@ -64,9 +64,12 @@ def test_a_draft_drops_them(db: str, tmp_path: Path) -> None:
     assert not {"contact", "nr"} & set(drafted["parameters"]["steps"][0]["columns"])
 
 
-def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "methods", [("safe",), pytest.param(("swap", "generalize", "suppress", "shuffle"), marks=pytest.mark.slow)]
+)
+def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path, methods: tuple[str, ...]) -> None:
     """In --keep, --columns and --by of every method that is not made for them, and where the rest is kept."""
-    for method in ("safe", "swap", "generalize", "suppress", "shuffle"):
+    for method in methods:
         with pytest.raises(InputError, match=r"contact \(its values: e-mail addresses \(100 %\)\)"):
             getattr(sqlmicro, method)("visits", db=db, columns=["age", "contact"], rest="drop", into="out")
     for options in ({"keep": ["nr"], "rest": "drop"}, {"rest": "keep"}, {"by": ["contact"], "rest": "drop"}):
@@ -107,7 +110,12 @@ def test_methods_made_for_them_take_them(db: str) -> None:
 def test_nothing_shown_is_a_value(db: str) -> None:
     done = CliRunner().invoke(app, ["profile", "--db", db, "--table", "visits", "--json"])
     assert json.loads(done.output)["columns"][0]["identifier"] == "e-mail addresses"
-    for arguments in (["profile"], ["safe", "--dry-run"], ["safe", "--show-sql"], ["init"]):
+    for arguments in (
+        ["profile"],
+        ["mdav", "--rest", "drop", "--columns", "age", "--dry-run"],
+        ["safe", "--effort", "fast", "--show-sql"],
+        ["init"],
+    ):
         done = CliRunner().invoke(app, [*arguments, "--db", db, "--table", "visits"])
         assert done.exit_code == 0
         assert "mayer" not in done.output
@@ -165,6 +173,7 @@ def test_the_order_of_the_table_does_not_matter(db: str) -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_documents_without_end_are_looked_at_in_part(db: str) -> None:
     """Lists of thousands of values, thousands of keys, and nesting: bounded work, and no fault."""
     table(db, """CREATE TABLE docs AS SELECT
@@ -187,6 +196,7 @@ def test_precision_and_recall_on_labelled_columns() -> None:
     assert hits / (hits + len(missed)) >= 0.98, [column.title for column in missed]
 
 
+@pytest.mark.slow
 def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
     """On labelled columns, on every single character, and on random texts of what the patterns ask for."""
     draw = random.Random(14)

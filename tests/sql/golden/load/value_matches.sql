@@ -1,8 +1,0 @@
--- title: How many of the sampled values match each pattern
--- source: sqlmicro
--- reads: matches (place, path, pattern)
--- returns: place, path, pattern (its name; '' for all values), matched
--- params: matches
-SELECT place, path, pattern, count(*) AS matched
-FROM "staging"."matches"
-GROUP BY place, path, pattern
