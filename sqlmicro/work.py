@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.system.secrets import Key, Task
+    from sqlmicro.system.secrets import Key, Secret, Task
 
 _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 
@@ -107,11 +107,16 @@ class Work:
         names = [column.name for column in (self.columns if columns is None else columns)]
         return self._key.draws(self._source.identity, self._task, names, also, but)
 
-    def rng(self) -> np.random.Generator:
-        """Return a generator that depends on the source, the method, its columns and settings, and the secret."""
+    def rng(self, lasting: Secret | None = None) -> np.random.Generator:
+        """Return a generator that depends on the source, the method, its columns and settings, and the secret.
+
+        With a lasting secret it is that of every run which was given no seed, so that releasing again tells no more.
+        """
         import numpy as np
 
-        return np.random.Generator(np.random.PCG64(int(self.draw_key(), 16)))
+        key = self._key if lasting is None else self._key.lasting(lasting)
+        drawn = key.draws(self._source.identity, self._task, [column.name for column in self.columns])
+        return np.random.Generator(np.random.PCG64(int(drawn, 16)))
 
     def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Bind the key of the draws for some columns, and return the name of its variable."""

@@ -1,0 +1,261 @@
+"""SAFE, the direct search: a release that can be denied, because nobody can tell what in it was ever there.
+
+Which rare originals may be shown at all, and which combinations are invented, is decided by HMAC-SHA-256 of their
+content under a lasting secret: every run on the same records draws from the same few.
+"""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from sqlmicro.registry import late
+from sqlmicro.safe_method.coordinates import numbered
+from sqlmicro.safe_method.plausible import alike, invent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.safe_method._cost_kernels import Problem
+    from sqlmicro.safe_method._denial_kernels import Denial
+    from sqlmicro.safe_method.plausible import Invented
+    from sqlmicro.safe_method.problem import Limits
+    from sqlmicro.system.secrets import Secret
+
+EVER_SHOWN = 0.25
+"""Of the originals that occur once, at most so many are ever shown."""
+_SHOWN_BY_DRAW = 0.12
+_INVENTED_PER_SHOWABLE = 1.5
+# Of the records of a cell that no combination can take, so many may stay without; of the others, k need one to open.
+_BY_LIMIT, _BY_LARGE = 0.5, 0.5
+# Aimed at, since the end of a search can lose a little: that part more.
+_MARGIN = 0.02
+# In units of a record in a cell, for k = 1: they follow k², as temperatures do.
+_PRICE, _DEAR, _DEAREST = 0.45, 0.55, 33.0
+_RISE, _FALL = 1.25, 0.95
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a search, and the secret that decides what is shown."""
+
+    invented: float
+    """The least share of the rare combinations shown that never occurred."""
+    inference: float
+    """The largest share of guesses that are right, where the commonest value is not right more often."""
+    lasting: Secret
+    insists: bool
+    """Whether it was said; else what cannot be reached is told."""
+
+    def draw(self, content: np.ndarray) -> np.ndarray:
+        """Return a number from 0 to 1 for every row of contents (m, columns), 64 bits each."""
+        import numpy as np
+
+        key = hmac.digest(self.lasting.value, b"sqlmicro combinations", sha256)
+        rows = np.ascontiguousarray(content, dtype="<u8")
+        digests = [hmac.digest(key, row.tobytes(), "sha256")[:8] for row in rows]
+        return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.float64) / 2.0**64
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The combinations of a search, invented ones last: C in all, P in the columns that keep their values.
+
+    Attributes
+    ----------
+    of : ndarray of shape (C,)
+        The kept combination of each.
+    kept : ndarray of shape (P, J)
+        The values of the kept combinations, numbered.
+    n : ndarray of shape (P,)
+        Records of the original that have them.
+    may_open : ndarray of shape (C,)
+        Whether it may be shown, as far as is known before the tables are.
+    draw : ndarray of shape (C,)
+        The keyed number of each.
+    invented : float
+        The least share of the few shown that never occurred.
+    right : ndarray of shape (J,)
+        The most that may be guessed right of every column.
+    new : Invented
+        How the invented ones are made of originals.
+    """
+
+    of: np.ndarray
+    kept: np.ndarray
+    n: np.ndarray
+    may_open: np.ndarray
+    draw: np.ndarray
+    invented: float
+    right: np.ndarray
+    new: Invented
+
+
+def pooled(
+    values: np.ndarray, kept: int, content: np.ndarray, n: np.ndarray, k: int, asked: Asked, commonest: np.ndarray
+) -> Pool:
+    """Return originals and invented combinations as a pool.
+
+    Parameters
+    ----------
+    values : ndarray of shape (cells, columns)
+        The originals, every column numbered; the first `kept` keep their values in the release.
+    kept : int
+        Number of these columns.
+    content : ndarray of shape (cells, columns)
+        64 bits per value that are the same in every file: what is keyed.
+    n : ndarray of shape (cells,)
+        Records per combination.
+    k : int
+        Records a combination has at least in the release.
+    asked : Asked
+        What is asked of the release.
+    commonest : ndarray of shape (kept,)
+        The share of the commonest value of every column: whoever guesses it needs no release.
+    """
+    import numpy as np
+
+    draw = asked.draw(content)
+    of = numbered([values[:, j] for j in range(kept)])
+    records = np.bincount(of, n)
+    showable = (n < k) & ((records[of] > 1) | (draw < _by_draw(draw[records[of] == 1])))
+    new = invent(values, kept, draw)
+    changed = content[new.base]
+    rows = np.arange(len(changed))
+    changed[rows, new.column] = content[new.donor, new.column]
+    drawn = asked.draw(changed)
+    if showable.any() and len(drawn):
+        chosen = alike(values, n, k, showable, new, drawn, _INVENTED_PER_SHOWABLE)
+        new, drawn = new.take(chosen), drawn[chosen]
+    else:
+        new, drawn = new.take(np.arange(0)), drawn[:0]
+    both = np.concatenate([values, new.values])[:, :kept]
+    of = numbered(list(both.T))
+    _, first = np.unique(of, return_index=True)
+    counts = np.bincount(of, np.concatenate([n, np.zeros(len(drawn))])).astype(np.int64)
+    return Pool(
+        of,
+        both[first],
+        counts,
+        np.concatenate([showable | (n >= k), np.ones(len(drawn), dtype=np.bool_)]),
+        np.concatenate([draw, drawn]),
+        asked.invented,
+        np.maximum(asked.inference, commonest),
+        new,
+    )
+
+
+def _by_draw(draw: np.ndarray) -> float:
+    """Return the number below which originals that occur once may be shown: not more of them than is allowed."""
+    import numpy as np
+
+    most = int(EVER_SHOWN * len(draw))
+    return min(_SHOWN_BY_DRAW, float(np.sort(draw)[most])) if len(draw) else 0.0
+
+
+def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.ndarray) -> np.ndarray:
+    """Return what may be shown: further originals that occur once, where a cell of a table would else lose its records.
+
+    They are taken by their keyed numbers, up to the share that may ever be shown.
+    """
+    import numpy as np
+
+    n, k, cells = problem.n, problem.k, len(table_of_cell)
+    may_open, unique = pool.may_open.copy(), (pool.n[pool.of] == 1) & (problem.n > 0)
+
+    def counted(number: np.ndarray) -> np.ndarray:
+        return sum((np.bincount(cell, number, cells) for cell in problem.cell.T), np.zeros(cells))
+
+    spare = _BY_LIMIT * limits.limit[table_of_cell] + _BY_LARGE * counted(np.where(n >= k, problem.high - n, 0))
+    needed = (counted(np.where(n < k, n, 0)) - spare) / k
+    there = counted(may_open & (n < k))
+    room = int(EVER_SHOWN * unique.sum()) - int((may_open & unique).sum())
+    closed = np.flatnonzero(unique & ~may_open)
+    for i in closed[np.argsort(pool.draw[closed], kind="stable")]:
+        own = problem.cell[i]
+        if room > 0 and (there[own] < needed[own]).any():
+            may_open[i] = True
+            there[own] += 1
+            room -= 1
+    if not may_open.any():  # somewhere the records must go
+        may_open[np.argmin(pool.draw)] = True
+    return may_open
+
+
+def denial_of(pool: Pool, problem: Problem, may_open: np.ndarray) -> Denial:
+    """Return what the search keeps of what a placement gives away."""
+    import numpy as np
+
+    k, invented = problem.k, problem.n == 0
+    price = np.zeros(len(problem.n))
+    for part in (invented, (pool.n[pool.of] == 1) & ~invented, (problem.n < k) & (pool.n[pool.of] > 1)):
+        # By rank, so that real ones and invented ones cost alike.
+        own = np.flatnonzero(part & may_open)
+        price[own] = np.argsort(np.argsort(pool.draw[own])) / max(1, len(own))
+    groups, alone, guesses = [], [], 0
+    for j in range(pool.kept.shape[1]):
+        others = np.delete(pool.kept, j, axis=1)
+        number = numbered(list(others.T)) if others.size else np.zeros(len(others), dtype=np.int64)
+        person = np.full(int(number.max()) + 1, -1)
+        only = np.flatnonzero((pool.n == 1) & (np.bincount(number, pool.n)[number] == 1))
+        if np.ptp(pool.kept[:, j]) > 0:  # of a column with one value there is nothing to guess
+            person[number[only]] = only
+        groups.append(number + guesses)
+        alone.append(person)
+        guesses += len(person)
+    columns = len(groups)
+    made: Denial = late("sqlmicro.safe_method._denial_kernels", "Denial")(
+        of=pool.of,
+        price=price * _PRICE * k**2,
+        few=pool.n < k,
+        invented=pool.n == 0,
+        others=np.stack(groups, axis=1),
+        alone=np.concatenate(alone),
+        now=np.zeros(len(pool.n), dtype=np.int64),
+        open=np.zeros(guesses, dtype=np.int64),
+        last=np.zeros(guesses, dtype=np.int64),
+        shown=np.zeros(2, dtype=np.int64),
+        guessed=np.zeros((2, columns), dtype=np.int64),
+        opened=np.zeros(1),
+        share=min(1.0, pool.invented * (1 + _MARGIN)),
+        right=pool.right * (1 - _MARGIN),
+        dear=np.full(1 + columns, _DEAR * k**2),
+    )
+    return made
+
+
+def lacking(denial: Denial) -> np.ndarray:
+    """Return how many invented combinations, and wrong guesses of every column, are lacking; below 0 none is."""
+    import numpy as np
+
+    right, wrong = denial.guessed
+    invented = denial.share * denial.shown[0] - denial.shown[1]
+    found: np.ndarray = np.concatenate([[invented], right * (1 - denial.right) - wrong * denial.right])
+    return found
+
+
+def reprice(denial: Denial, k: int) -> None:
+    """Let the price of what is lacking rise, and fall back where nothing is."""
+    import numpy as np
+
+    change = np.where(lacking(denial) > 0.5, _RISE, _FALL)
+    denial.dear[:] = np.clip(denial.dear * change, _DEAR * k**2, _DEAREST * k**2)
+
+
+def restricted(problem: Problem, may_open: np.ndarray) -> Problem:
+    """Return a problem in which only those combinations open that may; lists of near ones are of these."""
+    import numpy as np
+
+    never = ~may_open & (problem.n < problem.k)
+    near, there = problem.near, ~never[problem.near]
+    many = there.sum(axis=1)
+    if near.size:
+        # The others in front, and repeated in the place of those that may not.
+        turned = np.take_along_axis(near, np.argsort(~there, axis=1, kind="stable"), 1)
+        pick = np.arange(near.shape[1])[None, :] % np.maximum(many, 1)[:, None]
+        near = np.where(many[:, None] > 0, np.take_along_axis(turned, pick, 1), near).astype(np.int32)
+    return problem._replace(
+        near=near, high=np.where(never, 0, problem.high), small=np.flatnonzero(may_open & (problem.n < problem.k))
+    )
