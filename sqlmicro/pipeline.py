@@ -7,15 +7,13 @@ here are the verbs of that flow in the order in which an engine calls them, as i
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, NoReturn
 
 from sqlmicro import records
-from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import PassedGate
-from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input
 from sqlmicro.database.source import Source
@@ -23,11 +21,13 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
+from sqlmicro.group import keeping
 from sqlmicro.missing import counted, policy
+from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.registry import Method, Promise, find
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, Released
 from sqlmicro.system.secrets import Key, Recipe, Task
-from sqlmicro.work import Claim, Outcome, Work
+from sqlmicro.work import Claim, Guaranteed, Outcome, Work
 
 
 class Relation(NamedTuple):
@@ -60,6 +60,14 @@ class PlannedStep:
     where: str
     weights: tuple[str, ...] = ()
     repeated: int = 0
+    guarantees: GuaranteeOptions = NO_GUARANTEE
+    sensitive: tuple[Column, ...] = ()
+    """The columns the guarantees are about."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """What decides what it makes, as it is recorded: its settings, and the guarantees that were asked for."""
+        return {**self.settings, **self.guarantees.given()}
 
     @property
     def k(self) -> int:
@@ -75,7 +83,7 @@ class PlannedStep:
     def task(self) -> Task:
         """What its random numbers depend on."""
         own = names_of(self.columns), names_of(self.by)
-        return Task(self.method.name, *own, self.nulls, self.settings, self.repeated)
+        return Task(self.method.name, *own, self.nulls, self.told, self.repeated)
 
     @property
     def prefix(self) -> str:
@@ -204,9 +212,9 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: R
         When the table has no rows, --row-key does not identify them, or nothing is left to be released.
     """
     start = time.perf_counter()
-    columns = [column for column in source.columns if column in set(roles.released)]
-    if not columns:
+    if not roles.released:
         _refuse_nothing(roles, source.label)
+    columns = [column for column in source.columns if column in set(roles.read)]
     with warehouse.aside() if watched else nullcontext():
         seen = content(warehouse, source.relation) if watched else None
         typed = type_columns(warehouse, source, columns, set(roles.used), row_key=roles.row_key)
@@ -238,29 +246,6 @@ def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
     return bool(warehouse.query("copies", text, numbered=numbered)[0][0])
 
 
-def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
-    """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
-
-    Raises
-    ------
-    InputError
-        When a column that is kept makes more of the records unique than `verdict.UNIQUE_AT_MOST`.
-    """
-    found = []
-    for column in run.roles.kept:
-        if column.name.lower() not in accepted:
-            staged = replace(column, name=column.staged, collated=False)
-            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
-            found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
-    if found:
-        raise InputError(
-            where,
-            f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
-            ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
-            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
-        )
-
-
 def step(run: Run, planned: PlannedStep) -> None:
     """Group the records by one method and replace the values of its columns.
 
@@ -289,9 +274,10 @@ def step(run: Run, planned: PlannedStep) -> None:
             task=planned.task,
             rows=run.rows_in,
             before=run.current,
+            guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original),
         )
         if method.engine == "numpy":
-            records.group(work, method, planned.settings)
+            records.group(work, method, planned.settings, keeping.keeper(work, method, planned.settings, planned.k))
         else:
             if method.stage == "group":
                 _refuse_nominal(work.columns, where)
@@ -305,15 +291,23 @@ def step(run: Run, planned: PlannedStep) -> None:
     if planned.nulls == "keep" and method.takes_nulls:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
-    run.claims += outcome.claims or [planned.claim]
+    run.claims += _claims(run, planned, outcome)
     run.notes += outcome.notes
     run.steps.append(_summary(planned, outcome))
+
+
+def _claims(run: Run, planned: PlannedStep, outcome: Outcome) -> list[Claim]:
+    """Return what a step promises, with the guarantees of its classes."""
+    claims = outcome.claims or [planned.claim]
+    if not planned.guarantees.asked:
+        return claims
+    return [replace(claim, kept=planned.guarantees) if claim.promise == "record" else claim for claim in claims]
 
 
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:
     """Return the columns that a step leaves unknown to everybody outside, and why."""
     weights = [*outcome.added, *pick(run.source.columns, planned.weights, "weights")]
-    found = dict.fromkeys(names_of(weights), "weight")
+    found = dict.fromkeys(names_of(weights), "weight") | dict.fromkeys(names_of(planned.sensitive), "sensitive")
     return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
 
 
@@ -381,7 +375,7 @@ def _summary(planned: PlannedStep, outcome: Outcome) -> StepReport:
     chosen = outcome.told if isinstance(outcome.told, Chosen) else None
     return StepReport(
         planned.method.name,
-        dict(planned.settings),
+        planned.told,
         [column.name for column in planned.columns],
         [column.name for column in planned.by],
         planned.nulls,

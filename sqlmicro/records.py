@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,12 @@ class Scales:
         )
 
 
-def group(work: Work, method: Method, settings: Mapping[str, Any]) -> None:
+Keeper = Callable[[Any, Any, Any, Any, Tick], Any]
+"""Gets the records (n, p) of a stratum, their groups, their places among all records, a generator and a tick; returns
+groups that keep guarantees."""
+
+
+def group(work: Work, method: Method, settings: Mapping[str, Any], keeper: Keeper | None = None) -> None:
     """Group every stratum by a kernel, block of columns by block, and replace the columns by their representatives."""
     own = {parameter.name: settings[parameter.name] for parameter in method.parameters}
     how = filled(RecordOptions, settings)
@@ -50,7 +55,7 @@ def group(work: Work, method: Method, settings: Mapping[str, Any]) -> None:
     stratum_numbers = work.stratum_numbers(len(row_id))
     for number, block in enumerate(blocks, 1):
         X = _stack([features[column] for column in block])
-        labels = run_kernel(work, method, own, X, stratum_numbers)
+        labels = run_kernel(work, method, own, X, stratum_numbers, keeper)
         suffix = f"_{number}" if len(blocks) > 1 else ""
         groups = work.load_labels(row_id, labels, f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
@@ -184,7 +189,12 @@ def _stack(features: list[np.ndarray]) -> np.ndarray:
 
 
 def run_kernel(
-    work: Work, method: Method, settings: Mapping[str, Any], X: np.ndarray, strata: np.ndarray
+    work: Work,
+    method: Method,
+    settings: Mapping[str, Any],
+    X: np.ndarray,
+    strata: np.ndarray,
+    keeper: Keeper | None = None,
 ) -> np.ndarray:
     """Return the group of every record (n,), counted through all strata; a note is reported once."""
     notes: dict[str, None] = {}
@@ -192,7 +202,7 @@ def run_kernel(
     def kernel(rows: np.ndarray, tick: Tick) -> np.ndarray:
         found = method.group(X[rows], rng, tick, **settings)
         notes.update(dict.fromkeys(found.notes))
-        return found.labels
+        return found.labels if keeper is None else keeper(X[rows], found.labels, rows, rng, tick)
 
     rng = work.rng()
     labels = work.group_strata(strata, int(settings["k"]), f"group by {method.name}", kernel)

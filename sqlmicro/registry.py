@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro.errors import ParameterError, did_you_mean
 from sqlmicro.options import common
+from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import Parameter, Part, parameters, summary
 
 if TYPE_CHECKING:
@@ -146,11 +147,17 @@ class Method:
     takes_strata: bool
     draws: bool
     makes_pseudonyms: bool
+    keeps_guarantees: bool
     parameters: tuple[Parameter, ...]
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
-        """What a user may set: its own parameters, and how the records become vectors where a kernel groups them."""
+        """What a user may set: its own settings, and what its classes must keep besides k."""
+        return (*self.own_settings, *(parameters(GuaranteeOptions) if self.keeps_guarantees else ()))
+
+    @property
+    def own_settings(self) -> tuple[Parameter, ...]:
+        """Its own parameters, and how the records become vectors where a kernel groups them."""
         return (*self.parameters, *parameters(common.RecordOptions)) if self.engine == "numpy" else self.parameters
 
     @property
@@ -215,6 +222,7 @@ def method(
     takes_strata: bool = True,
     draws: bool = False,
     makes_pseudonyms: bool = False,
+    keeps_guarantees: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -223,7 +231,8 @@ def method(
     called as `f(work, **settings)` with a `work.Work` and returns a `work.Outcome`. A method that changes no value has
     no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`). One that takes random
     numbers of every record from `work.drawn` says so (`draws`). What becomes a pseudonym
-    (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier.
+    (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier. What a kernel groups keeps guarantees
+    other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`).
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -241,6 +250,7 @@ def method(
                 takes_strata,
                 draws,
                 makes_pseudonyms,
+                keeps_guarantees or engine == "numpy",
                 parameters(function),
             )
         )

@@ -12,6 +12,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.registry import Promise, Tick
 
 if TYPE_CHECKING:
@@ -30,6 +31,18 @@ class Claim:
     columns: tuple[Column, ...]
     promise: Promise
     k: int
+    kept: GuaranteeOptions = NO_GUARANTEE
+    """What its classes keep besides k."""
+
+
+@dataclass(frozen=True)
+class Guaranteed:
+    """What the classes of a step must keep besides k, and the columns it is about, as they were read."""
+
+    options: GuaranteeOptions
+    sensitive: tuple[Column, ...]
+    person: tuple[Column, ...]
+    original: Name
 
 
 @dataclass(frozen=True)
@@ -90,8 +103,10 @@ class Work:
         task: Task,
         rows: int,
         before: Name | None = None,
+        guaranteed: Guaranteed | None = None,
     ) -> None:
         self.warehouse = warehouse
+        self.guaranteed = guaranteed
         self.relation = relation
         self.before = before or relation
         """The records before missing values were settled: what a release is compared with."""

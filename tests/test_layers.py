@@ -21,6 +21,7 @@ FLOORS = [
     {"identifiers", "erasure"},
     {"work"},
     {"missing", "records"},
+    {"guarantees"},
     {"audits", "attacks", "group", "mask", "safe_method"},
     {"pipeline"},
     {"publish"},

@@ -2,9 +2,9 @@
 -- source: Li, Li & Venkatasubramanian (2007): t-closeness, Earth Mover's Distance by rank: the sum over the m values of
 --   the differences of the cumulated shares, divided by m - 1. Between two values of a class its cumulated share stays
 --   (level), that of the release passes it once; NULL is taken as the largest value
--- reads: shares
+-- reads: shares, reference
 -- returns: the columns, records, measure
--- params: shares, columns, value
+-- params: shares, reference, columns, value
 WITH overall AS (
   SELECT *, sum(cumulated) OVER (ORDER BY position) AS total
   FROM (
@@ -12,7 +12,7 @@ WITH overall AS (
       {{ value | ident }},
       row_number() OVER (ORDER BY {{ value | ident }} NULLS LAST) AS position,
       sum(share) OVER (ORDER BY {{ value | ident }} NULLS LAST) AS cumulated
-    FROM (SELECT DISTINCT {{ value | ident }}, share FROM {{ shares | ident }}))),
+    FROM {{ reference | ident }})),
 extent AS (
   SELECT max(position) AS last_position, max(total) AS total
   FROM overall),

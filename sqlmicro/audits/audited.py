@@ -121,6 +121,23 @@ class AuditedRelease(AssessedRelease):
         into = f"members_{self.sensitive.index(sensitive) + 1}"
         return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive)))
 
+    def original_values(self, sensitive: Column) -> Name | None:
+        """The values of a sensitive column in the original: the column, records of each.
+
+        None where the original lacks the column, or has it in another type, or where classes count entities.
+        """
+        other = self.theirs.get(sensitive.name)
+        if self.original is None or other is None or other.type != sensitive.type or self.entity is not None:
+            return None
+        table, into = self.original, f"original_{self.sensitive.index(sensitive) + 1}"
+
+        def stage() -> Name:
+            column = replace(other, staged=sensitive.staged)
+            records = self._view(table, [column], f"{into}_records")
+            return self.stage("audit/cells.sql", into, relation=records, columns=[column], summed=[])
+
+        return self.once(into, stage)
+
     @property
     def population_cells(self) -> Name:
         """The combinations of the population in the columns of the quasi-identifiers, `size` members each.
@@ -190,8 +207,9 @@ class AuditedRelease(AssessedRelease):
         return {name for name, count in rows if count}
 
     def _view(self, table: Source, columns: Sequence[Column], into: str = "records") -> Name:
+        quasi = columns[: len(self.quasi)] if into in ("records", "population") else columns
         sensitive = [column for column in self.sensitive if into == "records"]
-        complete = [*columns[: len(self.quasi)], *sensitive] if self.nulls == "exclude" else []
+        complete = [*quasi, *sensitive] if self.nulls == "exclude" else []
         return self.warehouse.run(
             "audit/records.sql",
             self._name(into),

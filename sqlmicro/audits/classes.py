@@ -82,11 +82,25 @@ def summary(audited: AuditedRelease, template: str, limit: float | None, **param
 
 
 def shares(audited: AuditedRelease, sensitive: Column) -> Name:
-    """Return the share every value of a sensitive column has in its class and in the release."""
+    """Return the share every value of a sensitive column has in its class and in the table it is compared with."""
     into = f"shares_{audited.sensitive.index(sensitive) + 1}"
 
     def stage() -> Name:
+        members, other = audited.members(sensitive), reference(audited, sensitive)
+        return audited.stage(
+            "audit/shares.sql", into, members=members, reference=other, columns=audited.quasi, value=sensitive
+        )
+
+    return audited.once(into, stage)
+
+
+def reference(audited: AuditedRelease, sensitive: Column) -> Name:
+    """Return the share every value of a sensitive column has in the input where there is one, else in the release."""
+    into = f"reference_{audited.sensitive.index(sensitive) + 1}"
+
+    def stage() -> Name:
         members = audited.members(sensitive)
-        return audited.stage("audit/shares.sql", into, members=members, columns=audited.quasi, value=sensitive)
+        cells = audited.original_values(sensitive) or members
+        return audited.stage("audit/reference_shares.sql", into, cells=cells, members=members, value=sensitive)
 
     return audited.once(into, stage)

@@ -1,4 +1,4 @@
-"""t-closeness, (alpha, k)-anonymity, beta-likeness: what a class tells beyond what the whole release tells."""
+"""t-closeness, (alpha, k)-anonymity, beta-likeness: what a class tells beyond what the whole table tells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sqlmicro.audits.audited import AuditedRelease
-from sqlmicro.audits.classes import shares, worst
+from sqlmicro.audits.classes import reference, shares, worst
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
 from sqlmicro.system.reporting import INLINE
@@ -18,6 +18,8 @@ class Closeness(Detail):
 
     classes: Detail | None = field(metadata=INLINE)
     distance: Literal["ordered", "equal"]
+    input: bool
+    """Whether it is compared with the input, else with the whole release."""
 
 
 @audit(
@@ -25,10 +27,15 @@ class Closeness(Detail):
     needs=("quasi", "sensitive"),
     gate="max_t",
     source="Li, Li & Venkatasubramanian (2007)",
-    templates=("audit/shares.sql", "audit/closeness_nominal.sql", "audit/closeness_numeric.sql"),
+    templates=(
+        "audit/reference_shares.sql",
+        "audit/shares.sql",
+        "audit/closeness_nominal.sql",
+        "audit/closeness_numeric.sql",
+    ),
 )
 def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
-    """How far the distribution of a sensitive column in a class is from that in the release, at most.
+    """How far the distribution of a sensitive column in a class is from that in the whole table, at most.
 
     Returns
     -------
@@ -39,20 +46,22 @@ def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
 
     Notes
     -----
-    A missing value counts as a value, in a numeric column as the largest. O(d log d) for d pairs of class and value
+    The table is the original where one is given that has the column in the same type, else the release itself. A
+    missing value counts as a value, in a numeric column as the largest. O(d log d) for d pairs of class and value
     that occur: values that a class does not have are not enumerated.
     """
     numeric, _ = audited.split(audited.sensitive)
     found = []
     for column in audited.sensitive:
-        of = shares(audited, column)
+        of, of_input = shares(audited, column), audited.original_values(column) is not None
         if column in numeric:
             template = "audit/closeness_numeric.sql"
-            ordered = worst(audited, template, limit, columns=[column], shares=of, value=column)
-            found.append(replace(ordered, detail=Closeness(ordered.detail, "ordered")))
+            other = reference(audited, column)
+            ordered = worst(audited, template, limit, columns=[column], shares=of, reference=other, value=column)
+            found.append(replace(ordered, detail=Closeness(ordered.detail, "ordered", of_input)))
         else:
             equal = worst(audited, "audit/closeness_nominal.sql", limit, columns=[column], shares=of)
-            found.append(replace(equal, detail=Closeness(equal.detail, "equal")))
+            found.append(replace(equal, detail=Closeness(equal.detail, "equal", of_input)))
     return found
 
 
@@ -61,7 +70,7 @@ def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     needs=("quasi", "sensitive"),
     gate="max_alpha",
     source="Wong, Li, Fu & Wang (2006)",
-    templates=("audit/shares.sql", "audit/highest_share.sql"),
+    templates=("audit/reference_shares.sql", "audit/shares.sql", "audit/highest_share.sql"),
 )
 def alpha_k(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """The largest share that one sensitive value has of a class.
@@ -86,15 +95,15 @@ def alpha_k(audited: AuditedRelease, limit: float | None) -> list[Found]:
     needs=("quasi", "sensitive"),
     gate="max_beta",
     source="Cao & Karras (2012)",
-    templates=("audit/shares.sql", "audit/highest_gain.sql"),
+    templates=("audit/reference_shares.sql", "audit/shares.sql", "audit/highest_gain.sql"),
 )
 def beta_likeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
-    """By how much a sensitive value is more frequent in a class than in the release, relative to the release, at most.
+    """By how much a sensitive value is more frequent in a class than in the whole table, relative to it, at most.
 
     Returns
     -------
     list of Found
-        One per sensitive column: the largest (q - p)/p of a share q in a class and p in the release; 0 and more.
+        One per sensitive column: the largest (q - p)/p of a share q in a class and p in the table; 0 and more.
 
     Notes
     -----

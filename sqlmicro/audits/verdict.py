@@ -24,6 +24,10 @@ UNIQUE_AT_MOST = 0.05
 _COLOURS: dict[Status, str] = {"held": "green", "lowered": "amber", "broken": "red", "none": "grey"}
 _PASSED: dict[Status, bool | None] = {"held": True, "lowered": True, "broken": False, "none": None}
 _NAMES = 6
+_OF_CLASSES = (
+    "persons", "l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness", "alpha-k-anonymity",
+    "beta-likeness",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ class Verdict:
         Whether something is promised of single columns.
     attack : Attacked, optional
         The strongest attack; None where none was made.
+    kept : tuple of str
+        What the classes keep besides k, each as a clause.
 
     >>> found = Verdict((Promised(5, ("age", "zip"), 6),), ("age", "zip", "income"), 1, {})
     >>> found.status, found.colour, found.passed, found.headline
@@ -128,6 +134,7 @@ class Verdict:
     unit: str = ""
     alone: bool = False
     attack: Attacked | None = None
+    kept: tuple[str, ...] = ()
 
     @property
     def main(self) -> Promised | None:
@@ -180,6 +187,8 @@ class Verdict:
     def sentence(self) -> str:
         """What the headline means: over which columns, how many, and what was not counted."""
         said = [self._promise(), self._rest(), self._strongest()]
+        if self.kept:
+            said.append("Every class also keeps: " + "; ".join(self.kept) + ".")
         if self.apart:
             said.append("Not counted: " + ", ".join(f"{name} ({why})" for name, why in self.apart.items()) + ".")
         return " ".join(filter(None, said))
@@ -306,11 +315,24 @@ def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
         dict(apart),
         alone=any(row.check == "value frequency" for row in checks),
     )
+    found = replace(found, kept=tuple(_clause(row) for row in checks if _is_kept(row, found.quasi)))
     linked = [(row.value, row.detail) for row in checks if isinstance(row, AuditRow) and row.value is not None]
     return found.after([
         Attacked("distance-linkage", rate, of.ci[0], of.chance, of.n, of.truth == "assumed")
         for rate, of in linked if isinstance(of, Linked)
     ])  # fmt: skip
+
+
+def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
+    """Tell whether a check was demanded of the classes of the promise, and passed."""
+    classes = row.columns if row.check == "persons" else row.columns[:-1]
+    return row.check in _OF_CLASSES and row.threshold is not None and row.passed is True and set(classes) == set(quasi)
+
+
+def _clause(row: Check) -> str:
+    """Return what a check of the classes found as a clause."""
+    of = "" if row.check == "persons" else f" of {row.columns[-1]}"
+    return f"{row.check}{of} {row.value:.3g} ({'at least' if row.at_least else 'at most'} {row.threshold:g})"
 
 
 def _counts(row: Check) -> bool:

@@ -21,7 +21,7 @@ RESERVED = (
     "records", "place", "middle_mean", "signed_n", "remainder", "threshold", "in_tail", "median", "block", "phase",
     "source", "target", "probability", "low", "high", "bin", "total", "weight", "entity", "other", "measure", "share",
     "before", "after", "width", "bits", "level", "cumulated", "is_first", "low_total", "high_total", "place_total",
-    "record", "nothing",
+    "record", "nothing", "person", "stays",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 
@@ -292,11 +292,20 @@ class Roles:
     """Columns that are no direct identifiers because the user says so."""
     seen: tuple[tuple[Column, Seen], ...] = ()
     """What a sample of the values of the released columns shows."""
+    sensitive: tuple[Column, ...] = ()
+    """Kept columns of which no class may tell too much: nobody knows them from elsewhere."""
+    person: tuple[Column, ...] = ()
+    """Dropped columns that say whose record it is."""
 
     @property
     def released(self) -> tuple[Column, ...]:
         """The columns that leave the house, in no particular order."""
         return (*self.used, *self.kept)
+
+    @property
+    def read(self) -> tuple[Column, ...]:
+        """The columns that are read: what is released, and what says whose record it is."""
+        return (*self.released, *self.person)
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:

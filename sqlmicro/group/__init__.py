@@ -1,4 +1,4 @@
-"""Grouping methods: one module each; importing it registers the method. May import `records` and what is below it."""
+"""Grouping methods: one module each; importing it registers it. May import `guarantees` and what is below it."""
 
 from sqlmicro.group import individual_ranking as individual_ranking
 from sqlmicro.group import k_ward as k_ward

@@ -72,7 +72,7 @@ class Search:
         self.sse = np.inf
         self.total = 0.0
         n, p = X.shape
-        order = _by_value(X)
+        order = by_value(X)
         self._tree = self._halved(X[order], _block_size(n, p), k)
         self._order = order[self._tree.order]
         self._X = np.ascontiguousarray(X[self._order])
@@ -272,7 +272,7 @@ class Search:
             self.say(share)
 
 
-def _by_value(X: np.ndarray) -> np.ndarray:
+def by_value(X: np.ndarray) -> np.ndarray:
     """Return the rows in the order of their values, column by column; rows that are equal stay in order."""
     import numpy as np
 

@@ -43,13 +43,17 @@ def microaggregate(
     *,
     k: K = 3,
     quality: Annotated[
-        Literal["fast", "balanced", "best"], Param("How long to search for groups with little loss.")
+        Literal["fast", "balanced", "best"], Param("How long to search for groups with little loss.", part="effort")
     ] = "balanced",
     time_limit: Annotated[
         float | None, Param("Seconds that --quality best searches; releases then differ from run to run.", min=0)
     ] = None,
     certify: Annotated[
-        bool, Param("With quality best, say how far the loss may be above the least possible; needs sqlmicro[optimal].")
+        bool,
+        Param(
+            "With quality best, say how far the loss may be above the least possible; needs sqlmicro[optimal].",
+            part="certified",
+        ),
     ] = False,
 ) -> Grouping:
     """Group records with less loss than any single heuristic: start groups, local search, annealing.

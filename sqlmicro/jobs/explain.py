@@ -214,8 +214,18 @@ def _step(plan: Plan, asked: Step, step: PlannedStep) -> str:
     nulls = f" Here {_NULLS[step.nulls]}." if method.takes_nulls else ""
     return (
         f"Step {step.number} is {method.name}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
-        f"{PROMISES[method.promise]}.{nulls}"
+        f"{PROMISES[method.promise]}.{_guarantees(step)}{nulls}"
     )
+
+
+def _guarantees(step: PlannedStep) -> str:
+    """Say what the classes keep besides k."""
+    asked = step.guarantees
+    persons = f" Every class has at least k = {step.k} persons ({_join(asked.person)})." if asked.person else ""
+    if not asked.sensitive:
+        return persons
+    limits = [f"{name.replace('_', ' ')} = {value:g}" for name, value in asked.limits.items()]
+    return f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class keeps {_join(limits)}."
 
 
 def _holds(plan: Plan) -> list[str]:

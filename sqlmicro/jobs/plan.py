@@ -9,18 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlmicro.database.columns import Column, Roles, names_of, settle_roles
+from sqlmicro.database.columns import Column, Roles, names_of, pick, settle_roles
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import JobError, ParameterError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, roles_of
 from sqlmicro.jobs.steps import Gate, Job
-from sqlmicro.options.common import JobOptions, PublishSettings
-from sqlmicro.options.params import settle
+from sqlmicro.options.common import JobOptions, PublishSettings, names
+from sqlmicro.options.guarantees import GuaranteeOptions
+from sqlmicro.options.params import parameters, settle
 from sqlmicro.pipeline import LOADED, PlannedStep, Relation
 from sqlmicro.system.secrets import Recipe, repeated
 from sqlmicro.work import Claim
+
+_GUARANTEES = parameters(GuaranteeOptions)
 
 
 @dataclass(frozen=True)
@@ -65,9 +68,10 @@ class Plan:
 
     @property
     def accepted(self) -> set[str]:
-        """The columns, in small letters, that may single out records: those named for it, and weights."""
+        """The columns, in small letters, that may single out records: those named for it, weights, sensitive ones."""
         weights = [name for step in self.steps for name in step.weights]
         weights += [gate.options.weight for gate in self.gates if gate.options.weight]
+        weights += names_of(self.roles.sensitive)
         return {name.lower() for name in (*self.options.accept_unique, *weights)}
 
     @property
@@ -118,9 +122,16 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         if both:
             got = f"{', '.join(names_of(both))} in both --columns and --by"
             raise ParameterError(step.where, "a stratum is not anonymized", got)
-        settings = settle(step.method.settings, step.settings, step.where)
+        step.guarantees.refuse_incomplete(step.where)
+        given = {name: value for name, value in step.settings.items() if name not in names(_GUARANTEES)}
+        settings = settle(step.method.own_settings, given, step.where)
         nulls = step.nulls or step.method.nulls
-        steps.append(PlannedStep(number, step.method, settings, tuple(on), tuple(by), nulls, step.where, step.weights))
+        steps.append(
+            PlannedStep(
+                number, step.method, settings, tuple(on), tuple(by), nulls, step.where, step.weights,
+                guarantees=step.guarantees, sensitive=tuple(pick(own, step.guarantees.sensitive, step.where)),
+            )
+        )  # fmt: skip
         treated |= set(on)
     return Plan(job, own, columns is not None, roles, left, _told_apart(steps))
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from sqlmicro.audits import k_anonymity
+from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.columns import Column, Roles, names_of, pick, settle_roles
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.steps import Job, Step
+from sqlmicro.pipeline import Run
 
 FOR_IDENTIFIERS = ("pseudonymise", "partial", "constant")
 """The methods that are made for direct identifiers."""
@@ -19,6 +22,7 @@ def named(job: Job) -> tuple[Column, ...]:
     given = job.options
     for name in (
         *(name for step in job.steps for name in (*step.columns, *step.by, *step.weights)),
+        *(name for step in job.steps for name in (*step.guarantees.sensitive, *step.guarantees.person)),
         *given.keep, *given.drop, *given.row_key, *given.identifier_ok, *given.accept_unique,
     ):  # fmt: skip
         found.setdefault(name.lower(), name)
@@ -49,11 +53,13 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
     given = job.options
     used = list(dict.fromkeys(column for step in job.steps for found in picked(columns, step) for column in found))
     keep = pick(columns, given.keep, "--keep")
-    keep += [column for column in _weights(columns, job) if column not in keep]
+    sensitive = _sensitive(columns, job)
+    keep += [column for column in (*_weights(columns, job), *sensitive) if column not in keep]
     _refuse_pseudonyms(columns, job)
     drop = pick(columns, given.drop, "--drop")
-    row_key = tuple(pick(columns, given.row_key, "--row-key"))
-    drop += [column for column in row_key if column not in (*used, *keep, *drop)]
+    row_key, person = tuple(pick(columns, given.row_key, "--row-key")), _person(columns, job)
+    _refuse_person([column for column in used if column not in pseudonyms(columns, job)], keep, person)
+    drop += [column for column in dict.fromkeys((*row_key, *person)) if column not in (*used, *keep, *drop)]
     left = tuple(column for column in columns if column not in (*used, *keep, *drop))
     if any(step.takes_rest for step in job.steps):
         roles = settle_roles(columns, [*used, *left], keep, drop, None)
@@ -66,7 +72,44 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
     if others:
         names = ", ".join(names_of(others))
         raise ParameterError("--accept-unique", "names columns that are released as they are", names)
-    return replace(roles, row_key=row_key, allowed=allowed), left
+    return replace(roles, row_key=row_key, allowed=allowed, sensitive=sensitive, person=person), left
+
+
+def _sensitive(columns: Sequence[Column], job: Job) -> tuple[Column, ...]:
+    """Return the columns of which no class may tell too much: they are released as they are."""
+    found = (pick(columns, step.guarantees.sensitive, f"{step.where}, sensitive") for step in job.steps)
+    return tuple(dict.fromkeys(column for named in found for column in named))
+
+
+def _person(columns: Sequence[Column], job: Job) -> tuple[Column, ...]:
+    """Return the columns that say whose record it is; every step that names some names the same.
+
+    Raises
+    ------
+    ParameterError
+        When two steps name different ones.
+    """
+    found = {tuple(pick(columns, names, f"{step.where}, person"))
+             for step in job.steps if (names := step.guarantees.person)}  # fmt: skip
+    if len(found) > 1:
+        raise ParameterError(f"{job.label}, person", "the steps of a job protect the same persons", "different columns")
+    return next(iter(found), ())
+
+
+def _refuse_person(used: Sequence[Column], keep: Sequence[Column], person: Sequence[Column]) -> None:
+    """Refuse to release what says whose record it is, unless it becomes a pseudonym.
+
+    Raises
+    ------
+    ParameterError
+        With the columns.
+    """
+    released = [column for column in person if column in (*used, *keep)]
+    if released:
+        raise ParameterError(
+            "--person", "what says whose record it is, is left out of the release", ", ".join(names_of(released)),
+            "Leave it out of --columns, --by and --keep",
+        )  # fmt: skip
 
 
 def _weights(columns: Sequence[Column], job: Job) -> list[Column]:
@@ -116,6 +159,29 @@ def refuse_direct(columns: Sequence[Column], roles: Roles, job: Job) -> None:
             "a direct identifier is neither released as it is nor grouped",
             ", ".join(f"{column.name} ({finding.reason})" for column, finding in found),
             "Use --drop, or pseudonymise it; if it names nobody, say so with --identifier-ok COLUMN",
+        )
+
+
+def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
+    """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
+
+    Raises
+    ------
+    InputError
+        When a column that is kept makes more of the records unique than `UNIQUE_AT_MOST`.
+    """
+    found = []
+    for column in run.roles.kept:
+        if column.name.lower() not in accepted:
+            staged = replace(column, name=column.staged, collated=False)
+            share = k_anonymity.class_sizes(run.warehouse, run.original, [staged]).unique
+            found += [(column.name, share)] if share > UNIQUE_AT_MOST else []
+    if found:
+        raise InputError(
+            where,
+            f"a released column must not alone make more than {100 * UNIQUE_AT_MOST:g} % of the records unique",
+            ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found),
+            "Anonymize or drop it, or accept it with --accept-unique " + ",".join(name for name, _ in found),
         )
 
 

@@ -20,7 +20,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, looked_at
-from sqlmicro.jobs.roles import roles_in_words
+from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
@@ -195,7 +195,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
-    pipeline.refuse_unique(run, plan.accepted, f"{job.label}, --keep")
+    refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
     run.notes += roles_in_words(run.roles)

@@ -10,6 +10,7 @@ from typing import Any
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.options import common
 from sqlmicro.options.common import JobOptions, MethodOptions, PublishSettings
+from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.options.params import Parameter, carried, filled, parameters, take
 from sqlmicro.registry import Method, find
 from sqlmicro.system.progress import Progress
@@ -46,6 +47,13 @@ class Step:
     def weights(self) -> tuple[str, ...]:
         """The column of weights it reads, if it has one."""
         return tuple(filter(None, [self.method.told("weights", self.settings)]))
+
+    @cached_property
+    def guarantees(self) -> GuaranteeOptions:
+        """What its classes must keep besides k."""
+        names = common.names(parameters(GuaranteeOptions)) if self.method.keeps_guarantees else ()
+        given = {name: value for name, value in self.settings.items() if name in names}
+        return take(GuaranteeOptions, given, self.where) if given else NO_GUARANTEE
 
     @property
     def keeps_candidates(self) -> bool:

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
-Part = Literal["weights", "candidates", "key"]
-"""The column of weights; whether candidates are published; the file with the key of pseudonyms."""
+Part = Literal["weights", "candidates", "key", "effort", "certified"]
+"""The column of weights; whether candidates are published; the file with the key of pseudonyms; how long to search;
+whether the loss is proven."""
 
 
 @dataclass(frozen=True)

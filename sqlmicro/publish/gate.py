@@ -7,12 +7,16 @@ from dataclasses import replace
 from sqlmicro.audits import inputs, regression, runner
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
+from sqlmicro.audits.registry import audits
 from sqlmicro.audits.row import AuditRow
-from sqlmicro.database.columns import Column
+from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 from sqlmicro.pipeline import Run
+from sqlmicro.work import Claim
+
+_WHERE = "guarantees"
 
 
 def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:
@@ -29,8 +33,29 @@ def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[Audit
     return asked
 
 
-def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:
-    """Return all that the audits find of a staging relation of a run, asked for or not."""
+def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
+    """Audit what the classes of a staging relation keep besides k, as a step claims of its columns."""
+    asked, quasi = claim.kept, names_of(claim.columns)
+    options = AuditStep(
+        quasi=quasi, sensitive=asked.sensitive, gates={**asked.limits}, settings={"c": asked.c},
+        measure=tuple(audit.name for audit in audits().values() if audit.gate in asked.limits),
+    )  # fmt: skip
+    rows = measured(run, relation, options, _WHERE) if asked.limits else []
+    if asked.person:
+        options = AuditStep(quasi=quasi, measure=("k-anonymity",), gates={"min_k": claim.k})
+        persons = run.warehouse.run("publish/with_persons.sql", f"{relation.table}_of_persons", view=True,
+                                    released=relation, original=run.original, person=run.roles.person,
+                                    columns=run.roles.released)  # fmt: skip
+        found = measured(run, persons, options, _WHERE, person=True)
+        rows = [*(replace(row, check="persons") for row in found), *rows]
+    return rows
+
+
+def measured(run: Run, relation: Name, options: AuditStep, where: str, *, person: bool = False) -> list[AuditRow]:
+    """Return all that the audits find of a staging relation of a run, asked for or not.
+
+    Where it has a column `person`, classes count persons.
+    """
     chosen = inputs.choose(run.roles.released, options, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
     own = {column.name: Column(column.staged, types[column.staged], column.staged) for column in run.roles.released}
@@ -42,13 +67,14 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str) -> list[A
     if options.population:
         population = run.warehouse.source(options.population, name="population_source")
     number = (Column("row_id", "BIGINT", "row_id"),)
+    persons = Column("person", "BIGINT", "person") if person else None
     audited = AuditedRelease(
         warehouse=run.warehouse,
-        release=Source(relation, "the release", (*columns, *number), is_table=False),
+        release=Source(relation, "the release", (*columns, *number, *filter(None, [persons])), is_table=False),
         quasi=tuple(own[column.name] for column in chosen.quasi),
         sensitive=tuple(own[column.name] for column in chosen.sensitive),
         weight=chosen.weight and own[chosen.weight.name],
-        entity=chosen.entity and own[chosen.entity.name],
+        entity=persons or (chosen.entity and own[chosen.entity.name]),
         original=Source(run.original, "the original", (*theirs, *number), is_table=False),
         match=number,
         population=population,

@@ -127,8 +127,11 @@ def select_of(run: Run, output: Output) -> templates.Sql:
 def _gated(run: Run, staged: Name) -> tuple[AuditRow, ...]:
     """Return what the gates of the job measured: of the release in their step, of another candidate now.
 
-    They stage relations, which cannot be done in the transaction that publishes.
+    What the classes of a step must keep besides k is measured of every output. They stage relations, which cannot be
+    done in the transaction that publishes.
     """
+    kept = [row for claim in run.claims if claim.kept.asked for row in gates.kept(run, staged, claim)]
     if staged == run.current:
-        return tuple(row for gate in run.gates for row in gate.rows)
-    return tuple(row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
+        return (*(row for gate in run.gates for row in gate.rows), *kept)
+    held = (row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
+    return (*held, *kept)

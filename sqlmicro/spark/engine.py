@@ -13,7 +13,7 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, drafted, looked_at
-from sqlmicro.jobs.roles import roles_in_words
+from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.run import finished, unpublished
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
@@ -69,7 +69,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         source = warehouse.source(given.table)
         plan = looked_at(compiled(job, source), warehouse, source)
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
-        pipeline.refuse_unique(run, plan.accepted, f"{job.label}, --keep")
+        refuse_unique(run, plan.accepted, f"{job.label}, --keep")
         warehouse.fit(run.rows_in)
         run.notes += roles_in_words(run.roles)
         pipeline.step(run, _in_blocks(warehouse, plan.steps[0]))
@@ -104,6 +104,7 @@ def refuse(plans: Sequence[Plan]) -> None:
         raise ParameterError(where, "does not go with every option", shown, can)
     step = plan.steps[0]
     wrong = [name for name in _NOT_IN_BLOCKS if step.settings.get(name)]
+    wrong += step.guarantees.given()
     if step.method.name in KERNELS and wrong:
         raise ParameterError(f"{step.where}, --engine spark", "groups numeric columns in blocks", ", ".join(wrong))
 

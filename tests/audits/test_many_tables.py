@@ -157,7 +157,9 @@ def measured(found: AuditedRelease) -> dict[str, Figures]:
     figures = {"k": sizes, "risk": _measured(found, "individual_risk", weighted_cells=found.weighted_cells)}
     for column in found.sensitive:
         members, shares = found.members(column), classes.shares(found, column)
-        closeness = {"shares": shares, "value": column} if column.name == "income" else {"shares": shares}
+        closeness = {"shares": shares}
+        if column.name == "income":
+            closeness |= {"reference": classes.reference(found, column), "value": column}
         distance = "closeness_numeric" if column.name == "income" else "closeness_nominal"
         figures |= {
             f"distinct {column.name}": _measured(found, "distinct_values", members=members),

@@ -311,9 +311,27 @@ CASES = [
     # With c = 0.7 the most frequent value of class 2 is not even rarer than 0.7 times all of it: 3 < 2.8 fails.
     of_members("recursive_diversity", [(1, 4, 1), (2, 4, 0)], c=0.7),
     Case(
-        "audit/shares.sql",
+        "audit/reference_shares.sql",
         given={"members": MEMBERS},
-        params={"members": rel("members"), "columns": [A], "value": V},
+        params={"cells": rel("members"), "members": rel("members"), "value": V},
+        returns=["v", "share"],
+        expect=[("c", 0.625), ("d", 0.125), ("e", 0.125), (None, 0.125)],
+    ),
+    # The input has f, which the release lacks; e and NULL are in the release only.
+    Case(
+        "audit/reference_shares.sql",
+        given={"members": MEMBERS, "cells": values("v, records", "('c', 6)", "('d', 1)", "('f', 1)")},
+        params={"cells": rel("cells"), "members": rel("members"), "value": V},
+        returns=["v", "share"],
+        expect=[("c", 0.75), ("d", 0.125), ("f", 0.125), ("e", 0.0), (None, 0.0)],
+    ),
+    Case(
+        "audit/shares.sql",
+        given={
+            "members": MEMBERS,
+            "reference": values("v, share", "('c', 0.625)", "('d', 0.125)", "('e', 0.125)", "(NULL, 0.125)"),
+        },
+        params={"members": rel("members"), "reference": rel("reference"), "columns": [A], "value": V},
         returns=["a", "v", "records", "probability", "share"],
         expect=[
             (1, "c", 2, 0.5, 0.625),
@@ -334,9 +352,10 @@ CASES = [
             + values(
                 "a, v, records", *(f"({1 if v < 6 else 2 if v in (6, 8, 11) else 3}, {v}000, 1)" for v in range(3, 12))
             )
-            + ")"
+            + ")",
+            "reference": "SELECT v * 1000 AS v, 1e0 / 9 AS share FROM range(3, 12) AS r(v)",
         },
-        params={"shares": rel("shares"), "columns": [A], "value": V},
+        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
         returns=MEASURED,
         expect=[(1, 3, 0.375), (2, 3, 1 / 6), (3, 3, 17 / 72)],
     ),
@@ -348,9 +367,10 @@ CASES = [
                 "a, v, records, probability, share",
                 *("(1, 1, 2, 1e0, 0.375e0)", "(2, 1, 1, 0.5e0, 0.375e0)", "(2, NULL, 1, 0.5e0, 0.125e0)"),
                 "(3, 2, 4, 1e0, 0.5e0)",
-            )
+            ),
+            "reference": values("v, share", "(1, 0.375e0)", "(2, 0.5e0)", "(NULL, 0.125e0)"),
         },
-        params={"shares": rel("shares"), "columns": [A], "value": V},
+        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
         returns=MEASURED,
         expect=[(1, 2, (0.625 + 0.125) / 2), (2, 2, (0.125 + 0.375) / 2), (3, 4, (0.375 + 0.125) / 2)],
     ),
@@ -362,17 +382,21 @@ CASES = [
             "shares": values(
                 "a, v, records, probability, share",
                 *("(1, 1, 1, 0.25e0, 0.625e0)", "(1, 2, 3, 0.75e0, 0.375e0)", "(2, 1, 4, 1e0, 0.625e0)"),
-            )
+            ),
+            "reference": values("v, share", "(1, 0.625e0)", "(2, 0.375e0)"),
         },
-        params={"shares": rel("shares"), "columns": [A], "value": V},
+        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
         returns=MEASURED,
         expect=[(1, 4, 0.375), (2, 4, 0.375)],
     ),
     # A column without variation is as far from itself as can be: not at all.
     Case(
         "audit/closeness_numeric.sql",
-        given={"shares": values("a, v, records, probability, share", "(1, 5, 2, 1e0, 1e0)")},
-        params={"shares": rel("shares"), "columns": [A], "value": V},
+        given={
+            "shares": values("a, v, records, probability, share", "(1, 5, 2, 1e0, 1e0)"),
+            "reference": values("v, share", "(5, 1e0)"),
+        },
+        params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
         returns=MEASURED,
         expect=[(1, 2, 0.0)],
     ),

@@ -25,6 +25,29 @@ CASES = [
         expect=[(0, 9, 100, 7), (1, 4, None, 7), (2, 6, 300, 5)],
         ordered=True,
     ),
+    # Record 1 is not in the relation; NULL is the last value, and all records without a person are one person.
+    Case(
+        "load/guaranteed.sql",
+        given={
+            "original": values(
+                'row_id, "net ""income""", s, p, q',
+                "(0, 300, 'b', 'x', 1)",
+                "(1, 100, 'a', 'x', 2)",
+                "(2, NULL, NULL, NULL, NULL)",
+                "(3, 300, 'b', 'x', 1)",
+            ),
+            "relation": values("row_id", "(3)", "(0)", "(2)"),
+        },
+        params={
+            "original": rel("original"),
+            "relation": rel("relation"),
+            "persons": [[col("p"), col("q")]],
+            "sensitive": [INCOME, col("s")],
+        },
+        returns=["row_id", "stays", "person", 'net "income"', "s"],
+        expect=[(0, True, 0, 1, 1), (1, False, 1, 0, 0), (2, True, 2, 2, 2), (3, True, 0, 1, 1)],
+        ordered=True,
+    ),
     # Two records are alike: they are told apart, whichever is the first of them.
     Case(
         "load/copies.sql",

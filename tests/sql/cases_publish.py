@@ -14,6 +14,22 @@ SIX = values("row_id, sex, age, x", "(0, 'f', 30, 5)", "(1, 'f', 30, 5)", "(2, '
              "(3, 'm', 40, 5)", "(4, 'm', 40, 5)", "(5, NULL, 40, 5)")  # fmt: skip
 
 CASES = [
+    # Records without a person are one person, however many they are; their order is not that of the release.
+    Case(
+        "publish/with_persons.sql",
+        given={
+            "released": values('row_id, "net ""income"""', "(2, 7.5)", "(0, 7.5)", "(1, 3.0)", "(4, 3.0)"),
+            "original": values("row_id, p", "(0, 'b')", "(1, NULL)", "(2, 'b')", "(3, 'a')", "(4, NULL)"),
+        },
+        params={
+            "released": rel("released"),
+            "original": rel("original"),
+            "person": [col("p")],
+            "columns": [col('net "income"')],
+        },
+        returns=["row_id", 'net "income"', "person"],
+        expect=[(0, 7.5, 0), (2, 7.5, 0), (1, 3.0, 1), (4, 3.0, 1)],
+    ),
     # Of (sex, age) there are f 30 three times, m 40 twice and NULL 40 once; of x, 5 is there five times and 6 once.
     Case(
         "publish/preview.sql",

@@ -1,0 +1,131 @@
+"""What groups miss of the rules of a column, compiled by numba: l-diversity, t-closeness, alpha, beta.
+
+Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sqlmicro.system.compiled import njit
+
+L, LOG_L, RECURSIVE_L, C, T, ALPHA, BETA = range(7)
+"""Columns of `Columns.limit`."""
+
+
+class Columns(NamedTuple):
+    """What must hold of some columns in every group; persons are a column of which a group has at least k values."""
+
+    code: np.ndarray  # (C, n) int32: the value of every record
+    ordered: np.ndarray  # (C,) bool
+    first: np.ndarray  # (C,) int64: where the shares of a column begin
+    stop: np.ndarray  # (C,) int64: where they end
+    share: np.ndarray  # share of every value in the table, column after column
+    cumulated: np.ndarray  # of these, up to and with the value
+    area: np.ndarray  # sum of `cumulated` over the values before
+    limit: np.ndarray  # (C, 7): l, log l, l of (c, l), c, t, alpha, 1 + beta; what rounding takes is allowed for
+
+
+@njit(cache=True)
+def _tail(counts, m, size, most, l):  # noqa: E741
+    """Return the records whose value is not among the l - 1 most frequent of a group; `most` is the largest count."""
+    if l <= 1:
+        return size
+    tail = size
+    above, done = most + 1, 0
+    while done < l - 1:
+        highest, times = 0, 0
+        for j in range(m):
+            if counts[j] < above:
+                if counts[j] > highest:
+                    highest, times = counts[j], 1
+                elif counts[j] == highest:
+                    times += 1
+        if highest == 0:
+            break
+        taken = min(times, l - 1 - done)
+        tail -= taken * highest
+        done += taken
+        above = highest
+    return tail
+
+
+@njit(cache=True)
+def _earth_movers(columns, c, values, counts, m, size):
+    """Return the ordered distance between a group and the table: the area between their cumulated shares.
+
+    Between two values of the group its cumulated share stays level; that of the table passes it once.
+    """
+    first, last = columns.first[c], columns.stop[c] - 1
+    if last == first:
+        return 0.0
+    cumulated, area = columns.cumulated, columns.area
+    low = first
+    before = 0
+    total = 0.0
+    for j in range(m + 1):
+        high = first + values[j] if j < m else last
+        if high > low:
+            level = before / size
+            a, b = low, high
+            while a < b:
+                middle = (a + b) >> 1
+                if cumulated[middle] < level:
+                    a = middle + 1
+                else:
+                    b = middle
+            total += (a - low) * level - (area[a] - area[low]) + (area[high] - area[a]) - (high - a) * level
+            low = high
+        if j < m:
+            before += counts[j]
+    return total / (last - first)
+
+
+@njit(cache=True)
+def column_misses(columns, c, values, counts, m, size):
+    """Return what a group of `size` records with these m runs misses in a column, in records.
+
+    Every term is convex and grows in proportion to the counts, or does not grow with them (distinct values): two groups
+    united never miss more than both together, so whatever holds of two groups holds of their union.
+    """
+    limit = columns.limit[c]
+    missed = max(0.0, limit[L] - m)
+    most = 0
+    for j in range(m):
+        most = max(most, counts[j])
+    if limit[LOG_L] > 0:
+        entropy = 0.0
+        for j in range(m):
+            entropy -= counts[j] / size * np.log(counts[j] / size)
+        missed += size * max(0.0, limit[LOG_L] - entropy)
+    if limit[RECURSIVE_L] > 0:
+        lacking = most - limit[C] * _tail(counts, m, size, most, limit[RECURSIVE_L])
+        missed += lacking + 1.0 if lacking > -1e-9 * size else 0.0
+    if most > limit[ALPHA] * size:
+        for j in range(m):
+            missed += max(0.0, counts[j] - limit[ALPHA] * size)
+    if limit[BETA] < np.inf:
+        for j in range(m):
+            missed += max(0.0, counts[j] - limit[BETA] * columns.share[columns.first[c] + values[j]] * size)
+    if limit[T] < np.inf:
+        if columns.ordered[c]:
+            distance = _earth_movers(columns, c, values, counts, m, size)
+        else:
+            distance = 0.0
+            for j in range(m):
+                distance += max(0.0, counts[j] / size - columns.share[columns.first[c] + values[j]])
+        missed += size * max(0.0, distance - limit[T])
+    return missed
+
+
+@njit(cache=True)
+def all_misses(columns, c, values, counts, begin, size, missed):
+    """Add what every group misses in a column; the runs of group g are those from begin[g] to begin[g + 1]."""
+    for g in range(len(size)):
+        if size[g] > 0:
+            a, b = begin[g], begin[g + 1]
+            missed[g] += column_misses(columns, c, values[a:b], counts[a:b], b - a, size[g])

@@ -1,0 +1,70 @@
+"""What the classes of a step must keep, read from its records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlmicro.database.columns import Column
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import profile_columns
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.guarantees.rules import Rules, Sensitive
+from sqlmicro.options.guarantees import GuaranteeOptions
+from sqlmicro.work import Work
+
+
+def rules(work: Work, k: int) -> Rules:
+    """Return what every class of the records of a step must keep, in the order of row_id.
+
+    Shares of sensitive values are those of the table as it was read. O(n log n), a sort by person and by every
+    sensitive column.
+    """
+    import numpy as np
+
+    asked = work.guaranteed
+    if asked is None or not asked.options.asked:
+        return Rules(k)
+    original = [replace(column, name=column.staged) for column in asked.sensitive]
+    found = work.warehouse.arrays(
+        "load/guaranteed.sql",
+        original=asked.original,
+        relation=work.relation,
+        persons=[asked.person] if asked.options.person else [],
+        sensitive=asked.sensitive,
+    )
+    stays = found["stays"].astype(bool)
+    ordered = ordered_columns(work.warehouse, asked.original, original)
+    sensitive = []
+    for column in asked.sensitive:
+        codes = found[column.staged].astype(np.int64)
+        shares = np.bincount(codes) / len(codes)
+        sensitive.append(_of(asked.options, column.name, codes[stays], shares, column.staged in ordered))
+    persons = None
+    if asked.options.person:
+        persons = np.unique(found["person"][stays], return_inverse=True)[1].astype(np.int64)
+    return Rules(k, persons, tuple(sensitive))
+
+
+def ordered_columns(warehouse: Warehouse, original: Name, columns: Sequence[Column]) -> set[str]:
+    """Return the names of the columns that are numbers by `profile`: their values have an order, and distances."""
+    numeric = [column for column in columns if column.numeric]
+    if not numeric:
+        return set()
+    profiled = profile_columns(warehouse, Source(original, "", tuple(numeric), is_table=False))
+    return {found.column.name for found in profiled if found.scale[0] == "numeric"}
+
+
+def _of(options: GuaranteeOptions, name: str, codes: object, shares: object, ordered: bool) -> Sensitive:
+    most = float("inf")
+    return Sensitive(
+        name, codes, shares, ordered,  # type: ignore[arg-type]
+        l=options.min_l or 0,
+        entropy_l=options.min_entropy_l or 0.0,
+        recursive_l=options.min_recursive_l or 0,
+        c=options.c,
+        t=most if options.max_t is None else options.max_t,
+        alpha=most if options.max_alpha is None else options.max_alpha,
+        beta=most if options.max_beta is None else options.max_beta,
+    )  # fmt: skip

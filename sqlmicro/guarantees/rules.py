@@ -1,0 +1,75 @@
+"""What must hold of every group of some records, as arrays that a kernel reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SLACK = 1e-9
+"""What floating-point arithmetic cannot tell apart keeps a guarantee."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitive:
+    """A sensitive column of some records, and what every group must keep of it.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    codes : ndarray of shape (n,)
+        The value of every record: its number among the m values of the table, in their order; missing is the last.
+    shares : ndarray of shape (m,)
+        The share of every value in the table: what t and beta compare with. Positive, the sum is 1.
+    ordered : bool
+        Whether values of rank i and j are |i - j|/(m - 1) apart (ordered distance), or any two 1 (equal distance).
+    l : int
+        Distinct l-diversity; 0 for none.
+    entropy_l : float
+        Entropy l-diversity; 0 for none.
+    recursive_l : int
+        Recursive (c, l)-diversity; 0 for none.
+    c : float
+        The c of it.
+    t : float
+        t-closeness; infinite for none.
+    alpha : float
+        The largest share of a value in a group; infinite for none.
+    beta : float
+        Basic beta-likeness; infinite for none.
+    """
+
+    name: str
+    codes: np.ndarray
+    shares: np.ndarray
+    ordered: bool
+    l: int = 0  # noqa: E741  (l-diversity is called so)
+    entropy_l: float = 0.0
+    recursive_l: int = 0
+    c: float = 2.0
+    t: float = float("inf")
+    alpha: float = float("inf")
+    beta: float = float("inf")
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """What must hold of every group: k records, k persons where `persons` numbers them, and of sensitive columns."""
+
+    k: int
+    persons: np.ndarray | None = None
+    """The person of every record (n,), numbered from 0."""
+    sensitive: tuple[Sensitive, ...] = ()
+
+    @property
+    def only_k(self) -> bool:
+        """Whether nothing is asked for but k records."""
+        return self.persons is None and not self.sensitive
+
+    def of(self, rows: np.ndarray) -> Rules:
+        """Return the rules for some of the records; shares stay those of the whole table."""
+        persons = None if self.persons is None else self.persons[rows]
+        return Rules(self.k, persons, tuple(replace(one, codes=one.codes[rows]) for one in self.sensitive))

@@ -1,0 +1,123 @@
+"""What groups miss of the rules, and the state in which a search keeps them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlmicro.guarantees.rules import SLACK, Rules, Sensitive
+from sqlmicro.registry import late
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.guarantees._rule_kernels import Columns
+    from sqlmicro.guarantees._state_kernels import State
+
+_LEAST_SLACK = 1e-13
+"""Of a limit of 0: the table itself is at no distance from itself, but for rounding."""
+
+
+def missing(labels: np.ndarray, rules: Rules) -> np.ndarray:
+    """Return what every group misses of the rules, in records; 0 where all of them hold.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+        Group of every record, from 0.
+    rules : Rules
+        Rules for the same records.
+
+    Returns
+    -------
+    ndarray of shape (G,)
+        0 for a label without records.
+
+    Notes
+    -----
+    All rules are closed under union, so merging always ends, and a request can be met exactly if all records in one
+    group keep it. O(n log n) time for every sensitive column.
+    """
+    import numpy as np
+
+    all_misses = late("sqlmicro.guarantees._rule_kernels", "all_misses")
+
+    size = np.bincount(labels).astype(np.int64)
+    missed = np.where(size > 0, np.maximum(rules.k - size, 0), 0).astype(float)
+    columns = columns_of(rules, len(labels))
+    for c, codes in enumerate(columns.code):
+        group, value, count = _runs(labels, codes)
+        begin = np.searchsorted(group, np.arange(len(size) + 1))
+        all_misses(columns, c, value, count, begin, size, missed)
+    return missed
+
+
+def _runs(labels: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return group, value and count of every value in every group, group after group, values ascending."""
+    import numpy as np
+
+    values = int(codes.max(initial=0)) + 1
+    pairs, counts = np.unique(labels.astype(np.int64) * values + codes, return_counts=True)
+    return pairs // values, (pairs % values).astype(np.int32), counts.astype(np.int32)
+
+
+def columns_of(rules: Rules, n: int) -> Columns:
+    """Return the rules of n records as the arrays that kernels read; the persons are the first column."""
+    import numpy as np
+
+    columns_type = late("sqlmicro.guarantees._rule_kernels", "Columns")
+
+    codes = [one.codes for one in rules.sensitive]
+    shares = [np.asarray(one.shares, dtype=float) for one in rules.sensitive]
+    limits = [_limits(one) for one in rules.sensitive]
+    ordered = [one.ordered for one in rules.sensitive]
+    if rules.persons is not None:
+        codes, shares, ordered = [rules.persons, *codes], [np.zeros(0), *shares], [False, *ordered]
+        limits = [_limits(Sensitive("", rules.persons, shares[0], False, l=rules.k)), *limits]
+    ends = np.cumsum([len(share) for share in shares], dtype=np.int64)
+    cumulated = [np.cumsum(share) for share in shares]
+    areas = [np.cumsum(sums) - sums for sums in cumulated]
+    empty = np.zeros(0)
+    columns: Columns = columns_type(
+        np.array(codes, dtype=np.int32).reshape(len(codes), n),
+        np.array(ordered, dtype=np.bool_),
+        ends - np.array([len(share) for share in shares], dtype=np.int64),
+        ends,
+        np.concatenate([empty, *shares]),
+        np.concatenate([empty, *cumulated]),
+        np.concatenate([empty, *areas]),
+        np.array(limits, dtype=float).reshape(len(codes), 7),
+    )
+    return columns
+
+
+def _limits(one: Sensitive) -> tuple[float, ...]:
+    """Return the limits of a column; what floating-point arithmetic cannot tell apart is within them."""
+    import numpy as np
+
+    def at_most(limit: float) -> float:
+        return limit + max(abs(limit) * SLACK / 2, _LEAST_SLACK)
+
+    log_l = np.log(one.entropy_l) - SLACK / 2 if one.entropy_l > 1 else 0.0
+    return (one.l, log_l, one.recursive_l, one.c, at_most(one.t), at_most(one.alpha), 1 + at_most(one.beta))
+
+
+def state_of(X: np.ndarray, labels: np.ndarray, columns: Columns, k: int, slots: int) -> State:
+    """Return the state of a grouping of X (n, p), C-contiguous, with so many slots for groups."""
+    import numpy as np
+
+    kernels = late("sqlmicro.guarantees._state_kernels")
+
+    n, p = X.shape
+    c, pool = len(columns.ordered), 6 * n + 8 * slots + 16
+    whole = np.int64
+    state: State = kernels.State(
+        X, np.full(n, -1, whole), np.empty(n, whole), np.zeros(slots, whole), np.zeros((slots, p)), np.zeros(slots),
+        np.zeros((c, slots)), np.zeros(slots, whole), np.zeros(slots, whole), np.zeros((c, slots), whole),
+        np.empty(pool, whole), np.empty((c, pool), np.int32), np.empty((c, pool), np.int32), np.zeros(1, whole),
+        np.empty(n + 1, np.int32), np.empty(n + 1, np.int32),
+    )  # fmt: skip
+    kernels.fill(state, labels.astype(whole))
+    for c, codes in enumerate(columns.code):
+        kernels.place_runs(state, c, *_runs(labels, codes))
+    kernels.settle_all(state, columns, k)
+    return state

@@ -1,0 +1,91 @@
+"""Every rule from its definition, in plain Python: what the compiled kernels are held to; random tables with rules."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+
+from sqlmicro.guarantees.rules import Rules, Sensitive
+
+ROUNDING = 2e-9
+
+
+def distance(one, values):
+    """Return how far the values of a group are from the table (Li, Li & Venkatasubramanian 2007)."""
+    m, count = len(one.shares), Counter(values)
+    gaps = [count[q] / len(values) - one.shares[q] for q in range(m)]
+    if not one.ordered:
+        return sum(abs(gap) for gap in gaps) / 2
+    total = carried = 0.0
+    for gap in gaps[:-1]:
+        carried += gap
+        total += abs(carried)
+    return total / (m - 1) if m > 1 else 0.0
+
+
+def keeps_column(one, values):
+    """Tell whether a group with these values of a sensitive column keeps all that is asked of it."""
+    size, count = len(values), Counter(values)
+    if len(count) < one.l:
+        return False
+    entropy = -sum(x / size * math.log(x / size) for x in count.values())
+    if one.entropy_l and math.exp(entropy) < one.entropy_l * (1 - ROUNDING):
+        return False
+    if one.recursive_l:
+        ordered = sorted(count.values(), reverse=True)
+        if not ordered[0] < one.c * sum(ordered[one.recursive_l - 1 :]):
+            return False
+    if max(count.values()) / size > one.alpha * (1 + ROUNDING):
+        return False
+    if max(x / size / one.shares[q] - 1 for q, x in count.items()) > one.beta + ROUNDING:
+        return False
+    return distance(one, values) <= one.t + ROUNDING
+
+
+def keeps(rules, rows):
+    """Tell whether a group of these rows keeps all rules."""
+    if len(rows) < rules.k:
+        return False
+    if rules.persons is not None and len({int(rules.persons[i]) for i in rows}) < rules.k:
+        return False
+    return all(keeps_column(one, [int(one.codes[i]) for i in rows]) for one in rules.sensitive)
+
+
+def groups_of(labels):
+    """Return the rows of every group."""
+    found = {}
+    for i, label in enumerate(labels):
+        found.setdefault(int(label), []).append(i)
+    return found
+
+
+def random_sensitive(rng, n, *, many=6):
+    """Return a sensitive column of n records with random rules, some of them none."""
+    kind = rng.integers(3)
+    values = rng.integers(0, rng.integers(2, many + 1), n) if kind else np.minimum(rng.geometric(0.4, n), many)
+    codes = np.unique(values, return_inverse=True)[1]
+    shares = np.bincount(codes) / n
+    top = len(shares)
+
+    def maybe(value, otherwise):
+        return value if rng.random() < 0.35 else otherwise
+
+    return Sensitive(
+        "s", codes, shares, bool(rng.integers(2)),
+        l=int(maybe(rng.integers(1, top + 1), 0)),
+        entropy_l=float(maybe(rng.uniform(1, top), 0.0)),
+        recursive_l=int(maybe(rng.integers(1, top + 1), 0)),
+        c=float(rng.choice([0.5, 1, 2, 3])),
+        t=float(maybe(rng.uniform(0.02, 0.6), math.inf)),
+        alpha=float(maybe(rng.uniform(0.3, 1), math.inf)),
+        beta=float(maybe(rng.uniform(0.2, 4), math.inf)),
+    )  # fmt: skip
+
+
+def random_rules(rng, n, *, many=6):
+    """Return random rules for n records: k, persons or none, up to three sensitive columns."""
+    persons = np.unique(rng.integers(0, max(2, n // 2), n), return_inverse=True)[1] if rng.random() < 0.4 else None
+    columns = tuple(random_sensitive(rng, n, many=many) for _ in range(rng.integers(0, 4)))
+    return Rules(int(rng.integers(1, 5)), persons, columns)
