@@ -27,7 +27,7 @@ from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.registry import Method, Promise, find
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, Released
 from sqlmicro.system.secrets import Key, Recipe, Task
-from sqlmicro.work import Claim, Guaranteed, Outcome, Work
+from sqlmicro.work import Claim, Denied, Guaranteed, Outcome, Work
 
 
 class Relation(NamedTuple):
@@ -156,6 +156,7 @@ class Run:
     rows_in: int
     steps: list[StepReport] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
+    denied: list[Denied] = field(default_factory=list)
     gates: list[PassedGate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -292,6 +293,7 @@ def step(run: Run, planned: PlannedStep) -> None:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
     run.claims += _claims(run, planned, outcome)
+    run.denied += [outcome.denied] if outcome.denied else []
     run.notes += outcome.notes
     run.steps.append(_summary(planned, outcome))
 
@@ -328,6 +330,9 @@ def _as_declared(run: Run, outcome: Outcome) -> None:
     outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
     outcome.nominal = [own[column.staged] for column in outcome.nominal]
     outcome.text = [own[column.staged] for column in outcome.text]
+    if outcome.denied:
+        declared = tuple(own[column.staged] for column in outcome.denied.columns)
+        outcome.denied = replace(outcome.denied, columns=declared)
     outcome.claims = [
         replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
     ]

@@ -36,6 +36,20 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Denied:
+    """What a step claims so that its release can be denied: of which columns, against which records, what must hold."""
+
+    columns: tuple[Column, ...]
+    """Those released with original values."""
+    k: int
+    """A combination of fewer records is rare."""
+    before: Name
+    """The records before the step."""
+    limits: Mapping[str, float]
+    """Gates by name; where one is not there, what is reached is told."""
+
+
+@dataclass(frozen=True)
 class Guaranteed:
     """What the classes of a step must keep besides k, and the columns it is about, as they were read."""
 
@@ -67,7 +81,7 @@ class Outcome:
     `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
     release. `only_grouped` has the row_id of the records that stay. `claims` replaces what the method promises of all
     its columns together, and `promise` its name in the report. `told` is a dataclass with what the
-    method itself reports of its work.
+    method itself reports of its work, `denied` what it claims so that its release can be denied.
     """
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
@@ -82,6 +96,7 @@ class Outcome:
     largest: int | None = None
     told: object = None
     others: dict[int, Outcome] = field(default_factory=dict)
+    denied: Denied | None = None
     notes: list[str] = field(default_factory=list)
     key_fingerprint: str | None = None
 

@@ -19,7 +19,6 @@ class Denial(NamedTuple):
     """What a placement gives away; C combinations, P in the columns that keep their values, J of these, G guesses."""
 
     of: np.ndarray  # (C,) the combination of the kept columns
-    price: np.ndarray  # (C,) of opening
     few: np.ndarray  # (P,) whether fewer than k records have it in the original
     invented: np.ndarray  # (P,) whether none has
     others: np.ndarray  # (P, J) number of the values of the other columns, of every column in turn: a guess
@@ -29,7 +28,6 @@ class Denial(NamedTuple):
     last: np.ndarray  # (G,) the sum of their numbers: the number of the one that is shown, where it is one
     shown: np.ndarray  # (2,) those of few that are shown: all, invented
     guessed: np.ndarray  # (2, J) persons for whom exactly one value is shown: the true one, another
-    opened: np.ndarray  # (1,) price of what is open
     share: float  # of those of few that are shown, so many shall be invented
     right: np.ndarray  # (J,) most that may be guessed right
     dear: np.ndarray  # (1 + J,) price of an invented one, or of a wrong guess, that is lacking
@@ -38,8 +36,6 @@ class Denial(NamedTuple):
 @njit(cache=True, inline="always")
 def _weigh(denial, i, old, new):
     """Take in that combination i has `new` records after `old`."""
-    if (old > 0) != (new > 0):
-        denial.opened[0] += denial.price[i] if new > 0 else -denial.price[i]
     p = denial.of[i]
     before = denial.now[p]
     after = before + new - old
@@ -63,7 +59,7 @@ def _weigh(denial, i, old, new):
 
 @njit(cache=True, inline="always")
 def _cost(denial):
-    cost = denial.opened[0]
+    cost = 0.0
     lacking = denial.share * denial.shown[0] - denial.shown[1]
     if lacking > 0:
         cost += denial.dear[0] * lacking
@@ -75,6 +71,27 @@ def _cost(denial):
     return cost
 
 
+@njit(cache=True, inline="always")
+def _opens(state, proposal):
+    """Tell whether a proposal opens or closes a combination."""
+    for z in range(proposal.size[0]):
+        now = state.n[proposal.at[z]]
+        if now == 0 or now + proposal.by[z] == 0:
+            return True
+    return False
+
+
+@njit(cache=True, inline="always")
+def _take_in(denial, state, proposal, sign):
+    """Take in what a proposal changes, or, with sign -1, take it back; the placement itself has not changed."""
+    for z in range(proposal.size[0]):
+        i, by = proposal.at[z], proposal.by[z]
+        if sign > 0:
+            _weigh(denial, i, state.n[i], state.n[i] + by)
+        else:
+            _weigh(denial, i, state.n[i] + by, state.n[i])
+
+
 @njit(cache=True)
 def recount(denial, n):
     """Compute anew what a placement gives away."""
@@ -83,7 +100,6 @@ def recount(denial, n):
     denial.last[:] = 0
     denial.shown[:] = 0
     denial.guessed[:] = 0
-    denial.opened[:] = 0.0
     for i in range(len(n)):
         if n[i] > 0:
             _weigh(denial, i, 0, n[i])
@@ -99,16 +115,17 @@ def anneal(problem, state, denial, proposal, shares, proposals, hot, cold, rng):
             temperature = hot * (cold / hot) ** (number / proposals)
         if not propose(problem, state, proposal, shares, rng):
             continue
-        before = _cost(denial)
-        for z in range(proposal.size[0]):
-            i = proposal.at[z]
-            _weigh(denial, i, state.n[i], state.n[i] + proposal.by[z])
-        growth = _cost(denial) - before
         allowance = -temperature * np.log(1.0 - rng.random())
-        if carry_out(problem, state, proposal, allowance - growth):
+        opens = _opens(state, proposal)
+        if opens:
+            before = _cost(denial)
+            _take_in(denial, state, proposal, 1)
+            allowance -= _cost(denial) - before
+        if carry_out(problem, state, proposal, allowance):
             accepted += 1
-        else:
-            for z in range(proposal.size[0]):
-                i = proposal.at[z]
-                _weigh(denial, i, state.n[i] + proposal.by[z], state.n[i])
+            if not opens:
+                for z in range(proposal.size[0]):
+                    denial.now[denial.of[proposal.at[z]]] += proposal.by[z]
+        elif opens:
+            _take_in(denial, state, proposal, -1)
     return accepted

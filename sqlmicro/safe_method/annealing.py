@@ -31,7 +31,6 @@ _TERMS_OF_PROPOSALS = 165
 # Above so many bytes of cell numbers a proposal takes twice as long.
 _CACHE = 16_000_000
 _LEAST_PROPOSALS = 5_000
-_AT_THE_START = 0.6
 # Cumulated shares of compound moves, toggles, pairs of toggles, single records; the rest are transfers of a record.
 _SHARES = (0.2, 0.4, 0.6, 0.76)
 # After that share of the proposals; by what the price of large deviations is multiplied, and at most in all.
@@ -50,34 +49,21 @@ def proposals_for(problem: Problem, effort: Effort) -> int:
     return int(min(most, max(_LEAST_PROPOSALS, _PROPOSALS_PER_COMBINATION[effort] * len(problem.n))))
 
 
-def rounded_start(
-    problem: Problem,
-    columns: Coordinates,
-    table_of_cell: np.ndarray,
-    rng: np.random.Generator,
-    may_open: np.ndarray | None = None,
-) -> State:
-    """Round systematically: along the combinations below k, open one whenever k more records were passed.
-
-    Where not all may open, the next one does that may. Some of these are passed by, so that invented ones, which bring
-    no records themselves, begin as real ones do.
-    """
+def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndarray, rng: np.random.Generator) -> State:
+    """Round systematically: along the combinations below k, open one whenever k more records were passed."""
     import numpy as np
-
-    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
 
     order = np.argsort(numbered(columns.all), kind="stable")
     order = order[problem.n[order] < problem.k]
     passed = (np.cumsum(problem.n[order]) + rng.integers(problem.k)) // problem.k
     placed = problem.n.copy()
-    placed[order] = 0
-    if may_open is not None:
-        taken = may_open[order] & (rng.random(len(order)) < _AT_THE_START)
-        order, passed = order[taken], passed[taken]
-    # One at a time: what is due beyond it waits for the next.
-    place = np.arange(len(order))
-    opened = np.minimum(place + 1, place + np.minimum.accumulate(passed - place))
-    placed[order] = np.where(np.diff(opened, prepend=0) > 0, problem.k, 0)
+    placed[order] = np.where(np.diff(passed, prepend=0) > 0, problem.k, 0)
+    return placed_as(problem, placed, table_of_cell)
+
+
+def placed_as(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray) -> State:
+    """Return the state of a placement."""
+    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
     state = no_deviation(problem, placed, table_of_cell)
     refresh(problem, state)
     return state
@@ -179,8 +165,10 @@ def anneal(
     for _ in range(0 if stopped else _REPAIRS):
         refresh(problem, state)
         exceeded = limits.exceeded(state.deviation)
-        if not exceeded.any() and (denial is None or deniable.lacking(denial).max() <= 0):
+        if not exceeded.any() and (denial is None or not deniable.lacks(denial).any()):
             break
+        if denial is not None:
+            deniable.insist(denial, problem.k)
         problem.steep[:] = np.where(exceeded, steep * _DEAREST, problem.steep)
         run(chunk, schedule.temperature(int(_REPAIRED_FROM * schedule.proposals)), schedule.temperature(done))
         done += chunk

@@ -24,16 +24,24 @@ if TYPE_CHECKING:
     from sqlmicro.safe_method.problem import Limits
     from sqlmicro.system.secrets import Secret
 
+INVENTED, MAX_INFERENCE = 0.5, 0.8
+"""What is aimed at by default."""
 EVER_SHOWN = 0.25
 """Of the originals that occur once, at most so many are ever shown."""
-_SHOWN_BY_DRAW = 0.12
-_INVENTED_PER_SHOWABLE = 1.5
+PROPOSALS = 0.8
+"""The share of the proposals that are made: each takes longer, and all of them no more time."""
+LUKEWARM = 0.3
+"""The first temperature: hotter, a search forgets the keyed start, and almost equal files get unlike releases."""
+# By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
+# further ones where the tables need them. The fewer, the more stay when some records change.
+_ONCE, _MORE_OFTEN = 0.06, 0.6
+_INVENTED_PER_SHOWABLE = 1.65
 # Of the records of a cell that no combination can take, so many may stay without; of the others, k need one to open.
 _BY_LIMIT, _BY_LARGE = 0.5, 0.5
 # Aimed at, since the end of a search can lose a little: that part more.
 _MARGIN = 0.02
 # In units of a record in a cell, for k = 1: they follow k², as temperatures do.
-_PRICE, _DEAR, _DEAREST = 0.45, 0.55, 33.0
+_DEAR, _DEAREST = 0.55, 600.0
 _RISE, _FALL = 1.25, 0.95
 
 
@@ -120,7 +128,8 @@ def pooled(
     draw = asked.draw(content)
     of = numbered([values[:, j] for j in range(kept)])
     records = np.bincount(of, n)
-    showable = (n < k) & ((records[of] > 1) | (draw < _by_draw(draw[records[of] == 1])))
+    once = records[of] == 1
+    showable = (n < k) & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
     new = invent(values, kept, draw)
     changed = content[new.base]
     rows = np.arange(len(changed))
@@ -147,18 +156,18 @@ def pooled(
     )
 
 
-def _by_draw(draw: np.ndarray) -> float:
+def _once_below(draw: np.ndarray) -> float:
     """Return the number below which originals that occur once may be shown: not more of them than is allowed."""
     import numpy as np
 
     most = int(EVER_SHOWN * len(draw))
-    return min(_SHOWN_BY_DRAW, float(np.sort(draw)[most])) if len(draw) else 0.0
+    return min(_ONCE, float(np.sort(draw)[most])) if len(draw) else 0.0
 
 
 def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.ndarray) -> np.ndarray:
-    """Return what may be shown: further originals that occur once, where a cell of a table would else lose its records.
+    """Return what may be shown: further originals below k where a cell of a table would else lose its records.
 
-    They are taken by their keyed numbers, up to the share that may ever be shown.
+    They are taken by their keyed numbers; those that occur once last, up to the share that may ever be shown.
     """
     import numpy as np
 
@@ -172,28 +181,39 @@ def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.nd
     needed = (counted(np.where(n < k, n, 0)) - spare) / k
     there = counted(may_open & (n < k))
     room = int(EVER_SHOWN * unique.sum()) - int((may_open & unique).sum())
-    closed = np.flatnonzero(unique & ~may_open)
-    for i in closed[np.argsort(pool.draw[closed], kind="stable")]:
+    closed = np.flatnonzero(~may_open)
+    for i in closed[np.argsort(pool.draw[closed] + unique[closed], kind="stable")]:
         own = problem.cell[i]
-        if room > 0 and (there[own] < needed[own]).any():
+        if (room > 0 or not unique[i]) and (there[own] < needed[own]).any():
             may_open[i] = True
             there[own] += 1
-            room -= 1
+            room -= int(unique[i])
     if not may_open.any():  # somewhere the records must go
         may_open[np.argmin(pool.draw)] = True
     return may_open
 
 
-def denial_of(pool: Pool, problem: Problem, may_open: np.ndarray) -> Denial:
+def begun(pool: Pool, problem: Problem, may_open: np.ndarray) -> np.ndarray:
+    """Return the placement a search begins with: of every kind the combinations with the lowest keyed numbers are open.
+
+    After a change of some records it is nearly the same, and so is what the search makes of it.
+    """
+    import numpy as np
+
+    few, once = problem.n < problem.k, pool.n[pool.of] == 1
+    placed = np.where(few, 0, problem.n)
+    share = problem.n[few].sum() / (problem.k * max(1, (few & may_open).sum()))
+    for kind in (problem.n == 0, (problem.n > 0) & few & once, (problem.n > 0) & few & ~once):
+        own = np.flatnonzero(kind & may_open)
+        placed[own[np.argsort(pool.draw[own], kind="stable")[: round(share * len(own))]]] = problem.k
+    return placed
+
+
+def denial_of(pool: Pool, problem: Problem) -> Denial:
     """Return what the search keeps of what a placement gives away."""
     import numpy as np
 
-    k, invented = problem.k, problem.n == 0
-    price = np.zeros(len(problem.n))
-    for part in (invented, (pool.n[pool.of] == 1) & ~invented, (problem.n < k) & (pool.n[pool.of] > 1)):
-        # By rank, so that real ones and invented ones cost alike.
-        own = np.flatnonzero(part & may_open)
-        price[own] = np.argsort(np.argsort(pool.draw[own])) / max(1, len(own))
+    k = problem.k
     groups, alone, guesses = [], [], 0
     for j in range(pool.kept.shape[1]):
         others = np.delete(pool.kept, j, axis=1)
@@ -208,7 +228,6 @@ def denial_of(pool: Pool, problem: Problem, may_open: np.ndarray) -> Denial:
     columns = len(groups)
     made: Denial = late("sqlmicro.safe_method._denial_kernels", "Denial")(
         of=pool.of,
-        price=price * _PRICE * k**2,
         few=pool.n < k,
         invented=pool.n == 0,
         others=np.stack(groups, axis=1),
@@ -218,7 +237,6 @@ def denial_of(pool: Pool, problem: Problem, may_open: np.ndarray) -> Denial:
         last=np.zeros(guesses, dtype=np.int64),
         shown=np.zeros(2, dtype=np.int64),
         guessed=np.zeros((2, columns), dtype=np.int64),
-        opened=np.zeros(1),
         share=min(1.0, pool.invented * (1 + _MARGIN)),
         right=pool.right * (1 - _MARGIN),
         dear=np.full(1 + columns, _DEAR * k**2),
@@ -226,22 +244,27 @@ def denial_of(pool: Pool, problem: Problem, may_open: np.ndarray) -> Denial:
     return made
 
 
-def lacking(denial: Denial) -> np.ndarray:
-    """Return how many invented combinations, and wrong guesses of every column, are lacking; below 0 none is."""
+def lacks(denial: Denial) -> np.ndarray:
+    """Tell whether an invented combination is lacking, and for every column whether a wrong guess is."""
     import numpy as np
 
     right, wrong = denial.guessed
     invented = denial.share * denial.shown[0] - denial.shown[1]
-    found: np.ndarray = np.concatenate([[invented], right * (1 - denial.right) - wrong * denial.right])
-    return found
+    found = np.concatenate([[invented], right * (1 - denial.right) - wrong * denial.right])
+    lacking: np.ndarray = found > 0.5
+    return lacking
 
 
 def reprice(denial: Denial, k: int) -> None:
     """Let the price of what is lacking rise, and fall back where nothing is."""
     import numpy as np
 
-    change = np.where(lacking(denial) > 0.5, _RISE, _FALL)
-    denial.dear[:] = np.clip(denial.dear * change, _DEAR * k**2, _DEAREST * k**2)
+    denial.dear[:] = np.clip(denial.dear * np.where(lacks(denial), _RISE, _FALL), _DEAR * k**2, _DEAREST * k**2)
+
+
+def insist(denial: Denial, k: int) -> None:
+    """Let everything have its highest price: what is mended at the end of a search must not cost it."""
+    denial.dear[:] = _DEAREST * k**2
 
 
 def restricted(problem: Problem, may_open: np.ndarray) -> Problem:

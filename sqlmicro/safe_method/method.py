@@ -12,6 +12,7 @@ from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
+from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE, Asked
 from sqlmicro.safe_method.meter import Meter
 from sqlmicro.safe_method.settings import (
     Algorithms,
@@ -19,7 +20,9 @@ from sqlmicro.safe_method.settings import (
     CandidateNumber,
     CountWeight,
     Effort,
+    Invented,
     KeepCandidates,
+    MaxInference,
     MaxShift,
     Nominal,
     Numeric,
@@ -35,7 +38,8 @@ from sqlmicro.safe_method.settings import (
     WeightColumn,
 )
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
-from sqlmicro.work import Outcome
+from sqlmicro.system import secrets
+from sqlmicro.work import Denied, Outcome
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -60,6 +64,8 @@ COORDINATES_UP_TO = 200_000_000
         "safe/modes.sql",
         "safe/medoids.sql",
         "safe/released_cells.sql",
+        "safe/contents.sql",
+        "safe/combinations.sql",
         "safe/placed_cells.sql",
         "safe/rounded_cells.sql",
         "safe/numeric_loss.sql",
@@ -94,6 +100,8 @@ def safe(
     round: Rounding = (),
     effort: Effort = "full",
     max_shift: MaxShift = None,
+    invented: Invented = None,
+    max_inference: MaxInference = None,
     time_limit: TimeLimit = None,
     candidate: CandidateNumber = None,
     keep_candidates: KeepCandidates = False,
@@ -102,8 +110,8 @@ def safe(
 
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
     0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
-    what the unification says. The direct search places the records on combinations that occur, so that each has none or
-    at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
+    what the unification says. The direct search places the records on combinations that occur, and on some that do not but
+    might, so that each has none or at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
     the original by the SAFE distance, and the nearest is released.
 
     Returns
@@ -116,7 +124,8 @@ def safe(
     InputError
         When no group of k can be formed.
     ParameterError
-        For a column that is both numeric and nominal, an unknown algorithm or unification, or a step that is none.
+        For a column that is both numeric and nominal, an unknown algorithm or unification, a step that is none, or what
+        must be invented without a search.
 
     Notes
     -----
@@ -146,9 +155,12 @@ def safe(
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate
     that improves one distance and worsens the other; here one number decides.
 
-    A count near k in the release may stand for an original 1 or 2. The search releases combinations of the nominal
-    columns, and of the numeric ones that keep values that occur, which all occur in the original, if only once: whoever
-    sees one knows that somebody has it, not how many. Means and modes of a group may occur together or not.
+    A count near k in the release may stand for an original 0, 1 or 2. Of the combinations of the columns that the
+    search releases with original values, those that fewer than k records have are invented by half: they never occurred,
+    but every pair and every triple of their values did. A lasting secret decides by the content of a combination
+    whether it may be shown or invented, so that many runs show no more than a quarter of the records that are unique;
+    see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of a column whose values are averaged
+    nothing is promised; means and modes of a group may occur together or not.
     """
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
@@ -168,8 +180,9 @@ def safe(
         ]
         for one in chosen:
             _group(trial, one, ways, k, small_groups)
+    asked = _asked(work, method, invented, max_inference)
     if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
-        _search(trial, numbers, k, settings)
+        _search(trial, numbers, k, settings, asked)
     found = trial.found
     if not found:
         raise InputError(
@@ -178,17 +191,68 @@ def safe(
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
-    return _release(work, cells, found, candidate, keep_candidates)
+    best = _chosen(work, found, candidate, asked)
+    _take(work, cells, found, best)
+    if best.own and asked:
+        limits = (("invented", invented), ("max_inference", max_inference))
+        held = {name: limit for name, limit in limits if limit is not None}
+        work.outcome.denied = Denied(best.own, k, work.before, held)
+    return _keep_others(work, cells, found, best, keep_candidates)
 
 
-def _release(
-    work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool
-) -> Outcome:
-    """Take the nearest candidate, or the one that was asked for; keep the others where they are wanted."""
+def _asked(work: Work, method: str, invented: float | None, max_inference: float | None) -> Asked | None:
+    """Return what is asked so that the release can be denied, with the secret; None where nothing is.
+
+    Raises
+    ------
+    ParameterError
+        When it is asked of a file that no search makes.
+    """
+    insists = bool(invented) or max_inference is not None
+    if method == "cluster":
+        if insists:
+            raise ParameterError(
+                f"{work.where}, invented or max_inference",
+                "goes with the direct search, which alone can keep it",
+                "--method cluster",
+                "Use --method search",
+            )
+        return None
+    share = INVENTED if invented is None else invented
+    if not share and max_inference is None:
+        return None
+    inference = max_inference if max_inference is not None else MAX_INFERENCE if share else 1.0
+    secret = secrets.lasting()
+    work.outcome.key_fingerprint = secret.fingerprint
+    if not secret.lasts:
+        work.note(
+            "the secret that decides what is shown could not be kept, as in a container without a home: another run "
+            f"may show what this one does not. Set {secrets.LASTING_VARIABLE}"
+        )
+    return Asked(share, inference, secret, insists)
+
+
+def _chosen(work: Work, found: Sequence[Candidate], candidate: int | None, asked: Asked | None) -> Candidate:
+    """Return the nearest candidate, or the one that was asked for; only the search keeps what must be denied."""
     if candidate is not None and candidate > len(found):
         raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
-    best = found[candidate - 1] if candidate else min(found, key=lambda one: (one.rank, one.number))
-    _take(work, cells, found, best)
+    some = [found[candidate - 1]] if candidate else found
+    if asked and asked.insists:
+        some = [one for one in some if one.own]
+        if not some:
+            raise ParameterError(
+                f"{work.where}, invented or max_inference",
+                "needs columns that the direct search releases with original values",
+                "none",
+                "Name nominal columns, or use --numeric-values own",
+            )
+    return min(some, key=lambda one: (one.rank, one.number))
+
+
+def _keep_others(
+    work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, keep_candidates: bool
+) -> Outcome:
+    """Keep the other candidates beside the release where they are wanted."""
     if keep_candidates:
         work.note(
             "the files of all candidates are kept beside the release, to compare them in-house: somebody who has "
@@ -225,11 +289,13 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
             trial.add(grouped, (members, file), one.text, which, str(how), meter)
 
 
-def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings) -> None:
+def _search(
+    trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings, asked: Asked | None
+) -> None:
     """Try the direct search; where columns are averaged, unify them in every way."""
     work, cells = trial.work, trial.cells
     meter = Meter()
-    placement = direct.place(work, cells, k, settings)
+    placement = direct.place(work, cells, k, settings, asked)
     own = ", ".join([*(column.name for column in placement.own), *(f"{c.name} in steps" for c in settings.steps)])
     work.note(
         f"search: {placement.moved:,} records moved to another combination of the nominal columns"
@@ -247,8 +313,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
         file = direct.placed_file(work, cells, placement, means, trial.number)
         file = rounded(work, file, how, placement.averaged, kept, trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
-        occurring = tuple(column.name for column in kept)
-        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, occurring)
+        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=bool(asked))
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:

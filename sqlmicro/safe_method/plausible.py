@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LEAST_COLUMNS = 4
 """With fewer, a combination whose pairs and triples all occur occurs itself."""
 _TRIED_AT_MOST = 4_000_000
-_BY_PAIRS, _BY_SIBLINGS = 10, 8
+_BY_PAIRS, _BY_SIBLINGS = 5, 4
 _PAIRS_AT_MOST = 60
 
 

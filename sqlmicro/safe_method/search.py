@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Tick, late
-from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
+from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, placed_as, proposals_for, rounded_start
+from sqlmicro.safe_method import deniable
 from sqlmicro.safe_method.coordinates import Coordinates
-from sqlmicro.safe_method.deniable import Pool, denial_of, opened_up, restricted
+from sqlmicro.safe_method.deniable import Pool, begun, denial_of, opened_up, restricted
 from sqlmicro.safe_method.problem import Objective, make_problem
 from sqlmicro.safe_method.reassignment import reassigned
 
@@ -145,16 +146,19 @@ def search(
     unit = np.ones(len(n)) if weights is None else weights
     shift = -(-k // 2) if max_shift is None else max_shift
     problem, table_of_cell, limits = make_problem(columns, n, unit, k, shift, prices)
-    proposals = proposals_for(problem, effort)
-    may_open = denial = None
+    proposals = int((deniable.PROPOSALS if pool else 1) * proposals_for(problem, effort))
+    denial = None
     if pool:
         may_open = opened_up(pool, problem, limits, table_of_cell)
-        problem, denial = restricted(problem, may_open), denial_of(pool, problem, may_open)
+        problem, denial = restricted(problem, may_open), denial_of(pool, problem)
+        prices = replace(prices, hot=min(prices.hot, deniable.LUKEWARM))
     best, least, done, stopped = n, np.inf, 0, False
     for restart in range(restarts):
-        state = rounded_start(problem, columns, table_of_cell, rng, may_open)
-        if denial:
+        if pool:
+            state = placed_as(problem, begun(pool, problem, may_open), table_of_cell)
             recount(denial, state.n)
+        else:
+            state = rounded_start(problem, columns, table_of_cell, rng)
         schedule = Schedule(proposals, k, prices, restart, restarts, started, time_limit)
         tried, stopped = anneal(problem, state, limits, schedule, rng, tick, denial)
         done += tried

@@ -63,6 +63,11 @@ class Secret:
     source: str
 
     @property
+    def lasts(self) -> bool:
+        """Whether another run can have it."""
+        return self.source != _SYSTEM
+
+    @property
     def fingerprint(self) -> str:
         """128 bits that tell whether two runs used the same secret.
 
@@ -222,30 +227,41 @@ def lasting() -> Secret:
     given = read(LASTING_VARIABLE, "key", LASTING_VARIABLE, None)
     if given is not None:
         return given
-    path = _settings_folder() / "secret"
     try:
+        path = _settings_folder() / "secret"
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _make_once(path)
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except OSError:
+    except (OSError, RuntimeError):  # no home, or nothing may be written there
         return Secret(os.urandom(32), _SYSTEM)
-    with os.fdopen(descriptor, "rb") as file:
-        status, folder = os.fstat(descriptor), path.parent.stat()
-        found = file.read(LONGEST + 2).rstrip(b"\r\n")
-    private = stat.S_ISREG(status.st_mode) and not status.st_mode & 0o077 and not folder.st_mode & 0o022
-    if not private or not {status.st_uid, folder.st_uid} <= {os.geteuid()}:
+    found = _private(path)
+    if found is None:
         raise InputError(
-            str(path),
-            "the lasting secret must be a file that only its owner can read, in a folder that only its owner can write to",
+            "lasting secret",
+            f"{str(path)!r} must be a file of this user that nobody else can read, in a folder that nobody else can "
+            "write to",
             "another",
-            f"chmod 600 the file and 700 its folder, or set {LASTING_VARIABLE}; whoever could read it may know the secret",
+            f"chmod 600 the file and 700 its folder, or set {LASTING_VARIABLE}. Who could read it may know the secret",
         )
     return _long_enough(str(path), "key", Secret(found, "file of the user"))
 
 
+def _private(path: Path) -> bytes | None:
+    """Return what a file has that only its owner can read or replace, and that is this user's; None for another."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        status, folder = os.fstat(descriptor), path.parent.stat()
+        modes = status.st_mode & 0o077, folder.st_mode & 0o022
+        if not stat.S_ISREG(status.st_mode) or any(modes) or {status.st_uid, folder.st_uid} != {os.geteuid()}:
+            return None
+        return file.read(LONGEST + 2).rstrip(b"\r\n")
+
+
 def _settings_folder() -> Path:
-    given = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(given) if Path(given).is_absolute() else Path("~/.config").expanduser()) / "sqlmicro"
+    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (given if given.is_absolute() else Path("~/.config").expanduser()) / "sqlmicro"
 
 
 def _make_once(path: Path) -> None:
