@@ -30,7 +30,7 @@ EVER_SHOWN = 0.25
 """Of the originals that occur once, at most so many are ever shown."""
 PROPOSALS = 0.8
 """The share of the proposals that are made: each takes longer, and all of them no more time."""
-LUKEWARM = 0.3
+LUKEWARM = 0.7
 """The first temperature: hotter, a search forgets the keyed start, and almost equal files get unlike releases."""
 # By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
 # further ones where the tables need them. The fewer, the more stay when some records change.
