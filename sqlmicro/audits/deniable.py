@@ -62,7 +62,7 @@ class _Sides:
 @audit(
     "invented",
     needs=("quasi", "original"),
-    gate="invented",
+    gate="min_invented",
     at_least=True,
     on_request=True,
     source=_SOURCE,

@@ -55,11 +55,14 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
 
 def denied(run: Run, relation: Name, claim: Denied) -> list[AuditRow]:
     """Audit whether a staging relation can be denied, against what it was made from, and note what cannot."""
+    several = len(claim.columns) > 1  # a column alone has no others that it could be guessed from
     options = AuditStep(
-        quasi=names_of(claim.columns), measure=("invented", "inference"), gates={**claim.limits},
+        quasi=names_of(claim.columns), measure=("invented", *(["inference"] if several else [])),
+        gates={name: limit for name, limit in claim.limits.items() if several or name != "max_inference"},
         settings={"rare": claim.k},
     )  # fmt: skip
-    rows = measured(run, relation, options, _WHERE, original=claim.before)
+    found = measured(run, relation, options, _WHERE, original=claim.before)
+    rows = [row for row in found if row.value is not None or row.threshold is not None]
     wanted = {"invented": INVENTED, "inference": MAX_INFERENCE}
     open_ones = []
     for row in rows:

@@ -47,6 +47,8 @@ def _partner(problem, i, rng, share_near, others):
 @njit(cache=True)
 def _propose_toggle(problem, state, proposal, rng):
     """Open a closed combination with k records, or close one that has k."""
+    if len(problem.small) == 0:
+        return False
     i = problem.small[_below(rng, len(problem.small))]
     if state.n[i] == CLOSED:
         by = problem.k
@@ -61,6 +63,8 @@ def _propose_toggle(problem, state, proposal, rng):
 @njit(cache=True)
 def _propose_pair(problem, state, proposal, rng):
     """Close one combination and open another: k records move."""
+    if len(problem.small) == 0:
+        return False
     i = problem.small[_below(rng, len(problem.small))]
     j = _partner(problem, i, rng, 0.7, problem.small)
     if state.n[i] == CLOSED and state.n[j] == problem.k:

@@ -129,8 +129,8 @@ def anneal(
 
     Between chunks, after the first third, the price of large deviations rises in the tables that have a cell above its
     limit and falls back in the others. One fixed price leaves single cells above it, and a price high enough for them
-    from the start keeps all others from moving. What is above its limit at the end gets some chunks more. So does a release
-    that could not be denied, whose prices change in the same way.
+    from the start keeps all others from moving. What is above its limit at the end gets some chunks more. So does a
+    release that could not be denied, whose prices change in the same way.
     """
     import numpy as np
 

@@ -7,6 +7,7 @@ content under a lasting secret: every run on the same records draws from the sam
 from __future__ import annotations
 
 import hmac
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from sqlmicro.safe_method.plausible import alike, invent
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method._cost_kernels import Problem
+    from sqlmicro.safe_method._cost_kernels import Problem, State
     from sqlmicro.safe_method._denial_kernels import Denial
     from sqlmicro.safe_method.plausible import Invented
     from sqlmicro.safe_method.problem import Limits
@@ -40,6 +41,8 @@ _INVENTED_PER_SHOWABLE = 1.65
 _BY_LIMIT, _BY_LARGE = 0.5, 0.5
 # Aimed at, since the end of a search can lose a little: that part more.
 _MARGIN = 0.02
+# And what is still lacking then: of the rare combinations shown, at most such a share is closed.
+_CLOSED_AT_THE_END = 0.1
 # In units of a record in a cell, for k = 1: they follow k², as temperatures do.
 _DEAR, _DEAREST = 0.55, 600.0
 _RISE, _FALL = 1.25, 0.95
@@ -54,8 +57,13 @@ class Asked:
     inference: float
     """The largest share of guesses that are right, where the commonest value is not right more often."""
     lasting: Secret
-    insists: bool
-    """Whether it was said; else what cannot be reached is told."""
+    limits: Mapping[str, float]
+    """What was said, by the gates; what was not said and cannot be reached is told."""
+
+    @property
+    def insists(self) -> bool:
+        """Whether it must be reached."""
+        return any(self.limits.values())
 
     def draw(self, content: np.ndarray) -> np.ndarray:
         """Return a number from 0 to 1 for every row of contents (m, columns), 64 bits each."""
@@ -265,6 +273,27 @@ def reprice(denial: Denial, k: int) -> None:
 def insist(denial: Denial, k: int) -> None:
     """Let everything have its highest price: what is mended at the end of a search must not cost it."""
     denial.dear[:] = _DEAREST * k**2
+
+
+def closed_to_share(problem: Problem, state: State, denial: Denial, share: float) -> None:
+    """Close rare originals, the cheapest first, where a few invented ones are lacking; their records go elsewhere."""
+    import numpy as np
+
+    cost_of_one, apply = late("sqlmicro.safe_method._cost_kernels", "cost_of_one", "apply")
+    settle = late("sqlmicro.safe_method._search_kernels", "settle")
+    recount = late("sqlmicro.safe_method._denial_kernels", "recount")
+    recount(denial, state.n)
+    for _ in range(int(_CLOSED_AT_THE_END * denial.shown[0])):
+        real = np.flatnonzero((state.n > 0) & denial.few[denial.of] & ~denial.invented[denial.of])
+        if share * denial.shown[0] <= denial.shown[1] or not len(real):
+            return
+        cheapest = real[np.argmin([cost_of_one(problem, state, i, -state.n[i]) for i in real])]
+        records = int(state.n[cheapest])
+        apply(problem, state, cheapest, -records)
+        state.n[cheapest] = 0
+        state.total[0] -= records
+        settle(problem, state)
+        recount(denial, state.n)
 
 
 def restricted(problem: Problem, may_open: np.ndarray) -> Problem:

@@ -79,7 +79,7 @@ def place(work: Work, cells: Cells, k: int, settings: Settings, asked: Asked | N
     kept = len(cells.nominal) + len(own)
     X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
     rng = work.rng(asked.lasting if asked else None)
-    keyed = _Keyed.of(work, cells, coordinates, kept, asked) if asked else None
+    keyed = _Keyed.of(work, cells, coordinates, kept, asked) if asked and kept else None
     strata = int(cells.strata.max()) + 1
     limit = None if settings.time_limit is None else settings.time_limit / strata
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []

@@ -110,9 +110,9 @@ def safe(
 
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
     0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
-    what the unification says. The direct search places the records on combinations that occur, and on some that do not but
-    might, so that each has none or at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
-    the original by the SAFE distance, and the nearest is released.
+    what the unification says. The direct search places the records on combinations that occur, and on some that do not
+    but might, so that each has none or at least k and the deviations cancel in the tables. Each candidate (algorithm,
+    pass, unification) is compared with the original by the SAFE distance, and the nearest is released.
 
     Returns
     -------
@@ -156,11 +156,11 @@ def safe(
     that improves one distance and worsens the other; here one number decides.
 
     A count near k in the release may stand for an original 0, 1 or 2. Of the combinations of the columns that the
-    search releases with original values, those that fewer than k records have are invented by half: they never occurred,
-    but every pair and every triple of their values did. A lasting secret decides by the content of a combination
+    search releases with original values and that fewer than k records have, half are invented: they never occurred, but
+    every pair and every triple of their values did. A lasting secret decides by the content of a combination
     whether it may be shown or invented, so that many runs show no more than a quarter of the records that are unique;
-    see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of a column whose values are averaged
-    nothing is promised; means and modes of a group may occur together or not.
+    see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of a column whose values are
+    averaged nothing is promised; means and modes of a group may occur together or not.
     """
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
@@ -194,9 +194,7 @@ def safe(
     best = _chosen(work, found, candidate, asked)
     _take(work, cells, found, best)
     if best.own and asked:
-        limits = (("invented", invented), ("max_inference", max_inference))
-        held = {name: limit for name, limit in limits if limit is not None}
-        work.outcome.denied = Denied(best.own, k, work.before, held)
+        work.outcome.denied = Denied(best.own, k, work.before, asked.limits)
     return _keep_others(work, cells, found, best, keep_candidates)
 
 
@@ -208,9 +206,8 @@ def _asked(work: Work, method: str, invented: float | None, max_inference: float
     ParameterError
         When it is asked of a file that no search makes.
     """
-    insists = bool(invented) or max_inference is not None
     if method == "cluster":
-        if insists:
+        if invented or max_inference is not None:
             raise ParameterError(
                 f"{work.where}, invented or max_inference",
                 "goes with the direct search, which alone can keep it",
@@ -229,7 +226,8 @@ def _asked(work: Work, method: str, invented: float | None, max_inference: float
             "the secret that decides what is shown could not be kept, as in a container without a home: another run "
             f"may show what this one does not. Set {secrets.LASTING_VARIABLE}"
         )
-    return Asked(share, inference, secret, insists)
+    limits = (("min_invented", invented), ("max_inference", max_inference))
+    return Asked(share, inference, secret, {name: limit for name, limit in limits if limit is not None})
 
 
 def _chosen(work: Work, found: Sequence[Candidate], candidate: int | None, asked: Asked | None) -> Candidate:
@@ -289,9 +287,7 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
             trial.add(grouped, (members, file), one.text, which, str(how), meter)
 
 
-def _search(
-    trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings, asked: Asked | None
-) -> None:
+def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings, asked: Asked | None) -> None:
     """Try the direct search; where columns are averaged, unify them in every way."""
     work, cells = trial.work, trial.cells
     meter = Meter()

@@ -113,7 +113,8 @@ def occurring(rows: np.ndarray, among: np.ndarray, columns: Sequence[int]) -> np
     key = numbered([np.concatenate([among[:, c], rows[:, c]]) for c in columns])
     there = np.zeros(int(key.max(initial=-1)) + 1, dtype=np.bool_)
     there[key[: len(among)]] = True
-    return there[key[len(among) :]]
+    found: np.ndarray = there[key[len(among) :]]
+    return found
 
 
 def alike(
@@ -152,9 +153,11 @@ def _familiarity(values: np.ndarray, n: np.ndarray) -> np.ndarray:
 
     pairs = list(combinations(range(values.shape[1]), 2))
     total = np.zeros(len(values))
-    for a, b in [pairs[i * len(pairs) // _PAIRS_AT_MOST] for i in range(_PAIRS_AT_MOST)] if len(
-        pairs
-    ) > _PAIRS_AT_MOST else pairs:
+    for a, b in (
+        [pairs[i * len(pairs) // _PAIRS_AT_MOST] for i in range(_PAIRS_AT_MOST)]
+        if len(pairs) > _PAIRS_AT_MOST
+        else pairs
+    ):
         cell = numbered([values[:, a], values[:, b]])
         total += np.log(np.bincount(cell, n)[cell] - n + 0.5)
     return total

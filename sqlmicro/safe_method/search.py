@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Tick, late
-from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, placed_as, proposals_for, rounded_start
 from sqlmicro.safe_method import deniable
+from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, placed_as, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates
-from sqlmicro.safe_method.deniable import Pool, begun, denial_of, opened_up, restricted
+from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_of, opened_up, restricted
 from sqlmicro.safe_method.problem import Objective, make_problem
 from sqlmicro.safe_method.reassignment import reassigned
 
@@ -134,7 +134,6 @@ def search(
 
     refresh, objective_of = late("sqlmicro.safe_method._cost_kernels", "refresh", "objective")
     settle = late("sqlmicro.safe_method._search_kernels", "settle")
-    recount = late("sqlmicro.safe_method._denial_kernels", "recount") if pool else None
 
     started = time.monotonic()
     n = np.asarray(n, dtype=np.int64)
@@ -156,7 +155,7 @@ def search(
     for restart in range(restarts):
         if pool:
             state = placed_as(problem, begun(pool, problem, may_open), table_of_cell)
-            recount(denial, state.n)
+            late("sqlmicro.safe_method._denial_kernels", "recount")(denial, state.n)
         else:
             state = rounded_start(problem, columns, table_of_cell, rng)
         schedule = Schedule(proposals, k, prices, restart, restarts, started, time_limit)
@@ -164,6 +163,8 @@ def search(
         done += tried
         refresh(problem, state)
         settle(problem, state)
+        if pool:
+            closed_to_share(problem, state, denial, pool.invented)
         refresh(problem, state)
         reached = float(objective_of(problem, state, table_of_cell))
         if reached < least:

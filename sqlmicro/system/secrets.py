@@ -22,8 +22,8 @@ row key or of the content, `load/shuffled.sql`. It says nothing of places in the
 same groups under every seed.
 
 One secret outlasts all seeds: `lasting`, which the user has from the first run that needs it. By it `safe` chooses what
-may be shown and what is invented, whatever the seed, so that many runs do not show more than one may. Without a seed the
-search itself starts from it too: the same job on the same records then makes the same release.
+may be shown and what is invented, whatever the seed, so that many runs do not show more than one may. Without a seed
+the search itself starts from it too: the same job on the same records then makes the same release.
 
 A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
 one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
@@ -209,7 +209,7 @@ def _derived(seed: bytes) -> str:
 
 
 def lasting() -> Secret:
-    """Return the secret that all runs of this user share: from the environment, else from a file made when it is needed.
+    """Return the secret that all runs of a user share: from the environment, else from a file made when it is needed.
 
     The file is `sqlmicro/secret` in the folder of the user's settings. Nobody else may read it.
 

@@ -2,9 +2,9 @@
 
 python tests/bench/deniable.py [--k 3 5] [--effort full] [--seed 1 2 3] [--runs 6]
 
-The file is that of safe_search.py, all eight columns with their own values. What is told is counted anew from the records
-before and after, in plain Python but for the deviations. With --runs so many searches follow, each from another seed under
-one secret, and one of a file in which 1 % of the records are others.
+The file is that of safe_search.py, all eight columns with their own values. What is told is counted anew from the
+records before and after, in plain Python but for the deviations. With --runs so many searches follow, each from another
+seed under one secret, and one of a file in which 1 % of the records are others.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_IN
     pool = None
     if invented:
         shares = np.array([max(Counter(column.tolist()).values()) / len(records) for column in records.T])
-        asked = Asked(invented, inference, SECRET, insists=False)
+        asked = Asked(invented, inference, SECRET, {})
         content = rows.astype(np.uint64)[combined.first]
         pool = pooled(combined.values, rows.shape[1], content, combined.n, k, asked, shares[nominal + numeric])
     file = combined.file(k, pool.new if pool else None)
