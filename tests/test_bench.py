@@ -15,6 +15,7 @@ LITTLE = {
     "certify": "--data tarragona --k 3 --time-limit 1",
     "choosing": "--k 30",
     "counts": "--rows 2000 --repeat 1",
+    "deniable": "--k 10 --effort fast --seed 1",
     "group_loss": "--methods mdav --data tarragona --k 3",
     "individual_ranking": "--rows 2000 --k 3 --repeat 1",
     "kanonymeans_star": "--data tarragona --seeds 1 --groupings 5 --operators move",

@@ -163,7 +163,7 @@ def search(
         done += tried
         refresh(problem, state)
         settle(problem, state)
-        if pool:
+        if pool and denial:
             closed_to_share(problem, state, denial, pool.invented)
         refresh(problem, state)
         reached = float(objective_of(problem, state, table_of_cell))

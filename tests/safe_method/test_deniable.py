@@ -194,13 +194,13 @@ def test_audits_of_a_release_are_what_its_rows_say(workbench: Any) -> None:
     made = persons(table(2, 900))
     names = list(made)
     original = Counter(zip(*(values for _, values in made.values()), strict=True))
-    release = _released(workbench, made, invented=0.4)
+    release = _released(workbench, made, invented=0.25)
     released = Counter(release.records(names))
     rare, invented = share_invented(original, released, 3)
     rows = {(row["check"], *row["columns"]): row for row in release.report["audits"]}
     row = rows["invented", *names]
     assert row["value"] == pytest.approx(invented / rare)
-    assert row["threshold"] == 0.4
+    assert row["threshold"] == 0.25
     assert row["passed"] is True
     assert (row["rare"], row["invented"]) == (rare, invented)
     for j, name in enumerate(names):
