@@ -16,6 +16,7 @@ from sqlmicro import records
 from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input
+from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
@@ -27,7 +28,7 @@ from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.registry import Method, Promise, find
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, Released
 from sqlmicro.system.secrets import Key, Recipe, Task
-from sqlmicro.work import Claim, Denied, Guaranteed, Outcome, Work
+from sqlmicro.work import Claim, Guaranteed, Outcome, Work
 
 
 class Relation(NamedTuple):
@@ -72,7 +73,7 @@ class PlannedStep:
     @property
     def k(self) -> int:
         """The smallest size of a group, 0 for a method that has none."""
-        return int(self.settings.get("k") or 0)
+        return int(self.method.told("k", self.settings) or 0)
 
     @property
     def claim(self) -> Claim:
@@ -156,7 +157,7 @@ class Run:
     rows_in: int
     steps: list[StepReport] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
-    denied: list[Denied] = field(default_factory=list)
+    denied: list[Deniable] = field(default_factory=list)
     gates: list[PassedGate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -278,7 +279,7 @@ def step(run: Run, planned: PlannedStep) -> None:
             guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original),
         )
         if method.engine == "numpy":
-            records.group(work, method, planned.settings, keeping.keeper(work, method, planned.settings, planned.k))
+            records.group(work, method, planned.settings, keeping.keeper_of(work, method, planned.settings, planned.k))
         else:
             if method.stage == "group":
                 _refuse_nominal(work.columns, where)
@@ -303,7 +304,9 @@ def _claims(run: Run, planned: PlannedStep, outcome: Outcome) -> list[Claim]:
     claims = outcome.claims or [planned.claim]
     if not planned.guarantees.asked:
         return claims
-    return [replace(claim, kept=planned.guarantees) if claim.promise == "record" else claim for claim in claims]
+    return [
+        replace(claim, kept=planned.guarantees) if claim.promise in ("record", "column") else claim for claim in claims
+    ]
 
 
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:

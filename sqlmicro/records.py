@@ -63,7 +63,7 @@ def group(work: Work, method: Method, settings: Mapping[str, Any], keeper: Keepe
     work.outcome.nominal = [*scales.nominal, *(column for column, _ in scales.ordinal)]
     if len(blocks) > 1:
         strata = [column for column in work.by if isinstance(column, Column)]
-        work.outcome.claims = [Claim((*block, *strata), "record", int(own["k"])) for block in blocks]
+        work.outcome.claims = [Claim((*block, *strata), "record", int(method.told("k", own))) for block in blocks]
         work.outcome.promise = "block"
         work.note(f"the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous")
 
@@ -205,7 +205,7 @@ def run_kernel(
         return found.labels if keeper is None else keeper(X[rows], found.labels, rows, rng, tick)
 
     rng = work.rng()
-    labels = work.group_strata(strata, int(settings["k"]), f"group by {method.name}", kernel)
+    labels = work.group_strata(strata, int(method.told("k", settings)), f"group by {method.name}", kernel)
     for note in notes:
         work.note(note)
     return labels

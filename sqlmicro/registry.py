@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro.errors import ParameterError, did_you_mean
@@ -17,6 +16,8 @@ from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import Parameter, Part, parameters, summary
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import numpy as np
 
 Stage = Literal["group", "safe", "mask"]
@@ -78,6 +79,8 @@ class Catalogue(Generic[T]):
     def all(self) -> dict[str, T]:
         """Return everything by name, in the order in which it was registered: ours first."""
         if not self._complete:
+            from importlib.metadata import entry_points  # with the mail parser, which most commands do without
+
             for module in self._modules:
                 importlib.import_module(module)
             for plug_in in entry_points(group=f"sqlmicro.{self.kind}s"):
@@ -177,7 +180,12 @@ class Method:
 
     def told(self, part: Part, settings: Mapping[str, Any]) -> Any:
         """Return the value of the setting that plays a part in the program, None if there is none."""
-        return next((settings.get(setting.name) for setting in self.settings if setting.param.part == part), None)
+        found = self.setting(part)
+        return found and settings.get(found.name)
+
+    def setting(self, part: Part) -> Parameter | None:
+        """Return the setting that plays a part in the program."""
+        return next((setting for setting in self.settings if setting.part == part), None)
 
     def group(self, X: np.ndarray, rng: np.random.Generator, tick: Tick, **settings: Any) -> Grouping:
         """Return the groups of the records X (n, p); only for a method that groups with `engine="numpy"`."""
@@ -197,6 +205,7 @@ class Method:
 
 _KERNEL_TEMPLATES = (
     "load/features.sql",
+    "load/guaranteed.sql",
     "load/stratum_numbers.sql",
     "replace/grouped.sql",
     "replace/group_means.sql",

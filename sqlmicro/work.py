@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column, make_columns, pick
+from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
+from sqlmicro.options.guarantees import NO_GUARANTEE, NO_POPULATION, GuaranteeOptions, InPopulation
 from sqlmicro.registry import Promise, Tick
 
 if TYPE_CHECKING:
@@ -33,20 +34,17 @@ class Claim:
     k: int
     kept: GuaranteeOptions = NO_GUARANTEE
     """What its classes keep besides k."""
+    in_population: InPopulation = NO_POPULATION
 
+    @property
+    def limits(self) -> dict[str, float]:
+        """What its classes keep besides k, by the names of the gates."""
+        return {**self.kept.limits, **self.in_population.limits}
 
-@dataclass(frozen=True)
-class Denied:
-    """What a step claims so that its release can be denied: of which columns, against which records, what must hold."""
-
-    columns: tuple[Column, ...]
-    """Those released with original values."""
-    k: int
-    """A combination of fewer records is rare."""
-    before: Name
-    """The records before the step."""
-    limits: Mapping[str, float]
-    """Gates by name; where one is not there, what is reached is told."""
+    @property
+    def asked(self) -> bool:
+        """Whether anything is demanded of its classes besides k."""
+        return self.kept.asked or bool(self.limits)
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Outcome:
     largest: int | None = None
     told: object = None
     others: dict[int, Outcome] = field(default_factory=dict)
-    denied: Denied | None = None
+    denied: Deniable | None = None
     notes: list[str] = field(default_factory=list)
     key_fingerprint: str | None = None
 
@@ -132,16 +130,18 @@ class Work:
         self._source, self._prefix, self._rows = source, prefix, rows
         self._key, self._task, self._bound = key, task, 0
 
+    @property
+    def guarantees(self) -> GuaranteeOptions:
+        """What its classes must keep besides k."""
+        return self.guaranteed.options if self.guaranteed else NO_GUARANTEE
+
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""
         names = [column.name for column in (self.columns if columns is None else columns)]
         return self._key.draws(self._source.identity, self._task, names, also, but)
 
     def rng(self, lasting: Secret | None = None) -> np.random.Generator:
-        """Return a generator that depends on the source, the method, its columns and settings, and the secret.
-
-        With a lasting secret it is that of every run which was given no seed, so that releasing again tells no more.
-        """
+        """Return a generator of the source, the method, its columns and settings, and the key or lasting secret."""
         import numpy as np
 
         key = self._key if lasting is None else self._key.lasting(lasting)

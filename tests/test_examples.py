@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command import run
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -20,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_the_line_for_cron(folder: Path) -> None:
     """It is started in another folder, prints nothing, and its second night replaces the first."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -34,6 +35,11 @@ def test_the_line_for_cron(folder: Path) -> None:
     assert (
         subprocess.run([folder / "nightly.sh"], env={**os.environ, "PATH": path}, capture_output=True).returncode == 1
     )
+
+
+def test_the_jobs_of_the_examples_can_be_planned() -> None:
+    for path in sorted(EXAMPLES.glob("*.toml")):
+        assert run("explain", path, cwd=EXAMPLES).returncode == 0, path
 
 
 def test_the_dagster_asset(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from blocks import ROOT, blocks, copy_examples
+from blocks import ROOT, blocks, commands, copy_examples, refused
 from typer.testing import CliRunner
 
 from sqlmicro import help
@@ -19,6 +19,8 @@ from sqlmicro.help.tables import filled
 from sqlmicro.registry import methods
 
 TOPICS = list(help.topics())
+RUN = ("in-place",)
+"""Of these the quick suite runs the commands; of all it asks whether the command line takes them."""
 
 
 def run(line: str, folder: Path) -> None:
@@ -31,7 +33,7 @@ def run(line: str, folder: Path) -> None:
     assert done.exit_code == 0, f"{line}\n{done.output}"
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("topic", [pytest.param(t, marks=[] if t in RUN else [pytest.mark.slow]) for t in TOPICS])
 def test_every_block_runs(topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy_examples(tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -44,6 +46,12 @@ def test_every_block_runs(topic: str, tmp_path: Path, monkeypatch: pytest.Monkey
         else:
             for line in filter(str.strip, text.splitlines()):
                 run(line, tmp_path)
+
+
+def test_every_command_is_taken() -> None:
+    assert sum(len(commands(help.source(topic))) for topic in TOPICS) > 25
+    assert [found for topic in TOPICS for found in refused(help.source(topic))] == []
+    assert refused("```sh\nsqlmicro mdav --k x\nsqlmicro nothing\n```\n") != []
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])

@@ -147,6 +147,8 @@ min_k = 2
     assert report["results"][0]["rows"] == 4
     assert report["results"][2]["audits"][0]["violating_records"] == 1
     assert report["passed"] is False
+    with pytest.raises(sqlmicro.JobError, match=r"Got none\. Check the path, or draft one with: sqlmicro init"):
+        sqlmicro.run(str(folder / "missing.toml"))
     path.write_text(text + "[[gate]]\nmin_k = 2\n", encoding="utf-8")
     with pytest.raises(sqlmicro.JobError, match="before it is published"):
         sqlmicro.run(str(path))

@@ -89,26 +89,9 @@ def room(module):
     return parts[1] if len(parts) > 1 else "__init__"
 
 
-TYPES_FROM_ABOVE = {
-    "missing/policy.py imports sqlmicro.pipeline",
-    "options/common.py imports sqlmicro.database.connection",
-}
-"""What only a type checker imports from a higher floor: take out what was mended, put nothing in."""
-
-
-def test_types_come_from_below_too():
-    upward = {
-        f"{path.relative_to(PACKAGE).as_posix()} imports {name}"
-        for path in MODULES for name, _, _, typing in imports(path)
-        if typing and own(name) and room(module_of(path)) not in FACES
-        and FLOOR[room(name)] > FLOOR[room(module_of(path))]
-    }  # fmt: skip
-    assert upward == TYPES_FROM_ABOVE
-
-
 def edges(path):
-    """Return the imports that the program runs; those for type checkers only have a test of their own."""
-    return [(name, line) for name, line, _, typing in imports(path) if own(name) and not typing]
+    """Return the imports of own modules, those for type checkers too."""
+    return [(name, line) for name, line, _, _ in imports(path) if own(name)]
 
 
 def test_imports_run_one_way():

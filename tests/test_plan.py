@@ -68,7 +68,7 @@ def test_a_plan_says_everything_before_a_record_is_read(tmp_path: Path) -> None:
     )  # fmt: skip
     # What no step names is taken by the step that takes the rest; weights are released as they are.
     assert (names(safe.columns), names(safe.by), safe.k, safe.nulls) == (["age", "sex"], ["region"], 3, "pattern")
-    assert set(safe.settings) == {parameter.name for parameter in find("safe").settings}
+    assert set(safe.settings) == {parameter.name for parameter in find("safe").own_settings}
     assert [(names(claim.columns), claim.promise, claim.k) for claim in found.claims] == [
         (["income"], "column", 5), (["age", "sex", "region"], "record", 3)
     ]  # fmt: skip
@@ -134,8 +134,8 @@ def db(tmp_path: Path) -> str:
 
 def test_a_sample_of_the_values_settles_what_a_step_takes_of_the_rest(tmp_path: Path, db: str) -> None:
     """Nothing is run: direct identifiers leave the step that takes the rest, and nothing else changes."""
+    from sqlmicro.database.finding import find_source
     from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import find_source
 
     asked = job(tmp_path, TWO_STEPS.replace('drop = ["NAME"]\n', ""))
     with open_warehouse(db, read_only=True) as warehouse:

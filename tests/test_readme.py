@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from blocks import ROOT, blocks, copy_examples
+from blocks import ROOT, blocks, commands, copy_examples, refused
 from typer.testing import CliRunner
 
 from sqlmicro import help
@@ -40,9 +40,13 @@ def run(language, text, folder):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.long
+def test_every_command_of_the_readme_is_taken():
+    assert len(BLOCKS) >= 9 and len(commands(README)) >= 9
+    assert refused(README) == []
+
+
+@pytest.mark.slow
 def test_the_tour_runs(folder):
-    assert len(BLOCKS) >= 9
     for language, text in BLOCKS:
         expected = 1 if "# exit 1" in text else 0
         done = run(language, text, folder)

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
 MOST_TRIED = 100_000
 """So many records of the original are tried at most, unless --sample says otherwise."""
 
+LINKED = (
+    "audit/values.sql",
+    "attack/features.sql",
+    "attack/columns.sql",
+    "attack/matches.sql",
+    "attack/sampled.sql",
+)
+"""The templates of what links records by their values."""
+
 
 @dataclass(frozen=True)
 class Features:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlmicro.attacks.attacked import LINKED
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.attacks.registry import Measured, attack
@@ -10,13 +11,7 @@ from sqlmicro.attacks.registry import Measured, attack
 @attack(
     "distance-linkage",
     source="Pagliuca & Seri (1999); Domingo-Ferrer & Torra (2001)",
-    templates=(
-        "audit/values.sql",
-        "attack/features.sql",
-        "attack/columns.sql",
-        "attack/matches.sql",
-        "attack/sampled.sql",
-    ),
+    templates=LINKED,
 )
 def distance(knowledge: Knowledge) -> Measured:
     """Take the nearest released record, one of those equally near at random.

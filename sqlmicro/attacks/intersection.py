@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlmicro.attacks.attacked import LINKED
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import linked_within
 from sqlmicro.attacks.registry import Measured, attack
@@ -16,13 +17,7 @@ if TYPE_CHECKING:
     "intersection",
     needs=("columns",),
     source="Nin, Herranz & Torra (2008), Statistics and Computing 18(3), on individual ranking",
-    templates=(
-        "audit/values.sql",
-        "attack/features.sql",
-        "attack/columns.sql",
-        "attack/matches.sql",
-        "attack/sampled.sql",
-    ),
+    templates=LINKED,
 )
 def intersection(knowledge: Knowledge) -> Measured:
     """Intersect over the columns the released records that each column by itself leaves as candidates.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.attacks.attacked import Features, weighed
+from sqlmicro.attacks.attacked import LINKED, Features, weighed
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import linked_within, measured, nearest
 from sqlmicro.attacks.registry import Measured, attack
@@ -14,20 +14,12 @@ from sqlmicro.options.params import Param
 if TYPE_CHECKING:
     import numpy as np
 
-_TEMPLATES = (
-    "audit/values.sql",
-    "attack/features.sql",
-    "attack/columns.sql",
-    "attack/matches.sql",
-    "attack/sampled.sql",
-)
-
 
 @attack(
     "rank-linkage",
     needs=("numeric",),
     source="Nin, Herranz & Torra (2008), Data & Knowledge Engineering 64(1)",
-    templates=_TEMPLATES,
+    templates=LINKED,
 )
 def ranks(knowledge: Knowledge) -> Measured:
     """Take the released record whose ranks are nearest: scales, noise and recoding that keep an order do not help.
@@ -71,7 +63,7 @@ def _shares(values: np.ndarray, missing: np.ndarray) -> np.ndarray:
     "rank-intervals",
     needs=("numeric", "swap_percent"),
     source="Nin, Herranz & Torra (2008), Data & Knowledge Engineering 64(1)",
-    templates=_TEMPLATES,
+    templates=LINKED,
 )
 def intervals(
     knowledge: Knowledge,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.attacked import AttackedRelease
+from sqlmicro.attacks.attacked import LINKED, AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkage import apart, nearest
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
@@ -25,13 +25,7 @@ class SamePlaces(Detail):
 @attack(
     "row-order",
     source="sqlmicro: a release in the order of the original gives every record away",
-    templates=(
-        "audit/values.sql",
-        "attack/features.sql",
-        "attack/columns.sql",
-        "attack/matches.sql",
-        "attack/sampled.sql",
-    ),
+    templates=LINKED,
 )
 def row_order(knowledge: Knowledge) -> Measured:
     """Take the record at the same place of the release.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlmicro.attacks.attacked import attacked_release
+from sqlmicro.attacks.attacked import LINKED, attacked_release
 from sqlmicro.attacks.linkage import distance_linkage
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Found, audit
@@ -17,13 +17,7 @@ from sqlmicro.audits.row import Linked
     gate="max_linkage",
     on_request=True,
     source="Pagliuca & Seri (1999); Domingo-Ferrer & Torra (2001)",
-    templates=(
-        "audit/values.sql",
-        "attack/features.sql",
-        "attack/columns.sql",
-        "attack/matches.sql",
-        "attack/sampled.sql",
-    ),
+    templates=LINKED,
 )
 def linkage(audited: AuditedRelease, limit: float | None) -> Found:
     """The share of the records that are linked to their own by taking the nearest released one.

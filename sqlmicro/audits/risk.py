@@ -13,6 +13,14 @@ from sqlmicro.audits.row import Detail
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.system.reporting import INLINE, OMITTED, named
 
+_ESTIMATED = (
+    "audit/cells.sql",
+    "audit/weighted_entity_cells.sql",
+    "audit/individual_risk.sql",
+    "audit/class_summary.sql",
+)
+"""The templates of risks that are estimated from weights."""
+
 
 @dataclass(frozen=True)
 class Prosecutor(Detail):
@@ -137,12 +145,7 @@ def marketer(audited: AuditedRelease, limit: float | None) -> Found:
     needs=("quasi", "weight"),
     gate="max_risk",
     source="Benedetti & Franconi (1998); Hundepool et al. (2012)",
-    templates=(
-        "audit/cells.sql",
-        "audit/weighted_entity_cells.sql",
-        "audit/individual_risk.sql",
-        "audit/class_summary.sql",
-    ),
+    templates=_ESTIMATED,
 )
 def individual(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest estimated risk that a record of a sample is re-identified in its population.
@@ -172,12 +175,7 @@ def individual(audited: AuditedRelease, limit: float | None) -> Found:
     needs=("quasi", "weight"),
     gate="max_global_risk",
     source="Benedetti & Franconi (1998); Hundepool et al. (2012)",
-    templates=(
-        "audit/cells.sql",
-        "audit/weighted_entity_cells.sql",
-        "audit/individual_risk.sql",
-        "audit/class_summary.sql",
-    ),
+    templates=_ESTIMATED,
 )
 def overall(audited: AuditedRelease, limit: float | None) -> Found:
     """The share of the records of a sample that is expected to be re-identified in its population.

@@ -22,16 +22,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlmicro.database import postgres
+from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Sql
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.options.params import check_path
-
-if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-
 
 EXTENSIONS = {
     "duckdb": "", "sqlite": "sqlite_scanner", "postgres": "postgres_scanner", "mysql": "mysql_scanner",
@@ -124,7 +120,7 @@ def _remote_catalog(found: Attachment) -> bool:
     return found.kind == "ducklake" and found.what.startswith(("postgres:", "mysql:"))
 
 
-def attach(warehouse: DuckDBWarehouse, texts: Sequence[str], *, writable: Collection[str] = ()) -> None:
+def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str] = ()) -> None:
     """Attach databases; those whose name is not in `writable` can only be read.
 
     Raises
@@ -148,7 +144,7 @@ def attach(warehouse: DuckDBWarehouse, texts: Sequence[str], *, writable: Collec
             _reach_files(warehouse, found.name, writes)
 
 
-def _open(warehouse: DuckDBWarehouse, found: Attachment, writes: bool) -> None:
+def _open(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
     options = ["READ_WRITE" if writes else "READ_ONLY"]
     what = found.what
     if found.kind in ("duckdb", "sqlite") or (found.kind == "ducklake" and not _remote_catalog(found)):
@@ -182,7 +178,7 @@ def _open(warehouse: DuckDBWarehouse, found: Attachment, writes: bool) -> None:
     warehouse.log_only("attach", text, what=f"{found.kind}: as given with {found.where}" if secret else what, **names)
 
 
-def _reach_files(warehouse: DuckDBWarehouse, name: str, writes: bool) -> None:
+def _reach_files(warehouse: DuckDB, name: str, writes: bool) -> None:
     """Let the sealed database reach the data files of a DuckLake."""
     found = warehouse.query("attach", "SELECT data_path FROM ducklake_settings({{ name | lit }})", name=name)
     folder = str(found[0][0])
@@ -191,7 +187,7 @@ def _reach_files(warehouse: DuckDBWarehouse, name: str, writes: bool) -> None:
     warehouse.folders.add(folder)
 
 
-def load(warehouse: DuckDBWarehouse, extension: str, where: str) -> None:
+def load(warehouse: DuckDB, extension: str, where: str) -> None:
     """Load an extension of DuckDB from its folder or from a wheel; it is never downloaded.
 
     Raises

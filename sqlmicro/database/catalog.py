@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from sqlmicro.database import postgres
+from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import ParameterError
-
-if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 
 def split_name(text: str) -> list[str]:
@@ -37,7 +34,7 @@ def target_name(text: str, where: str) -> Name:
     return Name(*([""] * (3 - len(parts))), *parts)
 
 
-def find_table(warehouse: DuckDBWarehouse, text: str) -> tuple[Name, bool] | None:
+def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
     """Look `text` up in the catalog: its qualified name and whether it is a table (not a view), or None.
 
     A name without a schema means the one in the current schema; the catalog decides, never a file or a variable.
@@ -47,7 +44,7 @@ def find_table(warehouse: DuckDBWarehouse, text: str) -> tuple[Name, bool] | Non
     return found or (find_relation(warehouse, Name(*[""] * (3 - len(parts)), *parts)) if len(parts) > 1 else None)
 
 
-def find_relation(warehouse: DuckDBWarehouse, name: Name) -> tuple[Name, bool] | None:
+def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
     found = warehouse.query(
         "catalog",
@@ -70,8 +67,10 @@ def find_relation(warehouse: DuckDBWarehouse, name: Name) -> tuple[Name, bool] |
     return relation, bool(is_table)
 
 
-def schema_exists(warehouse: DuckDBWarehouse, name: Name) -> bool:
-    """Tell whether the schema of a qualified name exists."""
+def schema_exists(warehouse: DuckDB, name: Name) -> bool:
+    """Tell whether the schema of a qualified name exists; main is one that nobody can drop."""
+    if name.schema == "main" and name.catalog == warehouse.catalog and kind_of(warehouse, name.catalog) == "duckdb":
+        return True
     found = warehouse.query(
         "catalog",
         "SELECT count(*) FROM duckdb_schemas() "
@@ -81,20 +80,28 @@ def schema_exists(warehouse: DuckDBWarehouse, name: Name) -> bool:
     return bool(found[0][0])
 
 
-def kind_of(warehouse: DuckDBWarehouse, catalog: str) -> str:
-    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake."""
+def kind_of(warehouse: DuckDB, catalog: str) -> str:
+    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake.
+
+    What is attached to a connection that we have opened nobody else can replace, so that it is asked for once.
+    """
+    known = warehouse.kinds.get(catalog)
+    if known is not None:
+        return known
     found = warehouse.query(
         "catalog", "SELECT type FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
     )
+    if found and warehouse.sealable:
+        warehouse.kinds[catalog] = str(found[0][0])
     return str(found[0][0]) if found else "duckdb"
 
 
-def has_attached(warehouse: DuckDBWarehouse, catalog: str) -> bool:
+def has_attached(warehouse: DuckDB, catalog: str) -> bool:
     """Tell whether a catalog is a database that was attached to this one on request."""
     return catalog.lower() in {name.lower() for name in warehouse.attached}
 
 
-def file_of(warehouse: DuckDBWarehouse, catalog: str) -> str:
+def file_of(warehouse: DuckDB, catalog: str) -> str:
     """Return the path of an attached database, "" for the own one."""
     if catalog == warehouse.catalog:
         return ""

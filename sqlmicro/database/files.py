@@ -1,4 +1,4 @@
-"""Files that DuckDB reads and writes: their formats, how they are read, and how a release is written."""
+"""The files that are read and written: their formats, how DuckDB reads them, and how a release is written."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import glob
 import gzip
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from sqlmicro.database.templates import Name, Params, Sql
+from sqlmicro.database.templates import Params, Sql
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import check_path
-
-if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 WRITTEN = (
     ".parquet", ".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
@@ -46,24 +42,6 @@ def file_ending(path: str) -> str:
     ('.csv.gz', '')
     """
     return next((ending for ending in WRITTEN if path.lower().endswith(ending)), "")
-
-
-def open_files(
-    warehouse: DuckDBWarehouse, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str
-) -> Name:
-    """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
-    template, params = reading(paths, reader)
-    warehouse.reading = label
-    may_read(warehouse, params["paths"])
-    return warehouse.run(template, name, view=True, **params)
-
-
-def may_read(warehouse: DuckDBWarehouse, paths: Sequence[str]) -> None:
-    """Let the database read files, given as absolute patterns, when it is sealed."""
-    if warehouse.readable is not None:
-        warehouse.readable.update(paths)
-        for path in paths:
-            warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
 
 
 def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -> tuple[str, Params]:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sqlmicro.database import attach
+from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
-
-if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-
 
 LAKES = {"delta": "delta_scan", "iceberg": "iceberg_scan"}
 """Table formats that are read from their folder: what stands before its path, and the function that reads it."""
 
 
-def open_lake(warehouse: DuckDBWarehouse, kind: str, folder: str, *, name: str) -> Name:
+def open_lake(warehouse: DuckDB, kind: str, folder: str, *, name: str) -> Name:
     """Make a staging view over a Delta or Iceberg table in a folder and return its name; nothing is copied.
 
     Of an Iceberg table also its metadata file can be named, as catalogs write them without a hint of the newest.

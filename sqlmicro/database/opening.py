@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import built_ins, unfinished
-from sqlmicro.database.connection import Held, close
+from sqlmicro.database.connection import close
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
 from sqlmicro.errors import InputError, SqlmicroError
-from sqlmicro.options.common import ANY_MACHINE, MachineOptions
+from sqlmicro.options.common import ANY_MACHINE, MachineOptions, OpenDatabase
 from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_warehouse(
-    db: str | Held | None,
+    db: str | OpenDatabase | None,
     *,
     read_only: bool = False,
     may_create: bool = False,
@@ -43,7 +43,7 @@ def open_warehouse(
     InputError
         When the file does not exist, is no database, or is locked by another process.
     """
-    if isinstance(db, Held):
+    if db is not None and not isinstance(db, str):
         with _borrow(db, progress or Progress(enabled=False)) as borrowed:
             yield borrowed
         return
@@ -65,7 +65,7 @@ def open_warehouse(
                 if stands_for and not db:
                     _stand_for(connection, stands_for)
                 warehouse = DuckDBWarehouse(connection, db or "", progress or Progress(enabled=False))
-                if db and unfinished.left(warehouse) and read_only:
+                if db and read_only and unfinished.left(warehouse):
                     close(connection)
                     with (
                         contextlib.suppress(SqlmicroError, OSError),
@@ -88,7 +88,7 @@ def open_warehouse(
 
 
 @contextmanager
-def _borrow(held: Held, progress: Progress) -> Iterator[DuckDBWarehouse]:
+def _borrow(held: OpenDatabase, progress: Progress) -> Iterator[DuckDBWarehouse]:
     """Work in a database that stays open afterwards, without the staging database."""
     with held.cursor() as cursor:
         # Where the configuration is locked, its own settings hold; names are looked up in the catalog anyway.

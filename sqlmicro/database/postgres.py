@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name, Params, ident, statement
 from sqlmicro.errors import InputError
-
-if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-
 
 KIND = "postgres"
 # Whoever may create a function or an operator in a schema of the search path could have it called for one of the
@@ -22,7 +19,7 @@ WHERE oid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass"""
 _PATH = "SELECT unnest FROM pg_catalog.unnest(pg_catalog.current_schemas(true))"
 
 
-def ask(warehouse: DuckDBWarehouse, relation: Name, text: str) -> list[tuple[Any, ...]]:
+def ask(warehouse: DuckDB, relation: Name, text: str) -> list[tuple[Any, ...]]:
     """Return what the server answers to a query about a table."""
     asked = statement(text, table=str(ident(server_name(relation))))
     return warehouse.query(
@@ -33,7 +30,7 @@ def ask(warehouse: DuckDBWarehouse, relation: Name, text: str) -> list[tuple[Any
     )
 
 
-def refuse_shadowing(warehouse: DuckDBWarehouse, catalog: str, where: str) -> None:
+def refuse_shadowing(warehouse: DuckDB, catalog: str, where: str) -> None:
     """Refuse a server that looks functions up in the user's schemas before its own, which DuckDB's statements call.
 
     Raises
@@ -54,7 +51,7 @@ def refuse_shadowing(warehouse: DuckDBWarehouse, catalog: str, where: str) -> No
         )
 
 
-def is_table(warehouse: DuckDBWarehouse, relation: Name) -> bool:
+def is_table(warehouse: DuckDB, relation: Name) -> bool:
     """Tell whether a relation holds records of its own; for DuckDB the server's views are tables too."""
     return ask(warehouse, relation, _KIND)[0][0] in ("r", "p")
 
@@ -65,7 +62,7 @@ def command(relation: Name, text: str) -> tuple[str, Params]:
     return "CALL postgres_execute({{ catalog | lit }}, {{ told | lit }})", {"catalog": relation.catalog, "told": told}
 
 
-def triggers(warehouse: DuckDBWarehouse, relation: Name) -> list[str]:
+def triggers(warehouse: DuckDB, relation: Name) -> list[str]:
     """Return the names of the triggers on a table that are switched on."""
     return [str(name) for (name,) in ask(warehouse, relation, _TRIGGERS)]
 

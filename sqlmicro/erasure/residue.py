@@ -23,8 +23,9 @@ from typing import Annotated
 
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder

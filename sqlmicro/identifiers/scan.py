@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
-from sqlmicro.identifiers.patterns import AFTER, LISTED, PATTERNS
+from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
 
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""
@@ -51,6 +51,15 @@ class ProfileReport:
     table: str
     rows: int
     columns: list[ColumnReport]
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """The staged values, the patterns that they are matched with, and which of these is looked for after another."""
+
+    leaves: Name
+    patterns: Mapping[str, str]
+    after: Mapping[str, str]
 
 
 def report(table: str, found: Sequence[ColumnProfile]) -> ProfileReport:
@@ -90,7 +99,7 @@ def seen(
     if not scanned:
         return {column: Seen() for column in columns}
     with _read_once(warehouse, source) as staged:
-        samples = _samples(warehouse, _leaves(warehouse, staged, scanned), scanned)
+        samples = _samples(warehouse, _sample(warehouse, staged, scanned), scanned)
     return {column: _seen(column, samples.get(column, []), region) for column in columns}
 
 
@@ -113,7 +122,7 @@ def _has_values(column: Column) -> bool:
     )
 
 
-def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> Name:
+def _sample(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> _Sampled:
     """Stage the sample of the values, those inside of JSON each on its own."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
     kinds: Params = {"plain": [], "floats": [], "nested": []}
@@ -122,9 +131,11 @@ def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> 
     sampled = warehouse.run(
         "load/sampled_values.sql", "sampled_values", relation=source.relation, most=MOST_VALUES, blanks=_BLANKS, **kinds
     )
-    if not warehouse.reads_json:
-        return sampled
-    return warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
+    ((json, letters),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
+    if json and warehouse.reads_json:
+        leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
+        return _Sampled(leaves, PATTERNS, AFTER)  # JSON may have any letters, written as \u00e9
+    return _Sampled(sampled, PATTERNS, AFTER) if letters else _Sampled(sampled, in_ascii(), AFTER_IN_ASCII)
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:
@@ -134,42 +145,36 @@ def _kind(column: Column, warehouse: Warehouse) -> str:
     return "nested" if nested and warehouse.reads_json else "plain"
 
 
-def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> dict[Column, list[Sample]]:
-    """Return what was seen of each column: one sample, and one more for every key of the JSON in it."""
-    matched = _matched(warehouse, leaves)
+def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column]) -> dict[Column, list[Sample]]:
+    """Return what was seen of each column: one sample, and one more for every key of the JSON in it.
+
+    The patterns that take long are only looked for where another one was found.
+    """
+    matched: dict[tuple[int, str], dict[str, int]] = {}
     listed: dict[tuple[int, str], dict[str, list[str]]] = {}
-    occurring = {pattern for counts in matched.values() for pattern in counts}
-    wanted = [(name, PATTERNS[name]) for name in LISTED if name in occurring]
-    if wanted:
-        for place, path, pattern, value in warehouse.rows(
-            "load/matching_values.sql", leaves=leaves, patterns=wanted, most=MOST_CHECKED
+    occurring = {""}
+    for later in (False, True):
+        wanted = [
+            (name, text)
+            for name, text in sampled.patterns.items()
+            if (name in sampled.after) == later and sampled.after.get(name, "") in occurring
+        ]
+        if not wanted:
+            continue
+        for place, path, pattern, count, values in warehouse.rows(
+            "load/pattern_matches.sql", leaves=sampled.leaves, patterns=wanted, listed=LISTED, most=MOST_CHECKED
         ):
-            listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
-    found: dict[Column, list[Sample]] = {}
+            matched.setdefault((place, path), {})[pattern] = count
+            listed.setdefault((place, path), {})[pattern] = values or []
+            occurring.add(pattern)
+    samples: dict[Column, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
         name = (path and path.strip('"$')) or column.name
         sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
-        if len(found.setdefault(column, [])) < _MOST_KEYS:
-            found[column].append(sample)
-    return found
-
-
-def _matched(warehouse: Warehouse, leaves: Name) -> dict[tuple[int, str], dict[str, int]]:
-    """Return how many values of each column match each pattern; those that take long only where another one did."""
-    found: dict[tuple[int, str], dict[str, int]] = {}
-    occurring = {""}
-    for patterns in (
-        {name: text for name, text in PATTERNS.items() if name not in AFTER},
-        {name: PATTERNS[name] for name in AFTER},
-    ):
-        wanted = [(name, text) for name, text in patterns.items() if AFTER.get(name, "") in occurring]
-        if not wanted:
-            continue
-        for place, path, pattern, count in warehouse.rows("load/value_matches.sql", leaves=leaves, patterns=wanted):
-            found.setdefault((place, path), {})[pattern] = count
-            occurring.add(pattern)
-    return found
+        if len(samples.setdefault(column, [])) < _MOST_KEYS:
+            samples[column].append(sample)
+    return samples
 
 
 def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database import attach
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions

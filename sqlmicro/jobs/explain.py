@@ -209,7 +209,9 @@ def _step(plan: Plan, asked: Step, step: PlannedStep) -> str:
     columns = f" on {named}" if named else ""
     by = names_of(step.by)
     strata = f", apart for every value of {_join(by)}, which is released as it is" if by else ""
-    shown = {name: value for name, value in step.settings.items() if name == "k" or name in asked.settings}
+    k = method.setting("k")
+    always = {*asked.settings, *([k.name] if k else [])}
+    shown = {name: value for name, value in step.settings.items() if name in always}
     given = "".join(f", {name.replace('_', ' ')} = {_value(value)}" for name, value in shown.items())
     nulls = f" Here {_NULLS[step.nulls]}." if method.takes_nulls else ""
     return (
@@ -224,8 +226,9 @@ def _guarantees(step: PlannedStep) -> str:
     persons = f" Every class has at least k = {step.k} persons ({_join(asked.person)})." if asked.person else ""
     if not asked.sensitive:
         return persons
-    limits = [f"{name.replace('_', ' ')} = {value:g}" for name, value in asked.limits.items()]
-    return f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class keeps {_join(limits)}."
+    return (
+        f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class has {_join(asked.meanings)}."
+    )
 
 
 def _holds(plan: Plan) -> list[str]:

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.audits.registry import audits
-from sqlmicro.database import attach, source
+from sqlmicro.database import attach, finding
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
 from sqlmicro.jobs.steps import (
     COMMANDS,
@@ -125,7 +125,9 @@ def _content(path: str) -> Mapping[str, Any]:
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError:
-        raise JobError(path, "there must be a job file", "none") from None
+        raise JobError(
+            path, "there must be a job file", "none", "Check the path, or draft one with: sqlmicro init"
+        ) from None
     except RecursionError:
         raise JobError(path, "must be TOML with values of a few levels", "brackets in brackets without end") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -190,7 +192,7 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
         if not isinstance(text, str) or text == ASK:
             return text
         if kind in ("TABLE", "NAME=URL"):
-            return (source if kind == "TABLE" else attach).beside(folder, text)
+            return (finding if kind == "TABLE" else attach).beside(folder, text)
         column, equals, file = text.partition("=") if kind == "A=FILE" else ("", "", text)
         return text if Path(file).is_absolute() else f"{column}{equals}{folder / file}"
 

@@ -14,8 +14,9 @@ from sqlmicro.database import attach
 from sqlmicro.database.catalog import has_attached, split_name
 from sqlmicro.database.columns import pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import is_elsewhere
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, is_elsewhere
+from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
@@ -135,9 +136,9 @@ def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
 
     if number:
         warehouse.add_staging()
-    for held in job.gates:
-        if held.options.population:
-            warehouse.source(held.options.population, name="population_source")
+    for population in (*(held.options.population for held in job.gates), *(step.population for step in job.steps)):
+        if population:
+            warehouse.source(population, name="population_source")
     source = warehouse.source(job.options.table, job.options)
     plan = compiled(job, source)
     return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)

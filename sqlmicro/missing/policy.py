@@ -3,21 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from sqlmicro.database.columns import Column, names_of
+from sqlmicro.database.columns import Column, Roles, names_of
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing import coarsen, counted
-from sqlmicro.system.secrets import Task
-
-if TYPE_CHECKING:
-    from sqlmicro.pipeline import PlannedStep, Run
+from sqlmicro.registry import Method
+from sqlmicro.system.secrets import Key, Task
 
 NULLS = ("error", "keep", "suppress", "pattern")
 
 
-def settle(run: Run, planned: PlannedStep) -> tuple[Name, list[str]]:
+class Planned(Protocol):
+    """What must be known of a step before its columns are checked."""
+
+    @property
+    def number(self) -> int:
+        """Its place in the run."""
+
+    @property
+    def method(self) -> Method:
+        """Which method it runs."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns it works on."""
+
+    @property
+    def by(self) -> tuple[Column, ...]:
+        """The strata."""
+
+    @property
+    def k(self) -> int:
+        """The smallest size of a group, 0 for a method that has none."""
+
+    @property
+    def nulls(self) -> str:
+        """What becomes of missing values."""
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+
+
+class Run(Protocol):
+    """What a run is asked for, and told, when missing values are settled."""
+
+    warehouse: Warehouse
+    source: Source
+    roles: Roles
+    key: Key
+    current: Name
+    notes: list[str]
+    widened: set[str]
+
+
+def settle(run: Run, planned: Planned) -> tuple[Name, list[str]]:
     """Check the columns for missing and infinite values; return the relation to work on, and its further strata.
 
     Raises
@@ -76,7 +120,7 @@ def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, in
     return {column: found[column.name][0] for column in columns if found[column.name][0]}
 
 
-def _by_pattern(run: Run, planned: PlannedStep, blocks: Sequence[Sequence[Column]]) -> Name:
+def _by_pattern(run: Run, planned: Planned, blocks: Sequence[Sequence[Column]]) -> Name:
     """Return the records with patterns of missing values that k share, in each block of columns; say what it cost."""
     relation, records, values = run.current, 0, 0
     by, k = planned.by, planned.k

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from sqlmicro.options.params import Param, Parameter
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 if TYPE_CHECKING:
-    from sqlmicro.database.connection import Held
+    import duckdb
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoOptions:
     """Nothing to choose."""
+
+
+class OpenDatabase(Protocol):
+    """A database that a session has open: runs borrow a cursor, and leave what is attached to it."""
+
+    @property
+    def attached(self) -> tuple[str, ...]:
+        """The names of the databases beside it."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written to it."""
+
+    def cursor(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """Lend a cursor for the length of the block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +41,10 @@ class DbOption:
     db: Annotated[
         str | None, Param("Database file. Default: a database in memory.", metavar="FILE", env="SQLMICRO_DB")
     ] = None
-    opened: Held | None = None
+    opened: OpenDatabase | None = None
 
     @property
-    def database(self) -> str | Held | None:
+    def database(self) -> str | OpenDatabase | None:
         """What is to be opened, or is open."""
         return self.opened or self.db
 

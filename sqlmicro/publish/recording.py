@@ -16,7 +16,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, QueryError
-from sqlmicro.options.common import MachineOptions
+from sqlmicro.options.common import MachineOptions, OpenDatabase
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
@@ -24,7 +24,6 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
-    from sqlmicro.database.connection import Held
     from sqlmicro.pipeline import Run
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
@@ -101,15 +100,15 @@ def record(
         candidates = target.record_table(warehouse, "candidates")
         warehouse.query("record", target.record_definition(_CANDIDATES), name=candidates)
         _record_candidates(warehouse, candidates, number, report)
-    for candidate, checks_made in audits.items():
-        of = "" if candidate is None else f"candidate {candidate}: "
-        for check in checks_made:
-            warehouse.insert(
-                "record",
-                "INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5)",
-                [number, of + check.label, check.value, check.threshold, check.passed],
-                r=checks,
-            )
+    for candidate, made in audits.items():
+        _add_checks(warehouse, checks, number, "" if candidate is None else f"candidate {candidate}: ", made)
+
+
+def _add_checks(warehouse: DuckDBWarehouse, table: Name, release: int, of: str, checks: Sequence[Check]) -> None:
+    """Insert the checks of a published file, all in one statement; `of` says which file it is."""
+    rows = ", ".join(f"($1, ${i}, ${i + 1}, ${i + 2}, ${i + 3})" for i in range(2, 4 * len(checks) + 2, 4))
+    values = [value for c in checks for value in (of + c.label, c.value, c.threshold, c.passed)]
+    warehouse.insert("record", "INSERT INTO {{ r | ident }} VALUES " + rows, [release, *values], r=table)
 
 
 def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
@@ -184,7 +183,7 @@ def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | 
 
 
 def add(
-    db: str | Held | None, release: int, rows: Sequence[Check], machine: MachineOptions, progress: Progress
+    db: str | OpenDatabase | None, release: int, rows: Sequence[Check], machine: MachineOptions, progress: Progress
 ) -> bool:
     """Add what an audit found to sqlmicro.audits, and tell whether that could be done.
 

@@ -23,7 +23,7 @@ from sqlmicro.audits.row import AuditRow, ByColumn, Status
 from sqlmicro.audits.tables import Deviating
 from sqlmicro.audits.verdict import Verdict, VerdictReport
 from sqlmicro.database.columns import pick
-from sqlmicro.database.source import find_source
+from sqlmicro.database.finding import find_source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 DEFAULT = ("kmeans++(clusters=50)", "kmeans++(clusters=500)", "mdav")
 MDAV_UP_TO = 30_000
 """MDAV is left out of the default algorithms above so many records: its time grows with their square."""
-_SETTINGS_OF_SAFE = ("k",)
-"""What a grouping method of records is told by SAFE, and no parameter of the algorithm here."""
 MOST_ROWS, MOST_ROWS_DBSCAN = 20_000, 12_000
 """The linkages and dbscan take so many distinct rows: 4 GB at 10 bytes for each pair, at worst 27 for dbscan."""
 PASSES: tuple[Pass, ...] = ("numeric", "nominal", "both")
@@ -255,7 +253,7 @@ def parse(text: str, where: str) -> Algorithm:
     if name in _ALGORITHMS:
         declared = parameters(_ALGORITHMS[name])
     elif name in kernels:
-        declared = tuple(p for p in kernels[name].parameters if p.name not in _SETTINGS_OF_SAFE)
+        declared = tuple(p for p in kernels[name].parameters if p.part != "k")  # told by SAFE
     else:
         raise ParameterError(where, f"{name!r} is no algorithm", do=did_you_mean(name, [*_ALGORITHMS, *kernels]))
     label = f"{where}, {name}"

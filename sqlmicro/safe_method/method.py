@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.database.deniable import Deniable
+from sqlmicro.errors import InputError
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
-from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE, Asked
+from sqlmicro.safe_method.demanded import demanded, nearest
+from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.seats import exchanged, least_k
 from sqlmicro.safe_method.settings import (
     Algorithms,
     Approach,
@@ -38,8 +41,7 @@ from sqlmicro.safe_method.settings import (
     WeightColumn,
 )
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
-from sqlmicro.system import secrets
-from sqlmicro.work import Denied, Outcome
+from sqlmicro.work import Outcome
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -76,10 +78,14 @@ COORDINATES_UP_TO = 200_000_000
         "safe/weighted_cells.sql",
         "safe/weighted_members.sql",
         "safe/assigned.sql",
+        "safe/seats.sql",
+        "load/guaranteed.sql",
+        "load/features.sql",
         "replace/by_label.sql",
         "replace/grouped_only.sql",
     ),
     takes_every_column=True,
+    keeps_guarantees=True,
 )
 def safe(
     work: Work,
@@ -162,6 +168,7 @@ def safe(
     see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of a column whose values are
     averaged nothing is promised; means and modes of a group may occur together or not.
     """
+    k = least_k(work, k, weights)
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
     parts = distance.Weights(count_weight, sum_weight).check(work.where)
@@ -180,7 +187,7 @@ def safe(
         ]
         for one in chosen:
             _group(trial, one, ways, k, small_groups)
-    asked = _asked(work, method, invented, max_inference)
+    asked = demanded(work, method, invented, max_inference)
     if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
         _search(trial, numbers, k, settings, asked)
     found = trial.found
@@ -191,64 +198,15 @@ def safe(
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
-    best = _chosen(work, found, candidate, asked)
-    _take(work, cells, found, best)
+    best = nearest(work, found, candidate, asked)
+    _take(work, cells, found, best, k)
     if best.own and asked:
-        work.outcome.denied = Denied(best.own, k, work.before, asked.limits)
-    return _keep_others(work, cells, found, best, keep_candidates)
-
-
-def _asked(work: Work, method: str, invented: float | None, max_inference: float | None) -> Asked | None:
-    """Return what is asked so that the release can be denied, with the secret; None where nothing is.
-
-    Raises
-    ------
-    ParameterError
-        When it is asked of a file that no search makes.
-    """
-    if method == "cluster":
-        if invented or max_inference is not None:
-            raise ParameterError(
-                f"{work.where}, invented or max_inference",
-                "goes with the direct search, which alone can keep it",
-                "--method cluster",
-                "Use --method search",
-            )
-        return None
-    share = INVENTED if invented is None else invented
-    if not share and max_inference is None:
-        return None
-    inference = max_inference if max_inference is not None else MAX_INFERENCE if share else 1.0
-    secret = secrets.lasting()
-    work.outcome.key_fingerprint = secret.fingerprint
-    if not secret.lasts:
-        work.note(
-            "the secret that decides what is shown could not be kept, as in a container without a home: another run "
-            f"may show what this one does not. Set {secrets.LASTING_VARIABLE}"
-        )
-    limits = (("min_invented", invented), ("max_inference", max_inference))
-    return Asked(share, inference, secret, {name: limit for name, limit in limits if limit is not None})
-
-
-def _chosen(work: Work, found: Sequence[Candidate], candidate: int | None, asked: Asked | None) -> Candidate:
-    """Return the nearest candidate, or the one that was asked for; only the search keeps what must be denied."""
-    if candidate is not None and candidate > len(found):
-        raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
-    some = [found[candidate - 1]] if candidate else found
-    if asked and asked.insists:
-        some = [one for one in some if one.own]
-        if not some:
-            raise ParameterError(
-                f"{work.where}, invented or max_inference",
-                "needs columns that the direct search releases with original values",
-                "none",
-                "Name nominal columns, or use --numeric-values own",
-            )
-    return min(some, key=lambda one: (one.rank, one.number))
+        work.outcome.denied = Deniable(best.own, k, work.before, asked.limits)
+    return _keep_others(work, cells, found, best, keep_candidates, k)
 
 
 def _keep_others(
-    work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, keep_candidates: bool
+    work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, keep_candidates: bool, k: int
 ) -> Outcome:
     """Keep the other candidates beside the release where they are wanted."""
     if keep_candidates:
@@ -258,7 +216,7 @@ def _keep_others(
         )
         for kept in found:
             other = work.outcome.others[kept.number] = Outcome()
-            _hand_over(work, cells, kept, other, f"_of_{kept.number}")
+            _hand_over(work, cells, kept, other, f"_of_{kept.number}", k)
     return work.outcome
 
 
@@ -339,10 +297,10 @@ def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
     return chosen
 
 
-def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate) -> None:
+def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:
     """Take the values of the best candidate, and say what they are worth."""
     outcome = work.outcome
-    groups = _hand_over(work, cells, best, outcome, "")
+    groups = _hand_over(work, cells, best, outcome, "", k)
     work.count_groups(groups)
     before, after = (
         (distance.moments(work.warehouse, file, cells.numeric), distance.sums(work.warehouse, file, cells.numeric))
@@ -365,7 +323,7 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate)
     work.note(best.disclosure)
 
 
-def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str) -> Name:
+def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str, k: int) -> Name:
     """Hand the records of every cell to the groups of a candidate, and its values to `outcome`; return the groups."""
     groups = work.run(
         "safe/assigned.sql",
@@ -375,6 +333,7 @@ def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffi
         members=one.members,
         columns=cells.key,
     )
+    groups = exchanged(work, cells, groups, k)
     values = work.run(
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=one.released, columns=work.columns
     )

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import AuditStep, GateOptions
@@ -30,10 +30,27 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from sqlmicro.database.connection import Held
     from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
     from sqlmicro.database.source import Source
     from sqlmicro.publish.release import Release as Prepared
-    from sqlmicro.session.session import Session
+    from sqlmicro.publish.report import ReleaseReport
+
+
+class Owner(Protocol):
+    """The session that a release was made in."""
+
+    held: Held
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """The connection it has open."""
+
+    def check_purge(self, release: Release, *, no_purge: bool) -> bool:
+        """Return `no_purge` for a release in place; a file that cannot be rewritten is refused."""
+
+    def purge(self, release: Release, report: ReleaseReport, *, wanted: bool) -> None:
+        """Rewrite the file after a release in place."""
 
 
 class Release:
@@ -43,9 +60,7 @@ class Release:
 
     """
 
-    def __init__(
-        self, session: Session, job: Job, warehouse: DuckDBWarehouse, source: Source, stack: ExitStack
-    ) -> None:
+    def __init__(self, session: Owner, job: Job, warehouse: DuckDBWarehouse, source: Source, stack: ExitStack) -> None:
         self._session, self._job, self._warehouse, self._source = session, job, warehouse, source
         self._prepared: Prepared = jobs.rehearsed(job, warehouse, source)
         self._finalizer = weakref.finalize(self, stack.close)

@@ -45,7 +45,7 @@ FROM {{ relation | ident }}"""
 _SIZES = "SELECT stratum, block, count(*) AS records FROM {{ points | ident }} GROUP BY stratum, block"
 
 _SAMPLE = """SELECT * FROM {{ points | ident }}
-WHERE CAST(concat('0x', left(sha256(concat(getvariable({{ key | lit }}), ' sample ', row_id)), 8)) AS BIGINT)
+WHERE CAST(concat('0x', left({{ key | draw("row_id", purpose="sample") }}, 8)) AS BIGINT)
   < {{ bound | lit }}"""
 
 _SHELL = """SELECT stratum, 1 AS block, min(radius) AS cut
@@ -103,7 +103,7 @@ def group(
     records are taken back. All are computed from a keyed sample of some 256 records for each block. To the driver come
     the cuts and the size of every block.
     """
-    k = int(settings["k"])
+    k = int(method.told("k", settings))
     points, p, records = _features(warehouse, work, importance)
     warehouse.put(warehouse.keep(warehouse.frame(points)), points.table)
     shared: dict[str, Any] = {"k": k, "features": p, "key": work.draw_key()}

@@ -22,8 +22,9 @@ from sqlmicro.database import attach
 from sqlmicro.database.columns import pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_format
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param, Registered, settle

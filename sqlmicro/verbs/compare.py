@@ -22,8 +22,9 @@ from sqlmicro.audits.verdict import Attacked
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source, find_source
+from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs.run import anonymized
@@ -46,9 +47,6 @@ from sqlmicro.system.progress import Progress
 from sqlmicro.verbs.report import write_whole
 
 if TYPE_CHECKING:
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-    from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import Source
     from sqlmicro.pipeline import Run
 
 _WHERE = "compare"
@@ -116,7 +114,7 @@ class Candidate:
     @property
     def k(self) -> object:
         """The group size, of a method that has one."""
-        return self.settings.get("k")
+        return find(self.method).told("k", self.settings)
 
     @property
     def label(self) -> str:
@@ -210,9 +208,11 @@ def _candidates(options: CompareOptions) -> Iterator[Candidate]:
     for text in texts:
         name, given = specification(text, f"{_WHERE}, methods", "a method")
         method = find(name)
-        takes_k = any(parameter.name == "k" for parameter in method.settings)
-        for size in dict.fromkeys(sizes) if takes_k and "k" not in given else [None]:
-            settings = {**given} if size is None else {**given, "k": size}
+        many = {parameter.name for parameter in method.settings if parameter.many}
+        given = {key: (value,) if key in many and isinstance(value, str) else value for key, value in given.items()}
+        k = method.setting("k")
+        several = [{**given, k.name: size} for size in dict.fromkeys(sizes)] if k and k.name not in given else [given]
+        for settings in several:
             settle(method.settings, settings, f"{_WHERE}, {name}")
             yield Candidate(text, name, settings)
 
@@ -372,7 +372,7 @@ def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> st
         if value is True:
             words.append(parameter.option)
         elif value not in (None, False):
-            words += [parameter.option, str(value)]
+            words += [parameter.option, _comma_list(value) if isinstance(value, tuple) else str(value)]
     return " ".join(shlex.quote(word) for word in words)
 
 

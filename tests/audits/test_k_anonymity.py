@@ -15,7 +15,7 @@ import sqlmicro
 from sqlmicro.audits.k_anonymity import ClassSizes, class_sizes, statement
 from sqlmicro.database.columns import make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.source import find_source
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.templates import Name
 
 # Every entry: a SQL type and values that are all told apart when they are written out.

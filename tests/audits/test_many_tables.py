@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sqlmicro.audits import classes, k_anonymity, runner
 from sqlmicro.audits.audited import AuditedRelease, Nulls
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.source import find_source
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.templates import ident
 
 from . import naive

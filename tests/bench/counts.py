@@ -8,8 +8,8 @@ import argparse
 from _measure import emit, peak_mb, rounds
 
 from sqlmicro.audits import k_anonymity
+from sqlmicro.database.finding import describe, find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import describe, find_source
 from sqlmicro.database.templates import Name
 from sqlmicro.safe_method import distance
 

@@ -12,8 +12,8 @@ from _measure import Measure, emit, peak_mb, rounds
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.work import Work

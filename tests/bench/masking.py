@@ -11,8 +11,8 @@ from _measure import emit, peak_mb, rounds
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import find_source
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import settle
 from sqlmicro.registry import find

@@ -27,8 +27,8 @@ class Variant:
     """A way to use a method: its settings, the columns it works on, and what it leaves as it is.
 
     `random` says whether another key makes another result, `rows` whether every record stays, `nulls` whether what is
-    missing stays missing and nothing else gets lost, `bad` is a column it must refuse. What is `slow` differs from
-    another variant in a template.
+    missing stays missing and nothing else gets lost, `bad` is a column it must refuse. Those that are not `quick` are
+    `slow`.
     """
 
     name: str
@@ -38,37 +38,35 @@ class Variant:
     rows: bool = True
     nulls: bool = True
     bad: str = ""
-    slow: bool = False
+    quick: bool = False
 
 
 VARIANTS = [
     Variant("bottom-code", {"quantile": 0.1}, bad="town"),
-    Variant("bottom-code", {"count": 9, "replacement": "median"}, bad="town", slow=True),
-    Variant("constant", {"value": "x"}, ("town", "age"), nulls=False, slow=True),
+    Variant("bottom-code", {"count": 9, "replacement": "median"}, bad="town"),
+    Variant("constant", {"value": "x"}, ("town", "age"), nulls=False),
     Variant("constant", {}, ("town", "age", "born"), nulls=False),
-    Variant("generalize", {"width": ["income=500", "age=10"]}, bad="flag"),
+    Variant("generalize", {"width": ["income=500", "age=10"]}, bad="flag", quick=True),
     Variant("mondrian", {"k": 3}, ("income",)),
-    Variant(
-        "noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town", slow=True
-    ),
-    Variant("noise", {"kind": "correlated", "amount": 0.2}, random=True, bad="town"),
-    Variant("noise", {"kind": "linear", "amount": 0.2}, random=True, bad="flag", slow=True),
+    Variant("noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),
+    Variant("noise", {"kind": "correlated", "amount": 0.2}, random=True, bad="town", quick=True),
+    Variant("noise", {"kind": "linear", "amount": 0.2}, random=True, bad="flag"),
     Variant("noise", {"kind": "nonlinear", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),
     Variant("noise", {"kind": "laplace", "epsilon": 1, "lower": 0, "upper": 90}, random=True, bad="born"),
     Variant("noise", {"kind": "geometric", "epsilon": 1, "lower": 0, "upper": 90}, ("age",), random=True, bad="income"),
     Variant("partial", {"keep_last": 1}, ("town", "age"), bad="income"),
-    Variant("pram", {"keep_probability": 0.5}, ("town", "age", "flag"), random=True, bad="income", slow=True),
+    Variant("pram", {"keep_probability": 0.5}, ("town", "age", "flag"), random=True, bad="income"),
     Variant("pram", {"keep_probability": 0.5, "invariant": True}, ("town", "flag"), random=True, bad="income"),
-    Variant("pseudonymise", {}, ("town", "age", "born"), bad="income"),
-    Variant("sample", {"size": 40}, (), random=True, rows=False, slow=True),
-    Variant("sample", {"fraction": 0.3, "weight_column": "w"}, (), random=True, rows=False),
-    Variant("shuffle", {}, ("income", "town"), random=True, slow=True),
+    Variant("pseudonymise", {}, ("town", "age", "born"), bad="income", quick=True),
+    Variant("sample", {"size": 40}, (), random=True, rows=False),
+    Variant("sample", {"fraction": 0.3, "weight_column": "w"}, (), random=True, rows=False, quick=True),
+    Variant("shuffle", {}, ("income", "town"), random=True),
     Variant("shuffle", {"together": True}, ("income", "town", "age"), random=True),
-    Variant("suppress", {"k": 2}, ("town", "flag"), nulls=False),
+    Variant("suppress", {"k": 2}, ("town", "flag"), nulls=False, quick=True),
     Variant("swap", {"kind": "rank", "percent": 20}, ("income", "age", "born"), random=True, bad="town"),
     Variant("swap", {"kind": "data", "rate": 0.5}, ("income", "town"), random=True),
-    Variant("top-code", {"value": 60}, bad="flag", slow=True),
-    Variant("top-code", {"count": 9, "replacement": "mean"}, ("income", "age", "born"), bad="town", slow=True),
+    Variant("top-code", {"value": 60}, bad="flag"),
+    Variant("top-code", {"count": 9, "replacement": "mean"}, ("income", "age", "born"), bad="town"),
     Variant("top-code", {"value": 60, "replacement": "label", "label": "60+"}, bad="town"),
 ]
 
@@ -78,13 +76,13 @@ def _id(variant: Variant) -> str:
 
 
 def _parameters(variants: list[Variant], quick: Container[str]) -> list[Any]:
-    marks = [[pytest.mark.slow] if v.slow or v.name not in quick else [] for v in variants]
+    marks = [[] if v.quick and v.name in quick else [pytest.mark.slow] for v in variants]
     return [pytest.param(v, id=_id(v), marks=marks[i]) for i, v in enumerate(variants)]
 
 
 every_variant = pytest.mark.parametrize("variant", _parameters(VARIANTS, {variant.name for variant in VARIANTS}))
-one_of_each = pytest.mark.parametrize("variant", _parameters(VARIANTS, ("generalize", "suppress", "pseudonymise")))
-"""A statement, a kernel and a pseudonym: where publishing decides and not the mask, the others are `slow`."""
+one_of_each = pytest.mark.parametrize("variant", _parameters(VARIANTS, ("suppress", "pseudonymise")))
+"""A kernel and a pseudonym: where publishing decides and not the mask, the others are `slow`."""
 
 
 def test_every_mask_has_a_variant() -> None:
@@ -120,15 +118,6 @@ def _options(variant: Variant, table: Any, **more: Any) -> dict[str, Any]:
     return {**variant.settings, **columns, "rest": "keep", "accept_unique": unique, "seed": "contract", **more}
 
 
-def _worked_on(variant: Variant, db: str, threads: int, seed: str = "contract") -> list[tuple[Any, ...]]:
-    """Return the release in its physical order."""
-    name = variant.name.replace("-", "_")
-    into = f"r{threads}_{seed}"
-    getattr(sqlmicro, name)("records", db=db, into=into, threads=threads, **_options(variant, None) | {"seed": seed})
-    with duckdb.connect(db) as connection:
-        return connection.execute(f'SELECT * FROM "{into}"').fetchall()
-
-
 @every_variant
 def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Variant) -> None:
     table = _persons()
@@ -159,15 +148,6 @@ def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Vari
 
 @pytest.mark.slow
 @every_variant
-def test_the_key_alone_decides_not_the_number_of_threads(workbench: Any, variant: Variant) -> None:
-    """The quick suite has it in test_same_bytes."""
-    db = workbench.make(_persons())
-    first = _worked_on(variant, db, 1)
-    assert _worked_on(variant, db, 2) == _worked_on(variant, db, 8) == first
-
-
-@pytest.mark.slow
-@every_variant
 def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, variant: Variant) -> None:
     db = workbench.make(_persons())
     options = _options(variant, None)
@@ -187,7 +167,7 @@ def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, vari
 ODD = ['net "income"', "it's", "row_id", "value", "draw", "label", "n", "records", "Ä ß", "select", "u_1", "position"]
 
 
-@every_variant
+@pytest.mark.parametrize("variant", _parameters(VARIANTS, ("noise",)))
 @pytest.mark.parametrize("shift", [0, pytest.param(6, marks=pytest.mark.slow)])
 def test_columns_may_have_any_name(
     workbench: Any, monkeypatch: pytest.MonkeyPatch, variant: Variant, shift: int

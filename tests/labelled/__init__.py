@@ -49,8 +49,8 @@ def found(labelled: list[Labelled]) -> list:
     """Return what the scan finds in each column; those of different names share a table."""
     import pyarrow as pa
 
+    from sqlmicro.database.finding import find_source
     from sqlmicro.database.opening import open_warehouse
-    from sqlmicro.database.source import find_source
     from sqlmicro.identifiers import scan
 
     tables: list[dict[str, int]] = []

@@ -18,7 +18,7 @@ KEY = "0123456789abcdef-of-the-test"
 PERSONS = 299
 
 
-@pytest.fixture(params=["INTEGER", "VARCHAR"])
+@pytest.fixture(params=["INTEGER", pytest.param("VARCHAR", marks=pytest.mark.slow)])
 def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make persons and visits with one key, a number or text."""
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)

@@ -1,0 +1,55 @@
+"""What the modules that look into a DuckDB database ask of it; the warehouse on DuckDB is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
+
+
+class DuckDB(Warehouse, Protocol):
+    """An open database with a catalog of its own, others beside it, and the files it may read."""
+
+    db: str
+    """The path of its file."""
+    reading: str
+    """What errors in reading files call them."""
+    readable: set[str] | None
+    """The files it may read once it is sealed; None: any."""
+    folders: set[str]
+    """The folders it may read once it is sealed."""
+    attached: list[str]
+    """The databases beside it."""
+    kinds: dict[str, str]
+    """The kinds of databases that were asked for."""
+    sealable: bool
+    """Whether the connection is ours, so that nobody else attaches databases to it."""
+
+    @property
+    def catalog(self) -> str:
+        """What the own database is called in SQL."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the database is gone when the run ends."""
+
+    @property
+    def version(self) -> str:
+        """The version of DuckDB, such as v1.5.5."""
+
+    def full(self, name: Name) -> Name:
+        """Return the name of a relation with its database and schema."""
+
+    def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
+
+    def attach(self, text: str, /, **params: Any) -> None:
+        """Run one ATTACH outside the log."""
+
+    def log_only(self, title: str, text: str, /, **params: Any) -> None:
+        """Put a statement into the log that is not run."""
+
+    def refuse_shadowing(self, where: str, must: str, do: str) -> None:
+        """Refuse a database with macros that are called like built-in functions."""

@@ -1,0 +1,149 @@
+"""Where the records come from: a table or view of the database, or files that DuckDB reads."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from sqlmicro.database.catalog import find_table, kind_of, split_name
+from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.duckdb_protocol import DuckDB
+from sqlmicro.database.files import file_format, reading
+from sqlmicro.database.lakes import LAKES, open_lake
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import InputError, ParameterError, did_you_mean
+from sqlmicro.options.common import AS_FOUND, ReaderOptions
+
+
+def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
+    """Return the source that `--table` names: a relation of the catalog first, else files, read as the options say.
+
+    Raises
+    ------
+    InputError
+        When there is neither, or the files cannot be read.
+    """
+    reader = options.given()
+    found = find_table(warehouse, table)
+    if found is not None:
+        if reader:
+            raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
+        relation, is_table = found
+        _refuse_shadowed(warehouse, relation, is_table)
+        # The views of a server or of SQLite read nothing but their own tables.
+        if not is_table and kind_of(warehouse, relation.catalog) in ("duckdb", "ducklake"):
+            warehouse.readable = None
+        return Source(relation, table, describe(warehouse, relation), is_table)
+    kind, colon, folder = table.partition(":")
+    if colon and kind in LAKES:
+        if reader:
+            raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", f"a {kind} table")
+        relation = open_lake(warehouse, kind, folder, name=name)
+        label = folder.partition("/metadata/")[0]
+        return Source(relation, label, describe(warehouse, relation), is_table=False, is_file=True)
+    if file_format(table) is not None:
+        relation = open_files(warehouse, [table], reader, label=table, name=name)
+        return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True)
+    names = [
+        str(row[0])
+        for row in warehouse.query(
+            "catalog",
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 "
+            "UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = $1 "
+            "UNION ALL SELECT concat_ws('.', database_name, schema_name, table_name) FROM duckdb_tables() "
+            "WHERE list_contains($3, database_name) AND schema_name NOT IN ('information_schema', 'pg_catalog')",
+            [*warehouse.full(Name("", "", table))[:2], warehouse.attached],
+        )
+    ]
+    where = "the in-memory database" if warehouse.in_memory else repr(warehouse.db)
+    raise InputError(
+        "--table",
+        f"must be a table or view of {where}, or a path that ends in .csv, .parquet or .json",
+        repr(table),
+        did_you_mean(table, names) or "Register files with: sqlmicro register FILE --db DB",
+    )
+
+
+def open_files(warehouse: DuckDB, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str) -> Name:
+    """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
+    template, params = reading(paths, reader)
+    warehouse.reading = label
+    may_read(warehouse, params["paths"])
+    return warehouse.run(template, name, view=True, **params)
+
+
+def may_read(warehouse: DuckDB, paths: Sequence[str]) -> None:
+    """Let the database read files, given as absolute patterns, when it is sealed."""
+    if warehouse.readable is not None:
+        warehouse.readable.update(paths)
+        for path in paths:
+            warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
+
+
+def _refuse_shadowed(warehouse: DuckDB, relation: Name, is_table: bool) -> None:
+    """Refuse records that the owner's macros compute, where our statements would take DuckDB's functions for them.
+
+    Generated columns are computed with the functions of the session, and so were views before DuckDB 2.0.
+    """
+    if relation.catalog != warehouse.catalog:
+        return
+    by_session = not is_table and warehouse.version.startswith("v1.")
+    generated = warehouse.query(
+        "catalog",
+        "SELECT count(*) FROM duckdb_tables() WHERE database_name = $1 AND contains(upper(sql), 'GENERATED ALWAYS AS') "
+        "AND ($4 OR (schema_name = $2 AND table_name = $3))",
+        [*relation, not is_table],
+    )
+    if by_session or generated[0][0]:
+        what = "a view" if by_session else "a generated column"
+        must = f"{what} must get the same values here as in the session of its owner"
+        warehouse.refuse_shadowing("--table", must, "Give the macros names that no function of DuckDB has")
+
+
+def is_elsewhere(text: str, attached: Collection[str]) -> bool:
+    """Tell whether `--table` names files or a table of an attached database, rather than one of the own database.
+
+    >>> is_elsewhere("p.csv", ()), is_elsewhere("crm.public.p", ["crm"]), is_elsewhere("main.p", ["crm"])
+    (True, True, False)
+    """
+    scheme, colon, _ = text.partition(":")
+    catalog, *rest = split_name(text)
+    known = {name.lower() for name in attached}
+    is_lake = bool(colon) and scheme in LAKES
+    return is_lake or file_format(text) is not None or (len(rest) == 2 and catalog.lower() in known)
+
+
+def beside(folder: Path, text: str) -> str:
+    """Return what `--table` names with a path in it taken from `folder`; the name of a table stays as it is.
+
+    >>> beside(Path("/jobs"), "delta:p"), beside(Path("/jobs"), "p.csv"), beside(Path("/jobs"), "p")
+    ('delta:/jobs/p', '/jobs/p.csv', 'p')
+    """
+    kind, colon, path = text.partition(":")
+    if colon and kind in LAKES:
+        return f"{kind}:{folder / path}"
+    return text if file_format(text) is None else str(folder / text)
+
+
+def describe(warehouse: DuckDB, relation: Name) -> tuple[Column, ...]:
+    """Return the columns of a relation, told apart by type and collation."""
+    described = warehouse.describe(relation)
+    if any("\0" in name for name, _ in described):
+        raise InputError("--table", "a column has a name without NUL characters", "one with them")
+    aliases = [(name, f"c{index}") for index, (name, _) in enumerate(described)]
+    probe = warehouse.staged("no_rows")
+    warehouse.run("load/no_rows.sql", "no_rows", relation=relation, columns=aliases)
+    definition = str(
+        warehouse.query(
+            "catalog",
+            "SELECT sql FROM duckdb_tables() WHERE database_name = $1 AND table_name = 'no_rows'",
+            [probe.catalog],
+        )[0][0]
+    )
+    del warehouse.log[-1]
+    warehouse.query("catalog", "DROP TABLE {{ probe | ident }}", probe=probe)
+    collated = {described[int(number)][0] for number in re.findall(r"\bc(\d+) VARCHAR COLLATE", definition)}
+    return tuple(make_columns(described, frozenset(collated)))
