@@ -15,6 +15,7 @@ LITTLE = {
     "certify": "--data tarragona --k 3 --time-limit 1",
     "choosing": "--k 30",
     "counts": "--rows 2000 --repeat 1",
+    "deniable": "--k 10 --effort fast --seed 1",
     "guarantees": "nominal --seeds 1 --effort fast",
     "guarantee_costs": "--sets census households --rows 60 --quality fast",
     "group_loss": "--methods mdav --data tarragona --k 3",
