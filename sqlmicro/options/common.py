@@ -350,6 +350,15 @@ class MethodOptions(
 class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
     """What holds for all tables of a job file."""
 
+    key_file: Annotated[
+        str | None,
+        Param(
+            "File with the secret key of the pseudonyms that a [[key]] makes. Default: the variable "
+            "SQLMICRO_PSEUDONYM_KEY.",
+            metavar="FILE",
+        ),
+    ] = None
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobTableOptions(TableOption, ReaderOptions, OtherColumns, IdentifierOptions):
