@@ -25,6 +25,7 @@ from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.jobs import file, run, steps
 from sqlmicro.jobs.draft import InitOptions, init_values
 from sqlmicro.jobs.explain import ExplainOptions, explain_values
+from sqlmicro.jobs.policy import ScanOptions, scan_values
 from sqlmicro.jobs.schema import job_schema
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, Parameter, Registered, parameters
@@ -329,6 +330,7 @@ def verbs() -> dict[str, Verb[Any]]:
         Verb("report", ReportOptions, reporting.report_values),
         Verb("run", JobFileOptions, run_values),
         Verb("init", InitOptions, init_values),
+        Verb("scan", ScanOptions, scan_values),
         Verb("explain", ExplainOptions, explain_values),
         Verb("schema", SchemaOptions, schema_values),
         Verb("methods", described.MethodsOptions, described.methods_values),

@@ -82,16 +82,46 @@ def seen(
     ParameterError
         When there is no country of that name.
     """
+    return seen_together(warehouse, [(source, columns)], region)[0]
+
+
+def seen_together(
+    warehouse: Warehouse,
+    tables: Sequence[tuple[Source, Sequence[Column]]],
+    region: str | None = None,
+    most: int = MOST_VALUES,
+) -> list[dict[Column, Seen]]:
+    """Return what samples of the values of several tables show, all matched at once: that takes long for every table.
+
+    `most` is how many distinct values of a column are looked at.
+
+    Raises
+    ------
+    ParameterError
+        When there is no country of that name.
+    """
     if region is not None and region not in phones.regions():
         raise ParameterError(
             "--region", "must be the two letters of a country", repr(region), nearest(region.upper(), phones.regions())
         )
-    scanned = [column for column in columns if _has_values(column)]
-    if not scanned:
-        return {column: Seen() for column in columns}
-    with _read_once(warehouse, source) as staged:
-        samples = _samples(warehouse, _leaves(warehouse, staged, scanned), scanned)
-    return {column: _seen(column, samples.get(column, []), region) for column in columns}
+    scanned = [[column for column in columns if _has_values(column)] for _, columns in tables]
+    leaves, place = [], 1
+    for (source, _), columns in zip(tables, scanned, strict=True):
+        if columns:
+            with _read_once(warehouse, source) as staged:
+                leaves.append(_leaves(warehouse, staged, columns, place, most))
+            place += len(columns)
+    found: list[dict[Column, Seen]] = [{column: Seen() for column in columns} for _, columns in tables]
+    if not leaves:
+        return found
+    together = leaves[0]
+    if len(leaves) > 1:
+        together = warehouse.run("load/leaves_together.sql", "sampled_together", view=True, leaves=leaves)
+    listed = [(number, column) for number, columns in enumerate(scanned) for column in columns]
+    samples = _samples(warehouse, together, [column for _, column in listed])
+    for place, (number, column) in enumerate(listed, 1):
+        found[number][column] = _seen(column, samples.get(place, []), region)
+    return found
 
 
 @contextmanager
@@ -113,18 +143,19 @@ def _has_values(column: Column) -> bool:
     )
 
 
-def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> Name:
-    """Stage the sample of the values, those inside of JSON each on its own."""
+def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column], first: int, most: int) -> Name:
+    """Stage the sample of the values, those inside of JSON each on its own; places start at `first`."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
     kinds: Params = {"plain": [], "floats": [], "nested": []}
-    for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), 1):
-        kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // MOST_VALUES)))
+    for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), first):
+        kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // most)))
+    own = "" if first == 1 else f"_{first}"
     sampled = warehouse.run(
-        "load/sampled_values.sql", "sampled_values", relation=source.relation, most=MOST_VALUES, blanks=_BLANKS, **kinds
+        "load/sampled_values.sql", f"sampled_values{own}", relation=source.relation, most=most, blanks=_BLANKS, **kinds
     )
     if not warehouse.reads_json:
         return sampled
-    return warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
+    return warehouse.run("load/leaves.sql", f"sampled_leaves{own}", sampled=sampled, most=_MOST_LEAVES)
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:
@@ -134,8 +165,8 @@ def _kind(column: Column, warehouse: Warehouse) -> str:
     return "nested" if nested and warehouse.reads_json else "plain"
 
 
-def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> dict[Column, list[Sample]]:
-    """Return what was seen of each column: one sample, and one more for every key of the JSON in it."""
+def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> dict[int, list[Sample]]:
+    """Return what was seen of each column, by its place: a sample, and one more for every key of the JSON in it."""
     matched = _matched(warehouse, leaves)
     listed: dict[tuple[int, str], dict[str, list[str]]] = {}
     occurring = {pattern for counts in matched.values() for pattern in counts}
@@ -145,13 +176,13 @@ def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> d
             "load/matching_values.sql", leaves=leaves, patterns=wanted, most=MOST_CHECKED
         ):
             listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
-    found: dict[Column, list[Sample]] = {}
+    found: dict[int, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
         name = (path and path.strip('"$')) or column.name
         sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
-        if len(found.setdefault(column, [])) < _MOST_KEYS:
-            found[column].append(sample)
+        if len(found.setdefault(place, [])) < _MOST_KEYS:
+            found[place].append(sample)
     return found
 
 

@@ -358,6 +358,10 @@ class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
             metavar="FILE",
         ),
     ] = None
+    leave_out: Annotated[
+        tuple[str, ...],
+        Param("Tables that are not released, on purpose: a plan wants every table decided.", metavar="A,B"),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

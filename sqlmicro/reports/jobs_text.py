@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 
-from sqlmicro.reports.results import Draft, Explanation, SchemaReport
+from sqlmicro.reports.results import Draft, Explanation, Policy, SchemaReport
 from sqlmicro.reports.text import width
 
 
@@ -14,7 +14,7 @@ def schema(report: SchemaReport) -> str:
     return json.dumps(report.schema, indent=2, ensure_ascii=False)
 
 
-def draft(report: Draft) -> str:
+def draft(report: Draft | Policy) -> str:
     """Return the job file."""
     return report.toml.rstrip("\n")
 

@@ -105,6 +105,18 @@ class Draft:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """A proposed job file for all tables of a warehouse."""
+
+    db: str
+    tables: int
+    columns: int
+    released: int
+    """How many tables are about persons."""
+    toml: str = field(metadata=WHOLE)
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What a job file will do."""
 
