@@ -23,6 +23,7 @@ from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.jobs import file, run, steps
+from sqlmicro.jobs.approval import ApplyOptions, PlanOptions, approved_jobs, note_applied, plan_values
 from sqlmicro.jobs.draft import InitOptions, init_values
 from sqlmicro.jobs.explain import ExplainOptions, explain_values
 from sqlmicro.jobs.policy import ScanOptions, scan_values
@@ -277,20 +278,33 @@ def run_values(options: JobFileOptions, progress: Progress) -> ReleasingJob | Re
     done = [_done(found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
         return LookingJob(options.job, done, together(passed(step.report) for step in done))
-    reports = _execute(jobs)
+    return _released(options.job, _execute(jobs), done)
+
+
+def _released(job: str, reports: Sequence[ReleaseReport], done: list[StepDone]) -> ReleasingJob | ReleasingJobs:
+    """Return the report of one table, or of several."""
     if len(reports) == 1:
         return ReleasingJob(reports[0], done)
     sql, reports[0].sql = reports[0].sql, None
     warnings = dict.fromkeys(report.warned for report in reports if report.warned)
     return ReleasingJobs(
-        options.job,
+        job,
         done,
-        reports,
+        list(reports),
         together(report.passed for report in reports),
         sql,
         any(report.left_unpurged for report in reports) or None,
         " ".join(warnings) or None,
     )
+
+
+def apply_values(options: ApplyOptions, progress: Progress) -> ReleasingJob | ReleasingJobs:
+    """Run exactly what a plan file says; nothing is published if schema, roles or keys are not those approved."""
+    jobs = approved_jobs(options, progress)
+    reports = _execute(jobs)
+    if not options.dry_run:
+        note_applied(options)
+    return _released(options.plan, reports, [])
 
 
 def _done(found: steps.Job, command: steps.Command, progress: Progress) -> StepDone:
@@ -331,6 +345,8 @@ def verbs() -> dict[str, Verb[Any]]:
         Verb("run", JobFileOptions, run_values),
         Verb("init", InitOptions, init_values),
         Verb("scan", ScanOptions, scan_values),
+        Verb("plan", PlanOptions, plan_values),
+        Verb("apply", ApplyOptions, apply_values),
         Verb("explain", ExplainOptions, explain_values),
         Verb("schema", SchemaOptions, schema_values),
         Verb("methods", described.MethodsOptions, described.methods_values),

@@ -93,7 +93,7 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
     JobError
         For a file that cannot be read, an unknown key, or a step that is wrong; the message names file, step and key.
     """
-    return of_content(path, _content(path), overrides, progress)
+    return of_content(path, content(path), overrides, progress)
 
 
 def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, Any], progress: Progress) -> list[Job]:
@@ -147,7 +147,8 @@ def _read_table(
     return _read_job(path, label, {**shared, **content}, given, progress)
 
 
-def _content(path: str) -> Mapping[str, Any]:
+def content(path: str) -> Mapping[str, Any]:
+    """Return what a job file says, as it is written."""
     import tomllib
 
     try:

@@ -21,6 +21,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.jobs import joins
+from sqlmicro.jobs.approved import refuse_drift
 from sqlmicro.jobs.plan import Plan, compiled, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
@@ -194,6 +195,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     warehouse.staging = found.staging
     watched = found.watched or (target.kind == "in place" and not job.dry)
     plan = looked_at(found.plan, warehouse, source)
+    refuse_drift(job.approved, plan)
     run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
     target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.options import common
@@ -14,6 +14,9 @@ from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.options.params import Parameter, carried, filled, parameters, take
 from sqlmicro.registry import Method, find
 from sqlmicro.system.progress import Progress
+
+if TYPE_CHECKING:
+    from sqlmicro.reports.planned import ApprovedTable
 
 FILE_OPTIONS = parameters(common.FileOptions)
 """What holds for all tables of a job file."""
@@ -128,6 +131,8 @@ class Job:
     """What its columns refer to, in tables of the same file."""
     said: tuple[str, ...] = ()
     """What its keys left out."""
+    approved: ApprovedTable | None = None
+    """The table as it was approved: another one is refused."""
 
     @property
     def anonymizes(self) -> bool:

@@ -26,6 +26,7 @@ from sqlmicro.reports import (
 )
 from sqlmicro.reports.compared import CompareReport
 from sqlmicro.reports.facts import Facts
+from sqlmicro.reports.planned import PlannedRelease, planned
 from sqlmicro.safe_method.compare import Compared
 from sqlmicro.system.reporting import harmless
 
@@ -34,7 +35,7 @@ RENDER: dict[type, Callable[[Any], str]] = {
     results.Methods: text.methods, results.MethodReport: text.method, Compared: safe_text.safe_distance,
     results.MacrosReport: text.macros, PurgeReport: erasure_text.purged, ResidueReport: erasure_text.residue,
     AttackReport: attack_text.attack, Facts: report_text.report, results.Draft: jobs_text.draft,
-    results.Policy: jobs_text.draft,
+    results.Policy: jobs_text.draft, PlannedRelease: planned,
     results.Explanation: jobs_text.explanation, results.SchemaReport: jobs_text.schema,
     CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: release_text.release,
     Preview: preview_text.preview,

@@ -307,7 +307,7 @@ CASES = [
         returns=["sampled", "contained"],
         expect=[(3, 2)],
     ),
-    # Of the keys 1 to 4, 1, 2 and 4 repeat; x depends on the key, name differs for 2, and for 4, once missing, does not.
+    # Of the keys 1 to 4, 1, 2 and 4 repeat; x depends on the key, name differs for 2; what is missing for 4 does not.
     Case(
         "load/dependent_columns.sql",
         given={
