@@ -54,6 +54,26 @@ def without_prefix(columns: Iterable[str]) -> dict[str, str]:
     return {column: column.partition("_")[2] if cut else column for column in listed}
 
 
+_PERSON = "person id"
+
+
+@cache
+def marks(column: str) -> frozenset[str]:
+    """Return beginnings of words, one of which `marks_of_key` has too if `affinity` is above 0 in another table.
+
+    >>> sorted(marks("ship_customer_id")), sorted(marks_of_key("customers", "id"))
+    (['cus', 'person id', 'shi'], ['cus', 'person id'])
+    """
+    found = {part[:3] for part in base(column).split("_")} - {""}
+    return frozenset(found | ({_PERSON} if says(column) == _PERSON else set()))
+
+
+def marks_of_key(parent: str, key: str) -> frozenset[str]:
+    """Return beginnings of words that name a key of a table."""
+    found = {name[:3] for name in (stem(parent), base(key))} - {""}
+    return frozenset(found | ({_PERSON} if says(f"{stem(parent)}_id") == _PERSON else set()))
+
+
 def affinity(child: str, column: str, parent: str, key: str) -> int:
     """Return how much the name of a column speaks for referring to a key of a table: 0 (not at all) to 4.
 
@@ -78,7 +98,7 @@ def affinity(child: str, column: str, parent: str, key: str) -> int:
         return 3 if owns else 2
     if owns and any(said.endswith(f"_{name}") for name in (table, of_key) if name):
         return 3
-    if owns and child != parent and says(column) == says(f"{table}_id") == "person id":
+    if owns and child != parent and says(column) == says(f"{table}_id") == _PERSON:
         return 2
     if child == parent and _OWN_TABLE.fullmatch(words(column)):
         return 2

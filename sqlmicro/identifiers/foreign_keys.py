@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlmicro.database.columns import Column, ColumnProfile
 from sqlmicro.database.duckdb_protocol import DuckDB
-from sqlmicro.database.key_names import affinity, base, without_prefix
+from sqlmicro.database.key_names import affinity, base, marks, marks_of_key, without_prefix
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.identifiers.tables import TableProfile, unique
 
@@ -59,6 +59,10 @@ def proposed(warehouse: Warehouse, tables: Sequence[TableProfile], known: Iterab
     taken = {(key.child, column) for key in known for column in key.columns}
     names = [without_prefix(profile.column.name for profile in table.profiles) for table in tables]
     parents = [(at, profile) for at, table in enumerate(tables) for profile in _keys(table)]
+    marked: dict[str, list[int]] = {}
+    for place, (other, key) in enumerate(parents):
+        for mark in (f"table {other}", *marks_of_key(tables[other].name, names[other][key.column.name])):
+            marked.setdefault(mark, []).append(place)
     found = []
     for at, table in enumerate(tables):
         for profile in table.profiles:
@@ -66,7 +70,8 @@ def proposed(warehouse: Warehouse, tables: Sequence[TableProfile], known: Iterab
             if (at, name) in taken or not _may_refer(profile) or _own_key(tables, names, at, profile):
                 continue
             ranked = []
-            for other, key in parents:
+            near = {place for mark in (f"table {at}", *marks(names[at][name])) for place in marked.get(mark, ())}
+            for other, key in (parents[place] for place in sorted(near)):
                 same = other == at and key.column == profile.column
                 if same or _form(key.column) != _form(profile.column):
                     continue

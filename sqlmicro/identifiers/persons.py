@@ -68,7 +68,10 @@ def _named(table: TableProfile) -> list[PersonKey]:
         if not (column.family in ("integer", "text") or column.type == "UUID") or not profile.distinct:
             continue
         own = unique(profile) or table.primary == (column.name,)
-        if says(column.name) == "person id":
+        seen = profile.seen.finding
+        if seen is not None and not seen.direct and seen.share is not None:
+            found.append(PersonKey(column.name, seen.reason, _rows_per(profile)))
+        elif says(column.name) == "person id":
             found.append(PersonKey(column.name, "its name", _rows_per(profile)))
         elif own and words(column.name).endswith(("id", "key", "no", "nr")) and _of_persons(table, column.name):
             found.append(PersonKey(column.name, "the key of a table of persons", _rows_per(profile)))

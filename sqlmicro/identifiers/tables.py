@@ -11,9 +11,9 @@ from sqlmicro.database.typed_columns import estimated_columns, profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.identifiers import scan
 
-MOST_VALUES = 200
+MOST_VALUES = 100
 """How many distinct values of a column are looked at, where there are thousands of columns."""
-_BATCH = 16
+_BATCH = 40
 _LARGE = 100_000
 """Rows above which distinct values are estimated."""
 

@@ -93,7 +93,12 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
 
 def left_out(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     """Return the columns a draft drops: direct identifiers, and those no method takes."""
-    return [p for p in profiles if p.role[0] == "identifier" or p.column.type.startswith(("UNION", "VARIANT"))]
+    return [p for p in profiles if p.role[0] == "identifier" or not can_be_used(p)]
+
+
+def can_be_used(profile: ColumnProfile) -> bool:
+    """Tell whether there is a method that takes a column."""
+    return not profile.column.type.startswith(("UNION", "VARIANT"))
 
 
 def _why_dropped(profile: ColumnProfile) -> str:

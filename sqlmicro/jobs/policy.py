@@ -16,7 +16,7 @@ from sqlmicro.identifiers import foreign_keys, persons
 from sqlmicro.identifiers.foreign_keys import FoundKey
 from sqlmicro.identifiers.persons import PersonKey
 from sqlmicro.identifiers.tables import TableProfile, profiled
-from sqlmicro.jobs.draft import K, left_out
+from sqlmicro.jobs.draft import K, can_be_used
 from sqlmicro.jobs.toml_text import array, comment, listed, value
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, RegionOption
 from sqlmicro.options.params import parameters
@@ -72,12 +72,22 @@ class Scanned:
         mine = (name for key in keys if key.child == at for name in key.columns)
         return {*mine, *(name for key in keys if key.parent == at for name in key.to)}
 
+    def identifiers(self, at: int) -> list[ColumnProfile]:
+        """Return the columns of a table that identify a person or a record; not what only refers to another table."""
+        mine = {key.column for key in self.persons[at]}
+        refer = {name for key in self.keys if key.child == at for name in key.columns} - mine
+        return [
+            profile for profile in self.tables[at].profiles
+            if profile.column.name in mine or (profile.role[0] == "identifier" and profile.column.name not in refer)
+        ]  # fmt: skip
+
     def worked_on(self, at: int) -> list[ColumnProfile]:
         """Return the columns of a table that a draft anonymizes."""
-        apart = self.joining(at, self.about_persons) | {key.column for key in self.persons[at]}
-        profiles = self.tables[at].profiles
-        dropped = left_out(profiles)
-        return [profile for profile in profiles if profile not in dropped and profile.column.name not in apart]
+        apart, identifiers = self.joining(at, self.about_persons), self.identifiers(at)
+        return [
+            profile for profile in self.tables[at].profiles
+            if profile not in identifiers and profile.column.name not in apart and can_be_used(profile)
+        ]  # fmt: skip
 
 
 def _direct(profile: ColumnProfile) -> bool:
@@ -87,6 +97,15 @@ def _direct(profile: ColumnProfile) -> bool:
 def scan_values(options: ScanOptions, progress: Progress) -> Policy:
     """Propose a policy for all tables: the role of every column with the evidence, keys, what each release would do."""
 
+    found = scanned(options, progress)
+    if not found.released:
+        raise InputError("scan", "there must be a table about persons", f"none in {len(found.tables)} tables")
+    columns = sum(len(table.profiles) for table in found.tables)
+    return Policy(str(options.db), len(found.tables), columns, len(found.released), policy(options, found))
+
+
+def scanned(options: ScanOptions, progress: Progress) -> Scanned:
+    """Look at all tables of a warehouse."""
     if not options.database:
         raise InputError("scan, --db", "there must be a database file", "none", "Give --db FILE")
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -98,11 +117,7 @@ def scan_values(options: ScanOptions, progress: Progress) -> Policy:
         tables = list(profiled(warehouse, sources, primary, options.region))
         keys = foreign_keys.declared(warehouse, tables)
         keys += foreign_keys.proposed(warehouse, tables, keys)
-        found = Scanned(tables, keys, persons.person_keys(warehouse, tables, keys))
-    if not found.released:
-        raise InputError("scan", "there must be a table about persons", f"none in {len(tables)} tables")
-    return Policy(str(options.db), len(tables), sum(len(t.profiles) for t in tables), len(found.released),
-                  policy(options, found))  # fmt: skip
+        return Scanned(tables, keys, persons.person_keys(warehouse, tables, keys))
 
 
 def policy(options: ScanOptions, scanned: Scanned) -> str:

@@ -34,7 +34,21 @@ KINDS = {"top-code": {"value": 0.5}, "bottom-code": {"value": 0.5}, "noise": {"k
 TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise")
 RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
-OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up")
+OTHERS = (
+    "register",
+    "run",
+    "methods",
+    "macros",
+    "purge",
+    "init",
+    "explain",
+    "schema",
+    "compare",
+    "warm-up",
+    "scan",
+    "plan",
+    "apply",
+)
 counted = {"texts": 0, "runs": 0, "done": 0}
 
 
