@@ -196,6 +196,8 @@ ORDERS = 'name = "orders"'
         ('from = "orders.customer_id"', "from = []", ["columns of one table"]),
         ('from = "orders.customer_id"', "from = 3", ["key 2"]),
         ('to = "orders.number"', 'into = "orders.number"', ["key 4", "into"]),
+        ('name = "tags"', 'name = "orders"', ["key 2", "two called 'orders'"]),
+        ('seed = "keys"', 'leave_out = ["Tags"]', ["leave_out", "the [[table]] 'tags'"]),
     ],
 )
 def test_errors_name_the_key(folder: Path, old: str, new: str, words: list[str]) -> None:

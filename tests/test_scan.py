@@ -34,8 +34,8 @@ def scanned(db: str, **options: Any) -> Any:
     return tomllib.loads(sqlmicro.scan(db=db, **options)["toml"])
 
 
-PERSONS = """CREATE TABLE persons AS SELECT 70500 + i AS id, 'Canary' || i || '@example.org' AS mail, 20 + i % 50 AS age,
-    ['f', 'm'][1 + i % 2] AS sex FROM range(300) r(i)"""
+PERSONS = """CREATE TABLE persons AS SELECT 70500 + i AS id, 'Canary' || i || '@example.org' AS mail,
+    20 + i % 50 AS age, ['f', 'm'][1 + i % 2] AS sex FROM range(300) r(i)"""
 VISITS = """CREATE TABLE visits AS SELECT i AS visit, 70500 + (hash(i) % 290)::INTEGER AS patient_id,
     (hash(i, 1) % 90)::INTEGER AS cost, (hash(i, 2) % 6)::INTEGER + 1 AS ward_id, 'Canary ' || i % 40 AS note
     FROM range(1500) r(i)"""
@@ -105,9 +105,7 @@ def test_names_may_be_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_an_attached_database_is_scanned_too(tmp_path: Path) -> None:
     db = made(tmp_path, PERSONS)
     with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
-        connection.execute(
-            "CREATE TABLE visits AS SELECT 70500 + i % 300 AS person_id, i % 7 AS x FROM range(900) r(i)"
-        )
+        connection.execute("CREATE TABLE visits AS SELECT 70500 + i % 300 AS person_id, i % 7 x FROM range(900) r(i)")
     found = scanned(db, attach=[f"crm={tmp_path / 'other.duckdb'}"])
     assert [table["name"] for table in found["table"]] == ["crm.main.visits", "persons"]
     assert found["key"] == [{"from": "crm.main.visits.person_id", "to": "persons.id"}]

@@ -123,6 +123,9 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
             path, "every [[table]] must be anonymized and published", "one that is not", "Make two job files"
         )
     names = [str(item["name"]) for item in sections]
+    both = {name.lower() for name in names} & {name.lower() for name in jobs[0].options.leave_out}
+    if both:
+        raise JobError(f"{path}, key 'leave_out'", "names tables that are not released", f"the [[table]] {min(both)!r}")
     found = keys.read(path, _listed(path, content, "key"), names)
     jobs = keys.kept(jobs, found)
     _check_pseudonyms(path, jobs)

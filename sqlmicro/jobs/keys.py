@@ -56,6 +56,8 @@ def _column(where: str, text: str, tables: Sequence[str]) -> tuple[int, str]:
     for number in sorted(range(len(tables)), key=lambda number: -len(tables[number])):
         before, column = f"{tables[number]}.".lower(), text[len(tables[number]) + 1 :]
         if text.lower().startswith(before) and column:
+            if [name.lower() for name in tables].count(before[:-1]) > 1:
+                raise JobError(where, "must name one [[table]] of this file", f"two called {tables[number]!r}")
             quoted = len(column) > 2 and column[0] == column[-1] == '"'
             return number, column[1:-1].replace('""', '"') if quoted else column
     raise JobError(where, 'must be "table.column", of a [[table]] of this file', repr(text),
