@@ -8,18 +8,19 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from sqlmicro import api, help
+from sqlmicro import api
 from sqlmicro.database.columns import split_names
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter, filled, parameters
-from sqlmicro.registry import methods
+from sqlmicro.registry import late, methods
 from sqlmicro.reports.rendering import rendered
 from sqlmicro.system import interrupts
 from sqlmicro.system.printable import in_json, shown
@@ -37,18 +38,32 @@ _PANELS = {
     common.PublishSettings: "Target", common.RunOptions: "Run", common.MachineOptions: "Run",
     common.DisplayOptions: "Run",
 }  # fmt: skip
-_PANEL = {parameter.name: panel for group, panel in _PANELS.items() for parameter in parameters(group)}
+_STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
 
 
 class _Commands(TyperGroup):
-    """Makes the options of a command when it is called: to list sixty commands, their names and texts are enough."""
+    """Makes a command when it is called: to list sixty commands, their names and texts are enough."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        for name, verb in api.verbs().items():
+            panel = _STAGES[methods()[name].stage] if name in methods() else "Data and audits"
+            self.commands.setdefault(name, TyperCommand(name, help=verb.text, rich_help_panel=panel))
+        return super().list_commands(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, _made(name) if name in api.verbs() else command, rest
+        if args[0] in api.verbs():
+            return args[0], _made(args[0]), args[1:]
+        self.list_commands(ctx)  # what is written wrongly may be one of them
+        return super().resolve_command(ctx, args)
 
 
 app = typer.Typer(cls=_Commands, help=_HELP, pretty_exceptions_enable=False)
+
+
+@cache
+def _panels() -> dict[str, str]:
+    """Return the panel of every shared option by its name."""
+    return {parameter.name: panel for group, panel in _PANELS.items() for parameter in parameters(group)}
 
 
 def _annotation(parameter: Parameter) -> Any:
@@ -65,9 +80,21 @@ def _annotation(parameter: Parameter) -> Any:
     flags = [parameter.option]
     if parameter.base is bool and parameter.optional:  # it takes the place of what a job file says
         flags = [f"{parameter.option}/--no-{parameter.option.removeprefix('--')}"]
-    panel = _PANEL.get(parameter.name)
+    panel = _panels().get(parameter.name)
     shared |= {"envvar": param.env or None, "rich_help_panel": panel, "autocompletion": completer(parameter)}
+    if param.share:
+        shared |= {"parser": _share, "metavar": "SHARE"}
     return Annotated[kind, typer.Option(*flags, **shared)]
+
+
+def _share(text: str | float) -> float:
+    """Return a share that may be written as a percentage.
+
+    >>> _share("5%"), _share("0.05")
+    (0.05, 0.05)
+    """
+    percent = str(text).strip()
+    return float(percent.removesuffix("%")) / (100 if percent.endswith("%") else 1)
 
 
 def _default(parameter: Parameter) -> Any:
@@ -183,7 +210,7 @@ def _root(
     ] = False,
 ) -> None:
     if ctx.invoked_subcommand is None:
-        typer.echo(help.start())
+        typer.echo(late("sqlmicro.help", "start")())
 
 
 _root.__doc__ = _HELP
@@ -201,18 +228,13 @@ def _help(
 
 
 def _topics(incomplete: str) -> list[str]:
-    return [name for name in help.topics() if name.startswith(incomplete)]
+    return [name for name in late("sqlmicro.help", "topics")() if name.startswith(incomplete)]
 
 
 def _explain(topic: str | None) -> int:
+    help = late("sqlmicro.help")
     typer.echo(help.overview() if topic is None else help.terminal(help.source(topic)))
     return 0
-
-
-_STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
-for _name, _verb in api.verbs().items():
-    _panel = _STAGES[methods()[_name].stage] if _name in methods() else "Data and audits"
-    app.command(_name, help=_verb.text, rich_help_panel=_panel)(lambda: None)
 
 
 def _made(verb: str) -> Any:

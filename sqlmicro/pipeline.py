@@ -277,7 +277,7 @@ def step(run: Run, planned: PlannedStep) -> None:
             guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original),
         )
         if method.engine == "numpy":
-            records.group(work, method, planned.settings, keeping.keeper(work, method, planned.settings, planned.k))
+            records.group(work, method, planned.settings, keeping.keeper_of(work, method, planned.settings, planned.k))
         else:
             if method.stage == "group":
                 _refuse_nominal(work.columns, where)
@@ -301,7 +301,9 @@ def _claims(run: Run, planned: PlannedStep, outcome: Outcome) -> list[Claim]:
     claims = outcome.claims or [planned.claim]
     if not planned.guarantees.asked:
         return claims
-    return [replace(claim, kept=planned.guarantees) if claim.promise == "record" else claim for claim in claims]
+    return [
+        replace(claim, kept=planned.guarantees) if claim.promise in ("record", "column") else claim for claim in claims
+    ]
 
 
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro.errors import ParameterError, did_you_mean
@@ -17,6 +16,8 @@ from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import Parameter, Part, parameters, summary
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
     import numpy as np
 
 Stage = Literal["group", "safe", "mask"]
@@ -78,6 +79,8 @@ class Catalogue(Generic[T]):
     def all(self) -> dict[str, T]:
         """Return everything by name, in the order in which it was registered: ours first."""
         if not self._complete:
+            from importlib.metadata import entry_points  # with the mail parser, which most commands do without
+
             for module in self._modules:
                 importlib.import_module(module)
             for plug_in in entry_points(group=f"sqlmicro.{self.kind}s"):
@@ -202,6 +205,7 @@ class Method:
 
 _KERNEL_TEMPLATES = (
     "load/features.sql",
+    "load/guaranteed.sql",
     "load/stratum_numbers.sql",
     "replace/grouped.sql",
     "replace/group_means.sql",

@@ -12,7 +12,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
+from sqlmicro.options.guarantees import NO_GUARANTEE, NO_POPULATION, GuaranteeOptions, InPopulation
 from sqlmicro.registry import Promise, Tick
 
 if TYPE_CHECKING:
@@ -33,6 +33,17 @@ class Claim:
     k: int
     kept: GuaranteeOptions = NO_GUARANTEE
     """What its classes keep besides k."""
+    in_population: InPopulation = NO_POPULATION
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What its classes keep besides k, by the names of the gates."""
+        return {**self.kept.limits, **self.in_population.limits}
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is demanded of its classes besides k."""
+        return self.kept.asked or bool(self.limits)
 
 
 @dataclass(frozen=True)
@@ -116,6 +127,11 @@ class Work:
         self.outcome = Outcome()
         self._source, self._prefix, self._rows = source, prefix, rows
         self._key, self._task, self._bound = key, task, 0
+
+    @property
+    def guarantees(self) -> GuaranteeOptions:
+        """What its classes must keep besides k."""
+        return self.guaranteed.options if self.guaranteed else NO_GUARANTEE
 
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""

@@ -149,7 +149,8 @@ class Workbench:
         """
         import sqlmicro
 
-        options = {"accept_unique": kept(list(self.read(db, "records")), options), **options}
+        columns = list(self.read(db, "records")) if options.get("rest") == "keep" else []
+        options = {"accept_unique": kept(columns, options), **options}
         target = f"release_{next(self._numbers)}"
         verb = getattr(sqlmicro, name.replace("-", "_"))
         report = verb("records", db=db, into=target, **options)

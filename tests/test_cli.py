@@ -183,6 +183,7 @@ def test_the_process_hands_on_data_talk_and_exit_code(db):
     assert "--rest drop" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_closed_pipe_is_no_error(db):
     command = " ".join(map(str, [*SQLMICRO, "profile", "--db", db, "--table", "persons", "--json"]))
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {command} | head -c 1"], capture_output=True, text=True)

@@ -125,6 +125,7 @@ def test_what_a_method_cannot_do_is_told_and_the_others_go_on(db: str) -> None:
         sqlmicro.compare("records", db=db, columns=["town"], methods=["individual-ranking"], k=["3"])
 
 
+@pytest.mark.slow
 def test_the_table_and_the_map_on_a_narrow_terminal(db: str, tmp_path: Any) -> None:
     picture = tmp_path / "map.svg"
     words = ["compare", "--db", db, "--table", "records", "--columns", "age", "--methods", "mdav,noise(amount=0.1)"]

@@ -19,7 +19,7 @@ from sqlmicro.help.tables import filled
 from sqlmicro.registry import methods
 
 TOPICS = list(help.topics())
-RUN = ("in-place", "nulls", "python")
+RUN = ("in-place",)
 """Of these the quick suite runs the commands; of all it asks whether the command line takes them."""
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 
 import pytest
@@ -113,11 +114,87 @@ def test_a_statement_whose_thread_was_about_to_start_never_runs(monkeypatch: pyt
         start(timer)
         raise KeyboardInterrupt
 
+    monkeypatch.setattr(interrupts, "_own", threading.local())
     monkeypatch.setattr(threading.Thread, "start", late)
     with pytest.raises(KeyboardInterrupt):
         interruptible(lambda: ran.append(True), lambda: None)
     time.sleep(0.5)
     assert not ran
+
+
+def test_a_statement_that_a_thread_was_about_to_take_never_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for a thread that runs already, which goes on with the next statement."""
+    ran: list[int] = []
+    interruptible(lambda: ran.append(0), lambda: None)
+    worker = interrupts._own.worker
+    take = worker.take
+
+    def late(task: interrupts._Task) -> None:
+        threading.Timer(0.1, take, [task]).start()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker, "take", late)
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(lambda: ran.append(1), lambda: None)
+    monkeypatch.undo()
+    time.sleep(0.5)
+    interruptible(lambda: ran.append(2), lambda: None)
+    assert ran == [0, 2]
+
+
+def test_statements_of_a_thread_share_one_that_keeps_nothing_of_them() -> None:
+    class Records:
+        pass
+
+    def fail() -> None:
+        raise ValueError(Records())
+
+    found = interruptible(Records, lambda: None)
+    alive = [weakref.ref(found)]
+    try:
+        interruptible(fail, lambda: None)
+    except ValueError as error:
+        alive.append(weakref.ref(error.args[0]))
+    del found
+    assert [ref() for ref in alive] == [None, None]
+    own = {interruptible(threading.get_ident, lambda: None) for _ in range(3)}
+    others: set[int] = set()
+    thread = threading.Thread(target=lambda: others.add(interruptible(threading.get_ident, lambda: None)))
+    thread.start()
+    thread.join()
+    assert len(own) == len(others) == 1 and not own & others and threading.get_ident() not in own
+
+
+def test_a_statement_that_was_left_behind_holds_up_no_other() -> None:
+    """As by an exception of a handler of the program around, such as that of a time limit."""
+    stop = threading.Event()
+    before = signal.signal(signal.SIGALRM, lambda number, frame: (_ for _ in ()).throw(TimeoutError))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(TimeoutError):
+            interruptible(lambda: stop.wait(20), lambda: None)
+        assert interruptible(lambda: "next", lambda: None) == "next"
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        stop.set()
+
+
+def test_the_thread_of_a_thread_ends_with_it_and_a_fork_gets_its_own() -> None:
+    before = threading.active_count()
+    threads = [threading.Thread(target=interruptible, args=(int, lambda: None)) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    until = time.monotonic() + 5
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+    code = (
+        "import os; from sqlmicro.system.interrupts import interruptible as run; run(int, int); child = os.fork();"
+        "run(int, int); child or os._exit(7); raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=30, check=False).returncode == 7
 
 
 def test_a_statement_that_runs_has_ended_when_ctrl_c_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

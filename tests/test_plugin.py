@@ -69,6 +69,7 @@ def test_an_audit_of_a_plug_in_is_a_gate(site, tmp_path):
     assert row["value"] == 0.25
 
 
+@pytest.mark.slow
 def test_the_contracts_hold_it(site, tmp_path):
     names = ("neighbours", "blank-texts", "first-record")
     chosen = [word for name in names for word in ("--contract", name)]
@@ -80,6 +81,7 @@ def test_the_contracts_hold_it(site, tmp_path):
     assert "8 passed" in told.stdout, told.stdout
 
 
+@pytest.mark.slow
 def test_the_first_failure_of_a_contract_says_what_is_missing(site, tmp_path):
     mended = tmp_path / "site"
     shutil.copytree(site, mended)
@@ -95,6 +97,7 @@ def test_the_first_failure_of_a_contract_says_what_is_missing(site, tmp_path):
         assert lacking in told.stdout
 
 
+@pytest.mark.slow
 def test_a_broken_plug_in_keeps_nothing_else_from_working(site, tmp_path):
     broken = tmp_path / "site"
     shutil.copytree(site, broken)

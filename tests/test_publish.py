@@ -85,6 +85,7 @@ def test_means_are_rounded_to_the_type_of_the_column_unless_widened(db):
     assert query(db, "SELECT DISTINCT typeof(age) FROM persons") == [("INTEGER",)]
 
 
+@pytest.mark.slow
 def test_widen_makes_columns_double(tmp_path):
     path = str(tmp_path / "plain.duckdb")
     with duckdb.connect(path) as con:

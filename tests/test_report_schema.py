@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import random
 from dataclasses import fields, is_dataclass
@@ -13,6 +14,9 @@ from conftest import Workbench, reported
 
 import sqlmicro
 from sqlmicro import api
+from sqlmicro.publish.report import Preview
+from sqlmicro.reports.done import LookingJob, ReleasingJob, ReleasingJobs
+from sqlmicro.reports.rendering import RENDER
 from sqlmicro.system.reporting import as_json
 
 jsonschema = pytest.importorskip("jsonschema", reason="pip install 'sqlmicro[test]', which has jsonschema")
@@ -157,3 +161,17 @@ def test_every_command_returns_a_dataclass_with_words() -> None:
             assert is_dataclass(kind), name
             assert kind.__doc__ and not kind.__doc__.startswith(kind.__name__), kind
             assert fields(kind)
+
+
+def test_every_report_has_a_text_of_its_own() -> None:
+    """What writes a report is found by the name of its class, which must stand for one class only."""
+    kinds = {
+        kind
+        for verb in api.verbs().values()
+        for kind in getattr(verb.returns, "__args__", [verb.returns])
+        if kind not in (ReleasingJob, ReleasingJobs, LookingJob)
+    } | {Preview}
+    assert {kind.__name__ for kind in kinds} == set(RENDER) and len(kinds) == len(RENDER)
+    for kind in kinds:
+        write = RENDER[kind.__name__]()
+        assert next(iter(inspect.signature(write).parameters.values())).annotation == kind.__name__, kind

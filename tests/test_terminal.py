@@ -48,6 +48,7 @@ def test_without_arguments_the_five_first_commands(monkeypatch: pytest.MonkeyPat
     assert "\x1b" not in expected
 
 
+@pytest.mark.slow
 def test_no_color_is_honoured_and_narrow_terminals_too() -> None:
     shown = on_a_terminal("audit", "--help", NO_COLOR="1")
     assert not COLOUR.search(shown)

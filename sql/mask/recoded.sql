@@ -2,12 +2,9 @@
 -- source: Hundepool et al. (2012), global recoding
 -- reads: relation, a ladder per recoded column
 -- returns: row_id, the columns
--- params: relation, untouched, recoded (column, alias, ladder, level)
+-- params: relation, recoded (column, alias, ladder, level)
 SELECT
   r.row_id
-{% for column in untouched %}
-  , r.{{ column | ident }}
-{% endfor %}
 {% for column, alias, ladder, level in recoded %}
   , {{ alias | ident }}.{{ level | ident }} AS {{ column | ident }}
 {% endfor %}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -36,6 +36,8 @@ class AuditedRelease(AssessedRelease):
         Whom a record belongs to: classes then count entities, not records.
     population : Source, optional
         Everybody an attacker may take a record for, with columns of the names of the quasi-identifiers.
+    names : mapping
+        What the columns of a staged release are called in the population.
     nulls : {"own_value", "wildcard", "exclude"}
         A missing quasi-identifier is a value of its own; matches every value; or its record is left out. In a
         sensitive column it is a value of its own, and left out by "exclude".
@@ -55,6 +57,7 @@ class AuditedRelease(AssessedRelease):
     weight: Column | None = None
     entity: Column | None = None
     population: Source | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
     nulls: Nulls = "own_value"
     numeric: tuple[str, ...] = ()
 
@@ -149,7 +152,7 @@ class AuditedRelease(AssessedRelease):
         table = self.population
 
         def stage() -> Name:
-            theirs = pick(table.columns, [column.name for column in self.quasi], "audit, --population")
+            theirs = self._in_population(table)
             renamed = [replace(own, staged=column.staged) for column, own in zip(self.quasi, theirs, strict=True)]
             records = self._view(table, renamed, "population")
             cells = self.stage(
@@ -191,12 +194,17 @@ class AuditedRelease(AssessedRelease):
                 form = "as_bytes"
             found[column.staged] = form
         if self.population is not None:
-            theirs = pick(self.population.columns, [column.name for column in self.quasi], "audit, --population")
+            theirs = self._in_population(self.population)
             for own, other in zip(self.quasi, theirs, strict=True):
                 both_numbers = own.family in ARITHMETIC and other.family in ARITHMETIC
                 if other.collated or (own.type != other.type and not (both_numbers and found[own.staged] == "plain")):
                     found[own.staged] = "as_bytes"
         return found
+
+    def _in_population(self, table: Source) -> list[Column]:
+        """Return the columns of the population that are the quasi-identifiers."""
+        named = [self.names.get(column.name, column.name) for column in self.quasi]
+        return pick(table.columns, named, "audit, --population")
 
     @cached_property
     def _ambiguous_floats(self) -> set[str]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlmicro.audits.row import AuditRow, Check, Linked
+from sqlmicro.options.guarantees import LIMITS
 
 Status = Literal["held", "lowered", "broken", "none"]
 UNIQUE_AT_MOST = 0.05
@@ -24,10 +25,12 @@ UNIQUE_AT_MOST = 0.05
 _COLOURS: dict[Status, str] = {"held": "green", "lowered": "amber", "broken": "red", "none": "grey"}
 _PASSED: dict[Status, bool | None] = {"held": True, "lowered": True, "broken": False, "none": None}
 _NAMES = 6
-_OF_CLASSES = (
-    "persons", "l-diversity", "entropy-l-diversity", "recursive-l-diversity", "t-closeness", "alpha-k-anonymity",
-    "beta-likeness",
-)  # fmt: skip
+_OF_KEYS = {
+    "persons": "{:g} different persons",
+    "individual-risk": "an individual risk of at most {:.3g}",
+    "k-map": "{:g} members of the population at least",
+}
+_OF_CLASSES = (*_OF_KEYS, *(one.audit for one in LIMITS))
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ class Verdict:
         """What the headline means: over which columns, how many, and what was not counted."""
         said = [self._promise(), self._rest(), self._strongest()]
         if self.kept:
-            said.append("Every class also keeps: " + "; ".join(self.kept) + ".")
+            said.append("Every class has " + "; ".join(self.kept) + ".")
         if self.apart:
             said.append("Not counted: " + ", ".join(f"{name} ({why})" for name, why in self.apart.items()) + ".")
         return " ".join(filter(None, said))
@@ -325,14 +328,16 @@ def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
 
 def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
     """Tell whether a check was demanded of the classes of the promise, and passed."""
-    classes = row.columns if row.check == "persons" else row.columns[:-1]
+    classes = row.columns if row.check in _OF_KEYS else row.columns[:-1]
     return row.check in _OF_CLASSES and row.threshold is not None and row.passed is True and set(classes) == set(quasi)
 
 
 def _clause(row: Check) -> str:
     """Return what a check of the classes found as a clause."""
-    of = "" if row.check == "persons" else f" of {row.columns[-1]}"
-    return f"{row.check}{of} {row.value:.3g} ({'at least' if row.at_least else 'at most'} {row.threshold:g})"
+    if row.check in _OF_KEYS:
+        return _OF_KEYS[row.check].format(row.value)
+    meaning = next(one.meaning for one in LIMITS if one.audit == row.check)
+    return f"of {row.columns[-1]} {meaning.format(row.value)}"
 
 
 def _counts(row: Check) -> bool:

@@ -68,7 +68,9 @@ def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
 
 
 def schema_exists(warehouse: DuckDB, name: Name) -> bool:
-    """Tell whether the schema of a qualified name exists."""
+    """Tell whether the schema of a qualified name exists; main is one that nobody can drop."""
+    if name.schema == "main" and name.catalog == warehouse.catalog and kind_of(warehouse, name.catalog) == "duckdb":
+        return True
     found = warehouse.query(
         "catalog",
         "SELECT count(*) FROM duckdb_schemas() "
@@ -79,10 +81,18 @@ def schema_exists(warehouse: DuckDB, name: Name) -> bool:
 
 
 def kind_of(warehouse: DuckDB, catalog: str) -> str:
-    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake."""
+    """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake.
+
+    What is attached to a connection that we have opened nobody else can replace, so that it is asked for once.
+    """
+    known = warehouse.kinds.get(catalog)
+    if known is not None:
+        return known
     found = warehouse.query(
         "catalog", "SELECT type FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
     )
+    if found and warehouse.sealable:
+        warehouse.kinds[catalog] = str(found[0][0])
     return str(found[0][0]) if found else "duckdb"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from typing import Literal
 
 Says = Literal[
@@ -103,7 +104,7 @@ _WORDS: tuple[tuple[Says, str], ...] = (
     ("name", f"(?:\\w+_)?(?:{_NAME})|nazwa|nev|isim|ad_?soyad|{_PERSON}"),
     ("record id", "(?:.*_)?(?:id|uid|uuid|guid|key|account|hash|kennung)(?:_?(?:no|nr|number|hash))?"),
 )  # fmt: skip
-_COMPILED = tuple((says, re.compile(pattern)) for says, pattern in _WORDS)
+_RECORD_ID = _WORDS[-1][1]
 
 _THINGS = (
     "product|produkt|produit|producto|item|article|artikel|brand|marke|company|firma|firmen|unternehmen|business|vendor"
@@ -118,15 +119,15 @@ _THINGS = (
     "|vat|ust|sensor|machine|maschine|asset|part|teil|version|device_?type|language|sprache|rule|metric|unit|einheit"
     "|building|room|raum|course|kurs|subject|fach|book|movie|film|song|album|game|app|bank|insurer|profession|beruf"
 )
-_OF_A_THING = re.compile(rf"(?:.*_)?(?:{_THINGS})(?:s|en|n)?(?:_(?:name|namen|naam|nom|nombre|nome|{_NUMBER}))?")
-_QUALITY = re.compile(
+_OF_A_THING = rf"(?:.*_)?(?:{_THINGS})(?:s|en|n)?(?:_(?:name|namen|naam|nom|nombre|nome|{_NUMBER}))?"
+_QUALITY = (
     r".*_(?:type|typ|status|state|count|anzahl|cnt|flag|opt_?in|optin|verified|valid|confirmed|length|len|consent|domain"
     r"|provider|format|quality|score|model|brand|os|plan|category|kategorie|year|jahr|date|datum|at|on|age|minutes|usage"
     r"|cost|kosten|bill|charges|total|sum|avg|mean|rate|share|pct|percent|country|city|region|group|gruppe|class|level)"
     r"|(?:has|is|hat|ist|n|num|nb|anzahl|count|prefers?|days|months|years)_.*"
 )
-_WEIGHING = re.compile(r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$")
-_SENSITIVE = re.compile(
+_WEIGHING = r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$"
+_SENSITIVE = (
     rf"(^|_)({_HEALTH}|choroba|ziekte|malattia|doenca|salary|gehalt|lohn|salaire|salario|salaris|wynagrodzenie|stipendio"
     r"|religion|religione?|religiao|confession|konfession|denomination|ethnicity|ethnic_?group|ethnie|etnia|hautfarbe"
     r"|sexual_?orientation|sexuelle_?orientierung|sex_?life|political_?(?:party|opinion|affiliation)|partei"
@@ -135,7 +136,7 @@ _SENSITIVE = re.compile(
     r"|schwanger(?:schaft)?|genotype|mutation|biometric|conviction|criminal_?record|offen[cs]e|vorstrafen?|straftat"
     r"|medication|medikament|prescription|therapy|therapie|addiction|sucht|psychiatric|abortion)(_|$)"
 )
-_DIGIT_GROUP = re.compile(
+_DIGIT_GROUP = (
     r"(?:.*_)?(?:plz|postleitzahl(?:en)?|zip|zip_?code|zip_?\d|zcta|post_?code|postal|postal_?code|postal_?cd"
     r"|code_?postal"
     r"|codigo_?postal|cod_?postal|cp|cep|cap|kod_?pocztowy|postnummer|postnr|postinumero|psc|pin_?code|ags|gkz|ars"
@@ -144,6 +145,12 @@ _DIGIT_GROUP = re.compile(
     r"|vorwahl|dialling_?code|dialing_?code|calling_?code|nuts|nuts_?code|census_?tract|tract|block_?group|teryt"
     r"|municipality_?code|region_?code|country_?code|sic|sic_?code|naics|naics_?code|nace|isco|isco_?\d*)(?:_?\d)?"
 )
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern compiled, on first use: most commands look at no column."""
+    return re.compile(pattern)
 
 
 def words(name: str) -> str:
@@ -167,13 +174,14 @@ def says(name: str) -> Says | None:
     ('person id', 'record id', 'person', 'name')
     """
     text = words(name)
-    if _QUALITY.fullmatch(text):
+    if _compiled(_QUALITY).fullmatch(text):
         return None
     tails = [text, *(text[i + 1 :] for i, char in enumerate(text) if char == "_")]
     heads = [text[:i] for i, char in enumerate(text) if char == "_"]
-    for kind, pattern in _COMPILED:
-        if kind in ("name", "short number", "record id", "person id") and _OF_A_THING.fullmatch(text):
-            return "record id" if _COMPILED[-1][1].fullmatch(text) else None
+    for kind, form in _WORDS:
+        pattern = _compiled(form)
+        if kind in ("name", "short number", "record id", "person id") and _compiled(_OF_A_THING).fullmatch(text):
+            return "record id" if _compiled(_RECORD_ID).fullmatch(text) else None
         ends = kind not in ("name", "short number")
         if any(pattern.fullmatch(part) for part in (tails if ends else tails[:1])):
             return kind
@@ -188,7 +196,7 @@ def of_a_thing(name: str) -> bool:
     >>> of_a_thing("city"), of_a_thing("productNo"), of_a_thing("customer")
     (True, True, False)
     """
-    return _OF_A_THING.fullmatch(words(name)) is not None
+    return _compiled(_OF_A_THING).fullmatch(words(name)) is not None
 
 
 def is_weight(name: str) -> bool:
@@ -197,7 +205,7 @@ def is_weight(name: str) -> bool:
     >>> is_weight("sampling_weight"), is_weight("weighted")
     (True, False)
     """
-    return _WEIGHING.search(words(name)) is not None
+    return _compiled(_WEIGHING).search(words(name)) is not None
 
 
 def is_sensitive(name: str) -> bool:
@@ -207,7 +215,7 @@ def is_sensitive(name: str) -> bool:
     (True, True, True, False)
     """
     text = words(name)
-    return _SENSITIVE.search(text) is not None or text.endswith(("diagnose", "krankheit", "gehalt"))
+    return _compiled(_SENSITIVE).search(text) is not None or text.endswith(("diagnose", "krankheit", "gehalt"))
 
 
 def is_digit_group(name: str) -> bool:
@@ -216,4 +224,4 @@ def is_digit_group(name: str) -> bool:
     >>> is_digit_group("PLZ"), is_digit_group("zipCode"), is_digit_group("kreisschluessel"), is_digit_group("income")
     (True, True, True, False)
     """
-    return _DIGIT_GROUP.fullmatch(words(name)) is not None
+    return _compiled(_DIGIT_GROUP).fullmatch(words(name)) is not None

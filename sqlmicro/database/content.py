@@ -22,9 +22,17 @@ class Content:
     hashes: int
 
 
-def content(warehouse: Warehouse, relation: Name, names: Sequence[str] = ()) -> Content:
-    """Return the content of a relation, of all its columns or of those named, in whatever order its records are."""
-    found = warehouse.describe(relation)
+def content(
+    warehouse: Warehouse,
+    relation: Name,
+    names: Sequence[str] = (),
+    described: Sequence[tuple[str, str]] = (),
+) -> Content:
+    """Return the content of a relation, of all its columns or of those named, in whatever order its records are.
+
+    `described` are name and type of its columns, where they have just been read.
+    """
+    found = list(described) or warehouse.describe(relation)
     if names:
         kinds_of = dict(found)
         found = [(name, kinds_of[name]) for name in names]
@@ -35,9 +43,14 @@ def content(warehouse: Warehouse, relation: Name, names: Sequence[str] = ()) -> 
     return Content(tuple(found), int(records), int(hashes or 0))
 
 
-def content_of(warehouse: Warehouse, relation: Name, columns: Sequence[tuple[str, str]]) -> bytes:
+def content_of(
+    warehouse: Warehouse,
+    relation: Name,
+    columns: Sequence[tuple[str, str]],
+    described: Sequence[tuple[str, str]] = (),
+) -> bytes:
     """Return bytes that stand for the columns (name, type) and records of a relation, whatever their order. O(n)."""
-    found = content(warehouse, relation, [name for name, _ in columns])
+    found = content(warehouse, relation, [name for name, _ in columns], described)
     return json.dumps([columns, found.records, found.hashes]).encode()
 
 

@@ -22,6 +22,10 @@ class DuckDB(Warehouse, Protocol):
     """The folders it may read once it is sealed."""
     attached: list[str]
     """The databases beside it."""
+    kinds: dict[str, str]
+    """The kinds of databases that were asked for."""
+    sealable: bool
+    """Whether the connection is ours, so that nobody else attaches databases to it."""
 
     @property
     def catalog(self) -> str:

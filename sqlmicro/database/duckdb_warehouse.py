@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.database import built_ins
@@ -49,6 +50,7 @@ class DuckDBWarehouse:
         self.attached: list[str] = []
         self.committed = False
         self.sealable = True
+        self.kinds: dict[str, str] = {}
         self.db = db
         self.progress = progress
         self.log: list[Logged] = []
@@ -147,7 +149,7 @@ class DuckDBWarehouse:
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
         target = self.staged(into)
-        view = self.free_name("sqlmicro_arrow")
+        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
         self._call(into, lambda: self._connection.register(view, table))
         text = statement(
             "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}", target=target, view=view
@@ -344,10 +346,8 @@ class DuckDBWarehouse:
 
     def describe(self, relation: Name) -> list[tuple[str, str]]:
         """Return name and type of every column of a relation."""
-        found = self.query(
-            "describe", "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {{ r | ident }})", r=relation
-        )
-        return [(str(name), str(kind)) for name, kind in found]
+        found = self.query("describe", "DESCRIBE SELECT * FROM {{ r | ident }}", r=relation)
+        return [(str(name), str(kind)) for name, kind, *_ in found]
 
     def count(self, relation: Name) -> int:
         """Return the number of rows of a relation."""

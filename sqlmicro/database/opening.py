@@ -65,7 +65,7 @@ def open_warehouse(
                 if stands_for and not db:
                     _stand_for(connection, stands_for)
                 warehouse = DuckDBWarehouse(connection, db or "", progress or Progress(enabled=False))
-                if db and unfinished.left(warehouse) and read_only:
+                if db and read_only and unfinished.left(warehouse):
                     close(connection)
                     with (
                         contextlib.suppress(SqlmicroError, OSError),

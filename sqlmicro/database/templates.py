@@ -287,6 +287,7 @@ def is_ordered(template: str) -> bool:
     return "order" in header(template)
 
 
+@cache
 def declared_params(template: str) -> frozenset[str]:
     """Return the names in the header's `params:` line; what stands in parentheses explains them."""
     text = re.sub(r"\([^)]*\)", "", header(template).get("params", ""))
@@ -331,6 +332,8 @@ def statement(text: str, **params: object) -> Sql:
     """Return a statement that is no SELECT (CREATE, COPY, SET, …) with its parameters filled in."""
     import jinja2
 
+    if "{" not in text:
+        return Sql(text.strip())
     try:
         return Sql(_parsed(text).render(**params).strip())
     except jinja2.TemplateError as error:

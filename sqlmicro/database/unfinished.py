@@ -126,8 +126,10 @@ def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> 
 
 def left(warehouse: DuckDBWarehouse) -> list[_Placing]:
     """Return the runs that were killed while they put files in place."""
-    if not exists(warehouse):
-        return []
+    return _left(warehouse) if exists(warehouse) else []
+
+
+def _left(warehouse: DuckDBWarehouse) -> list[_Placing]:
     rows = warehouse.query(
         _TITLE,
         "SELECT run, release, state, path, kept, digest FROM {{ t | ident }} WHERE run IS NOT NULL ORDER BY rowid",
@@ -150,9 +152,9 @@ def _placing(run: str, rows: Sequence[tuple[Any, ...]]) -> _Placing:
 
 def tell(warehouse: DuckDBWarehouse, *, settles: bool, purging: bool = False) -> None:
     """Settle what killed runs left, where the file can be written to, and say what is unfinished."""
-    if not warehouse.has_file:
+    if not warehouse.has_file or not exists(warehouse):
         return
-    for placing in left(warehouse):
+    for placing in _left(warehouse):
         warehouse.progress.say(_settle(warehouse, placing) if settles else _killed(placing) + ": open it to write")
     for sentence in () if purging else not_purged_yet(warehouse):
         warehouse.progress.say(sentence)

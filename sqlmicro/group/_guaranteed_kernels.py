@@ -39,6 +39,50 @@ def _relocate_cost(state, i, a, b):
 
 
 @njit(cache=True)
+def _best_exchange(state, columns, k, i, b, z, best, price, strict, weight):
+    """Return the cost of the best exchange of record i with a member of group b, the member, and the work done.
+
+    The members looked at are those from place z on; only costs below `best` count, and -1 is no member.
+    """
+    X, a, size_b, found, work = state.X, state.label[i], state.size[b], -1, 0
+    p, now, shares = X.shape[1], state.missed[a] + state.missed[b], 1.0 / state.size[a] + 1.0 / size_b
+    for j in range(p):
+        weight[j] = 2.0 * (state.sums[a, j] / state.size[a] - state.sums[b, j] / size_b)
+    for _ in range(min(size_b, _LOOKED_AT)):
+        o = state.member[state.start[b] + z]
+        z = z + 1 if z + 1 < size_b else 0
+        along, across = 0.0, 0.0
+        for j in range(p):
+            difference = X[o, j] - X[i, j]
+            across += difference * difference
+            along += difference * weight[j]
+        cost = -along - across * shares
+        work += p
+        if cost - price * now < best:
+            after = misses(state, columns, k, a, -1, i, o)
+            work += state.size[a]
+            if (not strict or after <= now) and cost + price * (after - now) < best:
+                after += misses(state, columns, k, b, -1, o, i)
+                work += size_b
+                if (not strict or after <= now) and cost + price * (after - now) < best:
+                    best, found = cost + price * (after - now), o
+    return best, found, work
+
+
+@njit(cache=True)
+def _move(state, columns, k, i, b, other):
+    """Move record i to group b, and the record `other` of it, unless -1, to that of i."""
+    a = state.label[i]
+    take(state, columns, i)
+    if other >= 0:
+        take(state, columns, other)
+        put(state, columns, other, a)
+    put(state, columns, i, b)
+    settle(state, columns, k, a)
+    settle(state, columns, k, b)
+
+
+@njit(cache=True)
 def search(state, columns, k, near, first, stop, bits, proposals, temperature, price, strict, work):
     """Propose moves of records [first, stop): to another group, or the best exchange with one of its members.
 
@@ -50,9 +94,8 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
     tuple
         Proposals made before `work` was done, and how many led to a move.
     """
-    X, label, sums, p = state.X, state.label, state.sums, state.X.shape[1]
-    random, moves, made = bits[0], 0, 0
-    weight = np.empty(p)
+    label, random, moves, made = state.label, bits[0], 0, 0
+    weight = np.empty(state.X.shape[1])
     while made < proposals and work > 0:
         made += 1
         random = _random(random)
@@ -64,51 +107,21 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
         if a == b:
             continue
         random = _random(random)
-        allowed = -temperature * np.log(_uniform(random)) if temperature > 0 else -1e-12
-        size_a, size_b = state.size[a], state.size[b]
-        now = state.missed[a] + state.missed[b]
-        best, found = allowed, -2
+        best = -temperature * np.log(_uniform(random)) if temperature > 0 else -1e-12
+        now, relocated = state.missed[a] + state.missed[b], False
         cost = _relocate_cost(state, i, a, b)
-        work -= 4 * p
-        if cost < best + price * now:
+        work -= 4 * len(weight)
+        if cost - price * now < best:
             after = misses(state, columns, k, a, -1, i, -1) + misses(state, columns, k, b, -1, -1, i)
-            work -= size_a + size_b
+            work -= state.size[a] + state.size[b]
             if (not strict or after <= now) and cost + price * (after - now) < best:
-                best, found = cost + price * (after - now), -1
-        for j in range(p):
-            weight[j] = sums[a, j] / size_a - sums[b, j] / size_b
-        shares = 1.0 / size_a + 1.0 / size_b
-        looked = min(size_b, _LOOKED_AT)
-        z = _below(random & _LOW, size_b) if looked < size_b else 0
-        work -= p * looked
-        for _ in range(looked):
-            o = state.member[state.start[b] + z]
-            z = z + 1 if z + 1 < size_b else 0
-            along, across = 0.0, 0.0
-            for j in range(p):
-                difference = X[o, j] - X[i, j]
-                across += difference * difference
-                along += difference * weight[j]
-            cost = -2.0 * along - across * shares
-            if cost < best + price * now:
-                after = misses(state, columns, k, a, -1, i, o)
-                work -= size_a
-                if (strict and after > now) or cost + price * (after - now) >= best:
-                    continue
-                after += misses(state, columns, k, b, -1, o, i)
-                work -= size_b
-                if (not strict or after <= now) and cost + price * (after - now) < best:
-                    best, found = cost + price * (after - now), o
-        if found == -2:
-            continue
-        take(state, columns, i)
-        if found >= 0:
-            take(state, columns, found)
-            put(state, columns, found, a)
-        put(state, columns, i, b)
-        settle(state, columns, k, a)
-        settle(state, columns, k, b)
-        moves += 1
+                best, relocated = cost + price * (after - now), True
+        z = _below(random & _LOW, state.size[b]) if state.size[b] > _LOOKED_AT else 0
+        _, found, done = _best_exchange(state, columns, k, i, b, z, best, price, strict, weight)
+        work -= done
+        if relocated or found >= 0:
+            _move(state, columns, k, i, b, found)
+            moves += 1
     bits[0] = random
     return made, moves
 
@@ -139,31 +152,33 @@ def _consider(state, g, h, to, costs):
 
 
 @njit(cache=True)
-def repair(state, columns, k, near, order, at, price, width, many, work):
+def repair(state, columns, k, near, order, at, price, most, width, many, work):
     """Merge every group of `order` that misses something with the best of the `width` nearest ones.
 
     The best adds least to SSE plus `price` for what the union misses. The nearest are looked for among the groups of
     near records if there are more than `many`, else among all. Returns the place in `order` reached with `work` done.
     """
-    to, costs = np.empty(width, np.int64), np.empty(width)
+    to, costs = np.full(width, -1), np.full(width, np.inf)
     while at < len(order) and work > 0:
         g = order[at]
         at += 1
         if state.size[g] == 0 or state.missed[g] <= 0:
             continue
-        to[:], costs[:] = -1, np.inf
+        for z in range(width):
+            to[z], costs[z] = -1, np.inf
         if len(order) > many:
             for z in range(min(state.size[g], many)):
-                for other in near[state.member[state.start[g] + z]]:
-                    if state.label[other] != g:
-                        _consider(state, g, state.label[other], to, costs)
+                for y in range(near.shape[1]):
+                    h = state.label[near[state.member[state.start[g] + z], y]]
+                    if h != g:
+                        _consider(state, g, h, to, costs)
             work -= min(state.size[g], many) * near.shape[1]
         if to[0] < 0:
             for h in range(len(state.size)):
                 if h != g and state.size[h] > 0:
                     _consider(state, g, h, to, costs)
             work -= len(state.size)
-        best, chosen = np.inf, -1
+        best, chosen = most + price * state.missed[g], -1
         for z in range(width):
             if to[z] >= 0:
                 missed = misses(state, columns, k, g, to[z], -1, -1) - state.missed[to[z]]
@@ -178,28 +193,33 @@ def repair(state, columns, k, near, order, at, price, width, many, work):
 @njit(cache=True)
 def _scores(state, g, score):
     """Write the places of the members along the first principal axis of a group; return whether they differ."""
-    size, p, X = state.size[g], state.X.shape[1], state.X
-    members = state.member[state.start[g] : state.start[g] + size]
-    centre = state.sums[g] / size
-    farthest, axis = 0.0, np.zeros(p)
-    for i in members:
+    size, p, X, member, a = state.size[g], state.X.shape[1], state.X, state.member, state.start[g]
+    axis, turned = np.zeros(p), np.zeros(p)
+    farthest, far = 1e-12, -1
+    for z in range(size):
         distance = 0.0
         for j in range(p):
-            distance += (X[i, j] - centre[j]) ** 2
+            distance += (X[member[a + z], j] - state.sums[g, j] / size) ** 2
         if distance > farthest:
-            farthest = distance
-            axis[:] = X[i] - centre
-    if farthest <= 1e-12:
+            farthest, far = distance, member[a + z]
+    if far < 0:
         return False
+    for j in range(p):
+        axis[j] = X[far, j] - state.sums[g, j] / size
     for _ in range(_STEPS):
-        turned = np.zeros(p)
+        length = 0.0
+        for j in range(p):
+            turned[j] = 0.0
         for z in range(size):
             score[z] = 0.0
             for j in range(p):
-                score[z] += (X[members[z], j] - centre[j]) * axis[j]
+                score[z] += (X[member[a + z], j] - state.sums[g, j] / size) * axis[j]
             for j in range(p):
-                turned[j] += score[z] * (X[members[z], j] - centre[j])
-        axis[:] = turned / np.sqrt((turned * turned).sum())
+                turned[j] += score[z] * (X[member[a + z], j] - state.sums[g, j] / size)
+        for j in range(p):
+            length += turned[j] ** 2
+        for j in range(p):
+            axis[j] = turned[j] / np.sqrt(length)
     return True
 
 
@@ -259,7 +279,8 @@ def _pair(state, columns, c, g, score, chosen):
     for z in range(size):
         key[z] = columns.code[c, state.member[state.start[g] + z]]
     order = np.argsort(key)
-    chosen[:] = False
+    for z in range(size):
+        chosen[z] = False
     for z in range(0, size - 1, 2):
         low = score[order[z]] < score[order[z + 1]]
         chosen[order[z] if low else order[z + 1]] = True
@@ -294,13 +315,12 @@ def t_first(X, bucket, left, labels, rest, at, groups, work):
     nearest, distance, seed = np.empty(k, np.int64), np.empty(k), np.empty(p)
     while at[1] < groups and work > 0:
         m, g = at[0], at[1]
+        for j in range(p):
+            seed[j] = 0.0 if g % 2 == 0 else X[at[2], j]
         if g % 2 == 0:
-            seed[:] = 0.0
             for z in range(m):
                 for j in range(p):
                     seed[j] += X[rest[z], j] / m
-        else:
-            seed[:] = X[at[2]]
         far, farthest = -1.0, 0
         for z in range(m):
             d = 0.0
@@ -309,7 +329,9 @@ def t_first(X, bucket, left, labels, rest, at, groups, work):
             if d > far:
                 far, farthest = d, rest[z]
         at[2] = farthest
-        distance[:], extra, extra_distance = np.inf, -1, np.inf
+        extra, extra_distance = -1, np.inf
+        for b in range(k):
+            distance[b] = np.inf
         for z in range(m):
             i, d = rest[z], 0.0
             b = bucket[i]

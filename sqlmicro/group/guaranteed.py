@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.errors import InputError
@@ -22,6 +23,7 @@ from sqlmicro.registry import Tick, late
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.group._halving_kernels import Halves
     from sqlmicro.guarantees.rules import Rules
 
 Effort = Literal["fast", "balanced", "best"]
@@ -33,25 +35,37 @@ _LEAVES = 16  # of these looked into
 _REACH = 16  # near records of each
 _WIDTH = 30  # groups a merge is tried with
 _MANY = 2000  # groups among which all are compared before a merge
+_RECORDS_PER_CALL = 20_000  # records that are searched around between two ticks
+_LEAST = 1e-6  # SSE of a start that loses nothing, of the total, for the first price
 _MDAV_MOST = 50_000  # records for which exact MDAV is a start
 _T_FIRST_MOST = 20_000  # records for which the t-closeness-first construction is one
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long to search: sweeps propose one move per record; temperatures and prices are in SSE per column."""
+    """How long to search; a sweep proposes as many moves as there are records."""
 
     soft: int
+    """Sweeps in which the price of what the groups miss rises until they miss nothing."""
     annealed: int
-    hot: float
-    rounds: int
+    """Sweeps of the annealing."""
+    proposals: float
+    """The annealing has no more than these, but at least 20 sweeps."""
+    runs: int
+    """Annealings, each from the best so far."""
 
 
 _SCHEDULES: dict[Effort, Schedule] = {
-    "fast": Schedule(soft=60, annealed=0, hot=0.0, rounds=6),
-    "balanced": Schedule(soft=100, annealed=300, hot=0.2, rounds=6),
-    "best": Schedule(soft=100, annealed=2000, hot=0.5, rounds=10),
+    "fast": Schedule(soft=20, annealed=0, proposals=0, runs=0),
+    "balanced": Schedule(soft=40, annealed=300, proposals=5e6, runs=1),
+    "best": Schedule(soft=100, annealed=2000, proposals=5e7, runs=2),
 }
+_PRICE = 0.1  # of what one missing record costs at first, in SSE/n of the start
+_RISE, _FALL = 1.5, 0.9  # of the price after a sweep, where too much is missed, and where not
+_LATE = 14  # sweeps after those planned until merging does the rest
+_MERGE_EVERY = 5  # sweeps
+_HOT, _COLD = 2.0, 0.01  # temperatures of the annealing, in SSE/n of its start
+_ROUNDS, _DESCENTS = 6, 10  # of splits, and sweeps after each
 
 
 def keep(
@@ -102,18 +116,26 @@ def keep(
         raise InputError("guarantees", "all records in one group must keep them", least.infeasible)
     if not missing(labels, rules).any():
         return labels
-    search = Guaranteed(X, rules, rng, tick, deadline)
+    search = Search(X, rules, rng, tick, deadline)
     schedule = _SCHEDULES[effort]
-    for start in search.starts(labels, least.size):
-        search.run(start, schedule)
+    starts = search.starts(labels, least.size)
+    for number, start in enumerate(starts):
+        if not (search.found and search.over):  # one grouping is always made
+            search.span(0.5 * number / len(starts), 0.5 * (number + 1) / len(starts))
+            search.descend(start(), schedule.soft)
+    sweeps = int(min(schedule.annealed, max(20, schedule.proposals / n)))
+    for run in range(schedule.runs):
+        search.span(0.5 + 0.5 * run / schedule.runs, 0.5 + 0.5 * (run + 1) / schedule.runs)
+        search.anneal(sweeps, deadline and time.monotonic() + (deadline - time.monotonic()) / (schedule.runs - run))
     return search.best
 
 
-class Guaranteed:
+class Search:
     """The search for groups that keep all rules, among the same records: starts, and the best so far.
 
     The records are brought into an order of their own first, by their values, so that the groups do not depend on the
-    order of the rows. Labels that a method takes or returns are those of the rows of X.
+    order of the rows. Labels that a method takes or returns are those of the records in that order; `best` is that of
+    the rows.
     """
 
     def __init__(
@@ -121,10 +143,10 @@ class Guaranteed:
     ) -> None:
         import numpy as np
 
-        halved = late("sqlmicro.group._halving_kernels", "halved")
-        self._tick, self._deadline = tick, deadline
+        self._tick, self._deadline, self._span, self._share = tick, deadline, (0.0, 0.0), 0.0
+        self._sse, self._total = np.inf, float(((X - X.mean(axis=0)) ** 2).sum())
         order = by_value(X)
-        tree = halved(np.ascontiguousarray(X[order]), np.arange(len(X)), _LEAF, 1, self.say)
+        tree = self._halved(np.ascontiguousarray(X[order]))
         self._order = order[tree.order]
         self._X = np.ascontiguousarray(X[self._order], dtype=float)
         self._rules = rules.of(self._order)
@@ -132,11 +154,10 @@ class Guaranteed:
         self._near = self._list_near()
         self._bits = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
         self._best: np.ndarray | None = None
-        self._sse = np.inf
 
     @property
     def best(self) -> np.ndarray:
-        """Labels (n,) of the best grouping so far."""
+        """Labels (n,) of the rows in the best grouping so far, 0..G-1."""
         import numpy as np
 
         assert self._best is not None
@@ -145,99 +166,143 @@ class Guaranteed:
         return labels
 
     @property
+    def found(self) -> bool:
+        """Whether there is a grouping yet."""
+        return self._best is not None
+
+    @property
     def over(self) -> bool:
         """Whether the time is over."""
         return self._deadline is not None and time.monotonic() >= self._deadline
 
-    def say(self) -> None:
-        """Report progress."""
-        self._tick(0, 1000)
+    def span(self, begin: float, end: float) -> None:
+        """Say which part of the whole search follows, for the progress."""
+        self._span, self._share = (begin, end), 0.0
 
-    def starts(self, labels: np.ndarray, size: int) -> Iterator[np.ndarray]:
-        """Yield labels of the sorted records to start from: those of the method, MDAV of the least size, t-first."""
-        n = len(self._X)
-        yield labels[self._order]
-        if n <= _MDAV_MOST:
-            yield mdav_labels(self._X, size)
+    def say(self, share: float = 0.0) -> None:
+        """Report progress: the share of the present part that is done, at least."""
+        begin, end = self._span
+        self._share = share = max(share, self._share)
+        best = f"IL {100 * self._sse / self._total:.3f} %" if self._sse < self._total else ""
+        self._tick(int(1000 * (begin + (end - begin) * min(share, 1.0))), 1000, best)
+
+    def starts(self, labels: np.ndarray, size: int) -> list[Callable[[], np.ndarray]]:
+        """Return what makes the groups to start from: those of the method, MDAV of the least size, t-first."""
+        n, k = len(self._X), self._rules.k
+        found: list[Callable[[], np.ndarray]] = [lambda: labels[self._order]]
+        if size > k and n <= _MDAV_MOST:
+            found.append(lambda: mdav_labels(self._X, size, lambda done, total, best="": self.say()))
         if n <= _T_FIRST_MOST:
-            for one in self._rules.sensitive:
-                if one.t < 1:
-                    yield self.t_first(one.codes, max(size, t_first_size(n, self._rules.k, one.t)))
+            close = [one for one in self._rules.sensitive if one.t < 1 and one.ordered]
+            found += [partial(self.t_first, one.codes, max(size, t_first_size(n, k, one.t))) for one in close]
+        return found
 
-    def run(self, labels: np.ndarray, schedule: Schedule) -> None:
-        """Search from some labels; keep what comes out if it is the best."""
-        import numpy as np
-
-        within = late("sqlmicro.guarantees._state_kernels", "within")
-        p = self._X.shape[1]
-        self._k = self._rules.k
-        slots = len(self._X) // self._k + int(labels.max()) + 2
-        self._state = state_of(self._X, labels, self._columns, self._k, slots)
+    def descend(self, labels: np.ndarray, sweeps: int) -> None:
+        """Search from some labels without annealing: softly, if they miss something, and strictly."""
+        self._begin(labels)
         if self._state.missed.any():
-            for price in np.geomspace(0.05, 20, schedule.soft):
-                self.sweep(0.0, price * p, strict=False)
-            self.mend(float(p))
-        if schedule.annealed:
-            self.split()
-            for temperature in np.geomspace(schedule.hot, schedule.hot / 200, schedule.annealed):
-                if self.over:
-                    break
-                self.sweep(temperature * p, float(p), strict=True)
-        for _ in range(schedule.rounds):
-            splits, moves = self.split(), 0
-            for _ in range(10):
-                now = self.sweep(0.0, float(p), strict=True)
-                moves += now
-                if now < len(self._X) // 2000 or self.over:
-                    break
-            if splits == 0 and moves < len(self._X) // 500:
-                break
-        sse = float(within(self._state))
-        if sse < self._sse and not missing(self._state.label, self._rules).any():
-            self._best, self._sse = self._state.label.copy(), sse
+            self._rise(sweeps)
+            self._mend()
+        self._settle()
 
-    def sweep(self, temperature: float, price: float, *, strict: bool) -> int:
+    def anneal(self, sweeps: int, until: float | None) -> None:
+        """Anneal the best grouping, with moves by which no group misses more; `until` a time, if there is one."""
+        assert self._best is not None
+        self._begin(self._best)
+        scale, began, done, share = self._loss() / len(self._X), time.monotonic(), 0, 0.0
+        while share < 1 and scale > 0 and not self.over:
+            self._sweep(scale * _HOT * (_COLD / _HOT) ** share, scale, strict=True)
+            done += 1
+            share = done / sweeps if until is None else (time.monotonic() - began) / max(until - began, 1e-9)
+            self.say(share)
+        self._settle()
+
+    def _begin(self, labels: np.ndarray) -> None:
+        slots = max(int(labels.max()) + 1, len(labels) // self._rules.k) + 1
+        self._state = state_of(self._X, labels, self._columns, self._rules.k, slots)
+
+    def _loss(self) -> float:
+        within = late("sqlmicro.guarantees._state_kernels", "within")
+
+        return float(within(self._state))
+
+    def _rise(self, sweeps: int) -> None:
+        """Search at a price for what the groups miss that rises unless they miss less and less, down to nothing."""
+        state = self._state
+        first = state.missed.sum()
+        price = _PRICE * max(self._loss(), _LEAST * self._total) / len(self._X)
+        for done in range(1, sweeps + _LATE + 1):
+            self._sweep(0.0, price, strict=False)
+            if done % _MERGE_EVERY == 0:
+                self._merge(price, only_gains=True)
+            missed = state.missed.sum()
+            if missed == 0 or self.over:
+                return
+            price *= _RISE if missed > first * max(0.0, 1 - done / sweeps) ** 2 else _FALL
+            self.say(done / (sweeps + _LATE))
+
+    def _mend(self) -> None:
+        """Merge groups until none misses anything."""
+        while self._state.missed.any() and (self._state.size > 0).sum() > 1:
+            self._merge(self._total / len(self._X), only_gains=False)
+
+    def _settle(self) -> None:
+        """Split groups and move records as long as that gains something; remember the grouping if it is the best."""
+        n, state = len(self._X), self._state
+        for _ in range(_ROUNDS):
+            splits, moves = self._split(), 0
+            for _ in range(_DESCENTS):
+                made = self._sweep(0.0, self._total / n, strict=True)
+                moves += made
+                if made <= n // 2000 or self.over:
+                    break
+            if (splits == 0 and moves <= n // 500) or self.over:
+                break
+        sse = self._loss()
+        if sse < self._sse and not missing(state.label, self._rules).any():
+            self._best, self._sse = state.label.copy(), sse
+
+    def _sweep(self, temperature: float, price: float, *, strict: bool) -> int:
         """Propose as many moves as there are records; return how many were made."""
-        kernel = late("sqlmicro.group._guaranteed_kernels", "search")
-        n, moves = len(self._X), 0
+        search = late("sqlmicro.group._guaranteed_kernels", "search")
+
+        n, k, moves = len(self._X), self._rules.k, 0
         for first in range(0, n, _CHUNK):
             stop = min(n, first + _CHUNK)
             left = stop - first
             while left:
-                done, made = kernel(
-                    self._state, self._columns, self._k, self._near, first, stop, self._bits, left,
+                proposed, made = search(
+                    self._state, self._columns, k, self._near, first, stop, self._bits, left,
                     temperature, price, strict, _WORK,
                 )  # fmt: skip
-                left -= done
+                left -= proposed
                 moves += made
                 self.say()
         return moves
 
-    def mend(self, price: float) -> None:
-        """Merge groups until none misses anything."""
+    def _merge(self, price: float, *, only_gains: bool) -> None:
+        """Merge every group that misses something with one near by, if that gains something, or whatever it costs."""
         import numpy as np
 
         repair = late("sqlmicro.group._guaranteed_kernels", "repair")
-        state = self._state
-        while True:
-            missed = np.flatnonzero(state.missed > 0)
-            if not len(missed) or np.count_nonzero(state.size) == 1:
-                return
-            order, at = missed[np.argsort(-state.missed[missed], kind="stable")], 0
-            while at < len(order):
-                at = repair(state, self._columns, self._k, self._near, order, at, price, _WIDTH, _MANY, _WORK)
-                self.say()
 
-    def split(self) -> int:
+        state, most = self._state, 0.0 if only_gains else np.inf
+        missed = np.flatnonzero(state.missed > 0)
+        order, at = missed[np.argsort(-state.missed[missed], kind="stable")], 0
+        while at < len(order):
+            at = repair(state, self._columns, self._rules.k, self._near, order, at, price, most, _WIDTH, _MANY, _WORK)
+            self.say()
+
+    def _split(self) -> int:
         """Split every group whose halves keep all rules; return how many."""
         import numpy as np
 
-        kernel = late("sqlmicro.group._guaranteed_kernels", "split")
-        state, at, made = self._state, 0, 0
-        groups = np.flatnonzero(state.size >= 2 * self._k)
-        free = np.flatnonzero(state.size == 0)
+        split = late("sqlmicro.group._guaranteed_kernels", "split")
+
+        state, k, at, made = self._state, self._rules.k, 0, 0
+        groups, free = np.flatnonzero(state.size >= 2 * k), np.flatnonzero(state.size == 0)
         while at < len(groups) and made < len(free):
-            at, now = kernel(state, self._columns, self._k, groups, at, free[made:], _WORK)
+            at, now = split(state, self._columns, k, groups, at, free[made:], _WORK)
             made += now
             self.say()
         return made
@@ -246,39 +311,44 @@ class Guaranteed:
         """Return groups of one record from each of `size` buckets of ranks (Soria-Comas et al. 2015, algorithm 3)."""
         import numpy as np
 
-        kernel = late("sqlmicro.group._guaranteed_kernels", "t_first")
-        n = len(self._X)
-        groups = n // size
-        order = np.argsort(codes, kind="stable")
-        extra = n - groups * size
-        larger = (size - extra) // 2
-        left = np.full(size, groups, dtype=np.int64)
+        form = late("sqlmicro.group._guaranteed_kernels", "t_first")
+
+        X, n = self._X, len(self._X)
+        groups, extra = divmod(n, size)
+        left = np.full(size, groups)
+        larger = (size - extra) // 2  # they are in the middle
         left[larger : larger + extra] += 1
         bucket = np.empty(n, dtype=np.int64)
-        bucket[order] = np.repeat(np.arange(size), left)
-        labels, at = np.full(n, -1, dtype=np.int64), np.array([n, 0, 0], dtype=np.int64)
-        rest = np.arange(n)
+        bucket[np.argsort(codes, kind="stable")] = np.repeat(np.arange(size), left)
+        labels, rest, at = np.full(n, -1, dtype=np.int64), np.arange(n), np.array([n, 0, 0])
         while at[1] < groups:
-            kernel(self._X, bucket, left, labels, rest, at, groups, _WORK)
+            form(X, bucket, left, labels, rest, at, groups, _WORK)
             self.say()
-        for i in np.flatnonzero(labels < 0):
-            on = labels >= 0
-            means = np.array([np.bincount(labels[on], column[on]) for column in self._X.T]).T
-            means /= np.bincount(labels[on])[:, None]
-            labels[i] = ((means - self._X[i]) ** 2).sum(axis=1).argmin()
+        formed, others = labels >= 0, np.flatnonzero(labels < 0)
+        sums = np.array([np.bincount(labels[formed], column[formed]) for column in X.T]).T
+        means = sums / np.bincount(labels[formed])[:, None]
+        for i in others:
+            labels[i] = ((means - X[i]) ** 2).sum(axis=1).argmin()
         return labels
 
-    def _list_near(self) -> np.ndarray:
-        """Return the records near to each, (n, reach)."""
+    def _halved(self, X: np.ndarray) -> Halves:
         import numpy as np
 
-        blocks = late("sqlmicro.group._block_kernels")
         halved = late("sqlmicro.group._halving_kernels", "halved")
-        n = len(self._X)
-        tree = halved(self._X, np.arange(n), _LEAF, 1, self.say)
+
+        tree: Halves = halved(X, np.arange(len(X)), _LEAF, 1, self.say)
+        return tree
+
+    def _list_near(self) -> np.ndarray:
+        """Return the records near to each (n, reach)."""
+        import numpy as np
+
+        nearest = late("sqlmicro.group._block_kernels", "nearest")
+
+        n, tree = len(self._X), self._halved(self._X)
         near = np.empty((n, min(_REACH, n - 1)), dtype=np.int32)
-        for start in range(0, n, 20_000):
-            blocks.nearest(self._X, tree, near, start, min(n, start + 20_000), _LEAVES)
+        for start in range(0, n, _RECORDS_PER_CALL):
+            nearest(self._X, tree, near, start, min(n, start + _RECORDS_PER_CALL), _LEAVES)
             self.say()
         return near
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlmicro.group.keeping import united
 from sqlmicro.options.params import K, Remainder, Representative
 from sqlmicro.registry import method
 
@@ -21,6 +22,8 @@ NEIGHBOURS_UP_TO = 30
     promise="column",
     source="Defays & Nanopoulos (1993); remainder as in Fink (2009)",
     templates=(
+        "load/guaranteed.sql",
+        "group/labels.sql",
         "group/sorted.sql",
         "group/strata_spread_from_both_ends.sql",
         "group/strata_last.sql",
@@ -31,6 +34,7 @@ NEIGHBOURS_UP_TO = 30
         "replace/group_medians.sql",
         "replace/by_label.sql",
     ),
+    keeps_guarantees=True,
 )
 def individual_ranking(
     work: Work,
@@ -42,7 +46,8 @@ def individual_ranking(
     """Sort each column on its own and replace the values of every k neighbours by their mean or median.
 
     Groups have k records but for one, which takes the remainder and has k to 2k-1. NULL stays NULL. Equal values may
-    fall into different groups; ties go by a keyed order.
+    fall into different groups; ties go by a keyed order. With guarantees, a group that misses something is united with
+    the next one.
 
     Returns
     -------
@@ -62,6 +67,11 @@ def individual_ranking(
     for column in work.columns:
         ordered = work.sort(column)
         strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, column, k)
+        if work.guarantees.asked:
+            groups = united(work, work.groups_by_rank(ordered, strata, k), column, k)
+            work.replace_by_rank_group(column, groups, representative)
+            work.count_groups(groups)
+            continue
         if representative == "mean" and k <= NEIGHBOURS_UP_TO:
             placed = work.run(
                 "replace/middle_means.sql", f"middle_{column.staged}", sorted=ordered, strata=strata, by=work.by

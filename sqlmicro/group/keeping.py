@@ -5,41 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.guarantees.bounds import bound
+from sqlmicro.guarantees.bounds import bound, refuse_impossible
 from sqlmicro.guarantees.rules import Rules
+from sqlmicro.guarantees.state import missing
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled
 from sqlmicro.records import Keeper
 from sqlmicro.registry import Method, Tick, late
+from sqlmicro.standardise import standardise
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-def keeper(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> Keeper | None:
+def keeper(work: Work, k: int, effort: str = "fast") -> Keeper | None:
     """Return what makes the groups of a method keep its guarantees, None where none is asked for but k.
 
     Raises
     ------
-    ParameterError
-        With a setting that guarantees do not go with.
     InputError
         When no groups can keep them: it says what is impossible and why, before any work is done.
     """
-    if work.guaranteed is None or not work.guaranteed.options.asked:
+    if not work.guarantees.asked:
         return None
-    if filled(RecordOptions, settings).block_attributes:
-        raise ParameterError(
-            f"{work.where}, block_attributes", "groups whole records where guarantees are given", "blocks"
-        )
-    if method.told("certified", settings):
-        raise ParameterError(f"{work.where}, certify", "proves the loss of groups that only keep k", "guarantees")
     rules = read.rules(work, k)
-    _refuse_impossible(work, rules)
-    effort = method.told("effort", settings) or "fast"
+    refuse_impossible(work, rules)
 
     def keep(X: np.ndarray, labels: np.ndarray, rows: np.ndarray, rng: np.random.Generator, tick: Tick) -> np.ndarray:
         function = late("sqlmicro.group.guaranteed", "keep")
@@ -49,27 +44,93 @@ def keeper(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> K
     return keep
 
 
-def _refuse_impossible(work: Work, rules: Rules) -> None:
-    """Refuse what the whole table, or a stratum of it, cannot keep."""
+def keeper_of(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> Keeper | None:
+    """Return what makes the groups of a kernel keep its guarantees, as its settings say.
+
+    Raises
+    ------
+    ParameterError
+        With a setting that guarantees do not go with.
+    """
+    if work.guarantees.asked and filled(RecordOptions, settings).block_attributes:
+        must = "groups whole records where guarantees are given"
+        raise ParameterError(f"{work.where}, block_attributes", must, "blocks")
+    if work.guarantees.asked and method.told("certified", settings):
+        raise ParameterError(f"{work.where}, certify", "proves the loss of groups that only keep k", "guarantees")
+    return keeper(work, k, method.told("effort", settings) or "fast")
+
+
+def regrouped(work: Work, groups: Name, k: int) -> Name:
+    """Return groups (row_id, label) that SQL made, changed so that they keep the guarantees of the step."""
     import numpy as np
 
-    n = len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
-    strata = work.stratum_numbers(n)
-    sizes = np.bincount(strata)
-    whole = bound(rules, n)
-    if whole.infeasible:
-        raise InputError(work.where, "some groups must keep what was asked for", whole.infeasible, "Ask for less")
-    if len(sizes) > 1:
-        failed = [
-            found.infeasible
-            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
-            if len(rows) and (found := bound(rules.of(rows), len(rows))).infeasible
-        ]
-        if failed:
-            raise InputError(
-                work.where, "the groups of every stratum must keep what was asked for",
-                f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
-                "Ask for less, or use fewer or coarser --by columns",
-            )  # fmt: skip
-    if whole.size > rules.k:
-        work.note(whole.why)
+    keep = keeper(work, k)
+    if keep is None:
+        return groups
+    row_id, raw = work.matrix(work.columns)
+    found = work.warehouse.arrays("group/labels.sql", groups=groups)
+    strata, rng = work.stratum_numbers(len(row_id)), work.rng()
+    X, labels = np.nan_to_num(standardise(raw)), found["label"]
+
+    def kernel(rows: np.ndarray, tick: Tick) -> np.ndarray:
+        own = np.unique(labels[rows], return_inverse=True)[1]
+        kept: np.ndarray = keep(X[rows], own, rows, rng, tick)
+        return kept
+
+    made = work.group_strata(strata, k, f"keep the guarantees of {work.where}", kernel)
+    return work.load_labels(row_id, made, work.where, "kept_groups")
+
+
+def united(work: Work, groups: Name, column: Column, k: int) -> Name:
+    """Return groups (row_id, label, value) of one column, in which those that miss something are united with others.
+
+    Raises
+    ------
+    InputError
+        When not even all values of a stratum in one group keep the guarantees of the step.
+
+    Notes
+    -----
+    Groups are of consecutive values, and stay so. O(n log n) for every round; a round unites at least every other group
+    that misses something.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    if not work.guarantees.asked:
+        return groups
+    rules, everybody = read.rules(work, k), work.matrix([])[0]
+    refuse_impossible(work, rules)
+    found = work.warehouse.arrays("group/labels.sql", groups=groups)
+    rows = np.searchsorted(everybody, found["row_id"])
+    strata = work.stratum_numbers(len(everybody))[rows]
+    labels = np.unique(found["label"], return_inverse=True)[1]
+    for stratum in np.unique(strata):
+        inside = np.flatnonzero(strata == stratum)
+        first = labels[inside].min()
+        labels[inside] = first + neighbours_united(work, labels[inside] - first, rules.of(rows[inside]))
+    table = pa.table({"row_id": found["row_id"], "label": labels, "value": found["value"]})
+    return work.load(table, f"kept_groups_{column.staged}", f"filled with the groups of {work.where}, some united")
+
+
+def neighbours_united(work: Work, labels: np.ndarray, rules: Rules) -> np.ndarray:
+    """Return groups 0, 1, … of consecutive values that keep their rules, united from groups of which some do not.
+
+    A group that misses something is united with the next one, the last with the one before.
+    """
+    import numpy as np
+
+    labels = np.unique(labels, return_inverse=True)[1]
+    while len(missed := np.flatnonzero(missing(labels, rules) > 0)):
+        groups = int(labels.max()) + 1
+        if groups == 1:
+            reason = bound(rules, len(labels)).infeasible or "all records in one group miss something"
+            raise InputError(work.where, "some groups must keep what was asked for", reason, "Ask for less")
+        begins, joined = np.ones(groups, dtype=np.int64), -1
+        begins[0] = 0
+        for group in missed.tolist():
+            if group != joined:
+                joined = group + 1 if group + 1 < groups else group
+                begins[joined] = 0
+        labels = np.cumsum(begins)[labels]
+    return labels

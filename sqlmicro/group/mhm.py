@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.group.optimal_univariate import consecutive_groups
+from sqlmicro.group.consecutive_groups import consecutive_groups
 from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 

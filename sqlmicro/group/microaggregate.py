@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.group.certify import annealed, ready
 from sqlmicro.group.certify import certify as certified
+from sqlmicro.group.consecutive_groups import optimal_groups
 from sqlmicro.group.local_search import Search
-from sqlmicro.group.optimal_univariate import optimal_groups
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Grouping, Tick, method
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
+from sqlmicro.group.keeping import keeper
 from sqlmicro.options.params import K, Param
 from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, late, method, methods
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     promise="record",
     source="Li, Zhu, Wang & Jajodia (2002), IFIP Database Security XVI",
     templates=("load/features.sql", "load/stratum_numbers.sql", "replace/by_label.sql"),
+    keeps_guarantees=True,
 )
 def secure_k_ward(
     work: Work,
@@ -82,7 +84,7 @@ def secure_k_ward(
             f"There are: {', '.join(known)}",
         )
     row_id, raw = work.matrix(work.columns)
-    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), work.stratum_numbers(len(raw)))
+    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), work.stratum_numbers(len(raw)), keeper(work, k))
     groups = work.load_labels(row_id, labels, f"{kernel.name} ({kernel.module})")
     work.count_groups(groups)
     table = _representatives(work, raw, labels, tolerance, ratio)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
+from sqlmicro.group.keeping import regrouped
 from sqlmicro.options.params import K, Param, Remainder, Representative
 from sqlmicro.registry import method
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     promise="record",
     source="Defays & Nanopoulos (1993); Mateo-Sanz & Domingo-Ferrer (1998) for z-scores and principal component",
     templates=(
+        "load/guaranteed.sql",
+        "group/labels.sql",
         "group/cross_moments.sql",
         "group/axis.sql",
         "group/sorted.sql",
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         "replace/group_medians.sql",
         "replace/by_label.sql",
     ),
+    keeps_guarantees=True,
 )
 def single_axis(
     work: Work,
@@ -85,7 +89,7 @@ def single_axis(
         value = work.run("group/axis.sql", "axis", relation=work.relation, by=work.by, terms=_terms(work, column.name))
         ordered = work.sort_by(value, "value")
     strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, None, k)
-    groups = work.groups_by_rank(ordered, strata, k)
+    groups = regrouped(work, work.groups_by_rank(ordered, strata, k), k)
     work.replace_by_group(work.columns, groups, representative)
     work.count_groups(groups)
     return work.outcome

@@ -14,6 +14,8 @@ import numpy as np
 from sqlmicro.guarantees._rule_kernels import column_misses
 from sqlmicro.system.compiled import njit
 
+_NONE = 2**31 - 1  # no value has this number
+
 
 class State(NamedTuple):
     """Groups that change record by record; what belongs to one lies side by side from `start` on, with room to grow.
@@ -42,35 +44,37 @@ class State(NamedTuple):
 @njit(cache=True)
 def _runs(state, columns, c, g, h, out, new):
     """Write the runs of group g, united with h, without record `out` and with `new`; return their number. -1: none."""
-    values, counts = state.values, state.counts
-    value, count = state.value[c], state.count[c]
+    value, count, values, counts = state.value, state.count, state.values, state.counts
     leaving = columns.code[c, out] if out >= 0 else -1
-    coming = columns.code[c, new] if new >= 0 else -1
+    coming = columns.code[c, new] if new >= 0 else _NONE
     i, end = state.start[g], state.start[g] + state.runs[c, g]
-    j, other_end = (state.start[h], state.start[h] + state.runs[c, h]) if h >= 0 else (0, 0)
+    j, other_end = 0, 0
+    if h >= 0:
+        j, other_end = state.start[h], state.start[h] + state.runs[c, h]
     m = 0
-    while i < end or j < other_end or coming >= 0:
-        q = value[i] if i < end else np.int32(2147483647)
-        if j < other_end:
-            q = min(q, value[j])
-        if coming >= 0 and coming <= q:
-            q = coming
+    while True:
+        q = coming
+        if i < end and value[c, i] < q:
+            q = value[c, i]
+        if j < other_end and value[c, j] < q:
+            q = value[c, j]
+        if q == _NONE:
+            return m
         x = 0
-        if i < end and value[i] == q:
-            x += count[i]
+        if i < end and value[c, i] == q:
+            x = count[c, i]
             i += 1
-        if j < other_end and value[j] == q:
-            x += count[j]
+        if j < other_end and value[c, j] == q:
+            x += count[c, j]
             j += 1
         if q == coming:
             x += 1
-            coming = -1
+            coming = _NONE
         if q == leaving:
             x -= 1
         if x > 0:
             values[m], counts[m] = q, x
             m += 1
-    return m
 
 
 @njit(cache=True)
@@ -120,11 +124,11 @@ def _compact(state):
 def _copy(state, member, value, count, g, to, room):
     """Copy what belongs to a group from the arrays given to the place `to` of those of the state."""
     a, size = state.start[g], state.size[g]
-    state.member[to : to + size] = member[a : a + size]
+    for z in range(size):
+        state.member[to + z] = member[a + z]
     for c in range(len(value)):
-        runs = state.runs[c, g]
-        state.value[c, to : to + runs] = value[c, a : a + runs]
-        state.count[c, to : to + runs] = count[c, a : a + runs]
+        for z in range(state.runs[c, g]):
+            state.value[c, to + z], state.count[c, to + z] = value[c, a + z], count[c, a + z]
     state.start[g], state.room[g] = to, room
 
 
@@ -140,11 +144,11 @@ def _make_room(state, g, room):
 
 
 @njit(cache=True)
-def _find(value, first, stop, q):
-    """Return the first place in [first, stop) of ascending values that has q or more."""
+def _find(value, c, first, stop, q):
+    """Return the first place in [first, stop) of the ascending values of column c that has q or more."""
     while first < stop:
         middle = (first + stop) >> 1
-        if value[middle] < q:
+        if value[c, middle] < q:
             first = middle + 1
         else:
             stop = middle
@@ -162,15 +166,15 @@ def put(state, columns, i, g):
     for j in range(state.X.shape[1]):
         state.sums[g, j] += state.X[i, j]
     for c in range(len(columns.ordered)):
-        value, count, q = state.value[c], state.count[c], columns.code[c, i]
+        value, count, q = state.value, state.count, columns.code[c, i]
         end = a + state.runs[c, g]
-        at = _find(value, a, end, q)
-        if at < end and value[at] == q:
-            count[at] += 1
+        at = _find(value, c, a, end, q)
+        if at < end and value[c, at] == q:
+            count[c, at] += 1
             continue
         for z in range(end, at, -1):
-            value[z], count[z] = value[z - 1], count[z - 1]
-        value[at], count[at] = q, 1
+            value[c, z], count[c, z] = value[c, z - 1], count[c, z - 1]
+        value[c, at], count[c, at] = q, 1
         state.runs[c, g] += 1
 
 
@@ -186,13 +190,13 @@ def take(state, columns, i):
     for j in range(state.X.shape[1]):
         state.sums[g, j] = state.sums[g, j] - state.X[i, j] if size else 0.0
     for c in range(len(columns.ordered)):
-        value, count, q = state.value[c], state.count[c], columns.code[c, i]
+        value, count = state.value, state.count
         end = a + state.runs[c, g]
-        at = _find(value, a, end, q)
-        count[at] -= 1
-        if count[at] == 0:
+        at = _find(value, c, a, end, columns.code[c, i])
+        count[c, at] -= 1
+        if count[c, at] == 0:
             for z in range(at, end - 1):
-                value[z], count[z] = value[z + 1], count[z + 1]
+                value[c, z], count[c, z] = value[c, z + 1], count[c, z + 1]
             state.runs[c, g] -= 1
 
 
@@ -204,16 +208,18 @@ def unite(state, columns, k, g, h):
     a, b = state.start[g], state.start[h]
     for c in range(len(columns.ordered)):
         m = _runs(state, columns, c, g, h, -1, -1)
-        state.value[c, a : a + m] = state.values[:m]
-        state.count[c, a : a + m] = state.counts[:m]
+        for z in range(m):
+            state.value[c, a + z], state.count[c, a + z] = state.values[z], state.counts[z]
         state.runs[c, g], state.runs[c, h] = m, 0
     for z in range(state.size[h]):
         i = state.member[b + z]
         state.member[a + size + z] = i
         state.place[i], state.label[i] = size + z, g
     state.size[g] += state.size[h]
-    state.sums[g] += state.sums[h]
-    state.size[h], state.sums[h] = 0, 0.0
+    state.size[h] = 0
+    for j in range(state.X.shape[1]):
+        state.sums[g, j] += state.sums[h, j]
+        state.sums[h, j] = 0.0
     settle(state, columns, k, g)
     settle(state, columns, k, h)
 
@@ -227,20 +233,20 @@ def part(state, columns, k, g, h, chosen):
     _make_room(state, h, moved)
     a, b = state.start[g], state.start[h]
     for c in range(len(columns.ordered)):
-        value, count, runs = state.value[c], state.count[c], state.runs[c, g]
-        leaving = state.counts
-        leaving[:runs] = 0
+        value, count, runs, leaving = state.value, state.count, state.runs[c, g], state.counts
+        for r in range(runs):
+            leaving[r] = 0
         for z in range(size):
             if chosen[z]:
-                leaving[_find(value, a, a + runs, columns.code[c, state.member[a + z]]) - a] += 1
+                leaving[_find(value, c, a, a + runs, columns.code[c, state.member[a + z]]) - a] += 1
         stay, go = a, b
         for r in range(runs):
-            q, x = value[a + r], count[a + r]
+            q, x = value[c, a + r], count[c, a + r]
             if leaving[r] > 0:
-                value[go], count[go] = q, leaving[r]
+                value[c, go], count[c, go] = q, leaving[r]
                 go += 1
             if x > leaving[r]:
-                value[stay], count[stay] = q, x - leaving[r]
+                value[c, stay], count[c, stay] = q, x - leaving[r]
                 stay += 1
         state.runs[c, g], state.runs[c, h] = stay - a, go - b
     stay, go = a, b
@@ -248,8 +254,9 @@ def part(state, columns, k, g, h, chosen):
         i = state.member[a + z]
         if chosen[z]:
             state.member[go], state.label[i], state.place[i] = i, h, go - b
-            state.sums[h] += state.X[i]
-            state.sums[g] -= state.X[i]
+            for j in range(state.X.shape[1]):
+                state.sums[h, j] += state.X[i, j]
+                state.sums[g, j] -= state.X[i, j]
             go += 1
         else:
             state.member[stay], state.place[i] = i, stay - a
@@ -303,7 +310,8 @@ def within(state):
     n, p = state.X.shape
     state.sums[:] = 0.0
     for i in range(n):
-        state.sums[state.label[i]] += state.X[i]
+        for j in range(p):
+            state.sums[state.label[i], j] += state.X[i, j]
     total = 0.0
     for i in range(n):
         g = state.label[i]

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
+from sqlmicro.errors import InputError
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
+from sqlmicro.work import Work
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_NONE: dict[str, float] = {
+    "l": 0, "entropy_l": 0.0, "recursive_l": 0, "t": math.inf, "alpha": math.inf, "beta": math.inf,
+}  # fmt: skip
+"""The rules of a sensitive column where nothing is asked for."""
+_ROUNDING = 1e-9
+_MOST_WORK = 20_000_000  # values looked at until the size reached is taken for the bound
 
 
 @dataclass(frozen=True)
@@ -13,30 +28,177 @@ class Bound:
     """What no grouping of some records can go below."""
 
     size: int
-    """The least size of a group."""
+    """The least size of a group; there are at most n // size groups."""
     infeasible: str | None
-    """Why not even all records in one group keep the rules, or nothing."""
+    """Why not even all records in one group keep the rules; nothing where they do."""
     why: str
-    """What needs groups of that size, as a sentence."""
+    """What needs groups of that size."""
 
 
 def bound(rules: Rules, n: int) -> Bound:
-    """Return the least size of a group of n records that can keep the rules, or why there is none."""
+    """Return the least size of a group of n records that can keep the rules, and whether any grouping can.
+
+    Notes
+    -----
+    All rules are closed under union: there is a grouping that keeps them exactly if one group of all records does. The
+    size is a lower bound: every rule alone is kept by some group of that size with values of the table, as often as
+    they may be, but groups that keep all rules and cover the table may have to be larger. Texts hold counts, shares and
+    names of columns, no value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 2])
+    >>> found = bound(Rules(2, None, (Sensitive("drug", codes, np.array([0.6, 0.3, 0.1]), False, t=0.1),)), 10)
+    >>> found.size, found.why
+    (3, 't = 0.1 of "drug" needs groups of at least 3: its most frequent value has 60.0 % of 10 records')
+    """
+    found = [(rules.k, f"k = {rules.k} needs groups of at least {rules.k}")]
+    for one in rules.sensitive:
+        for alone, text in _each_rule(one):
+            size = _least_size(alone, n)
+            found.append((size, f"{text} needs groups of at least {size}: {_table(one, n)}"))
+    size, why = max(found, key=lambda pair: pair[0])
+    return Bound(size, _infeasible(rules, n), why)
+
+
+def least_loss(X: np.ndarray, codes: np.ndarray, t: float) -> float:
+    """Return a lower bound of IL, in per cent, of groups of X (n, p) that are t-close in an ordered column.
+
+    Notes
+    -----
+    The mean rank of a t-close group differs from that of the table by at most t, in units of the highest rank. So the
+    scatter between groups B of records and rank z has 0 <= B <= T, the total one, and B_zz <= t². The trace of T - B
+    over the records is least, among all such B, for T - B = √T P √T with P of rank 1; its Lagrange dual has one
+    multiplier, and its value at any of them is a lower bound.
+    """
     import numpy as np
 
-    infeasible = None
-    if n < rules.k or missing(np.zeros(n, dtype=np.int64), rules)[0] > 0:
-        infeasible = _reason(rules, n)
-    found = [(rules.k, f"k = {rules.k}")]
-    found += [least_size(one, n) for one in rules.sensitive]
-    size, cause = max(found, key=lambda pair: pair[0])
-    return Bound(size, infeasible, f"{cause} needs groups of at least {size}")
+    p, rank = X.shape[1], codes / max(int(codes.max()), 1)
+    centred = np.column_stack([X - X.mean(axis=0), rank - rank.mean()])
+    total = centred.T @ centred / len(X)
+    needed = total[p, p] - t * t
+    if needed <= 0:
+        return 0.0
+    values, vectors = np.linalg.eigh(total)
+    root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    lost, at_rank = root[:, :p] @ root[:p], np.outer(root[:, p], root[p])
+
+    def dual(multiplier: float) -> float:
+        return float(multiplier * needed + min(0.0, np.linalg.eigvalsh(lost - multiplier * at_rank)[0]))
+
+    best = max(np.geomspace(1e-4, 1e4, 200) * p, key=dual)
+    return 100 * max(dual(best * factor) for factor in np.linspace(1 / 1.2, 1.2, 200)) / float(np.trace(total[:p, :p]))
 
 
-def least_size(one: Sensitive, n: int) -> tuple[int, str]:
-    """Return the least size of a group that can keep what is asked of a sensitive column, and what asks for it."""
-    return max(1, one.l), f"l = {one.l}"
+def _each_rule(one: Sensitive) -> Iterator[tuple[Sensitive, str]]:
+    """Yield the column with one of its rules at a time, and what this asks for."""
+    texts = {
+        "l": f"l = {one.l}",
+        "entropy_l": f"entropy l = {one.entropy_l:g}",
+        "recursive_l": f"recursive (c, l) = ({one.c:g}, {one.recursive_l})",
+        "t": f"t = {one.t:g}",
+        "alpha": f"alpha = {one.alpha:g}",
+        "beta": f"beta = {one.beta:g}",
+    }
+    for name, text in texts.items():
+        if getattr(one, name) != _NONE[name]:
+            yield replace(one, **{**_NONE, name: getattr(one, name)}), f'{text} of "{one.name}"'
 
 
-def _reason(rules: Rules, n: int) -> str:
-    return "all records in one group do not keep the rules"
+def _table(one: Sensitive, n: int) -> str:
+    """Return what a bound comes from, in counts and shares."""
+    top = float(one.shares.max(initial=0.0))
+    if one.ordered and math.isfinite(one.t):
+        return f"it has {len(one.shares)} values in {n} records"
+    return f"its most frequent value has {100 * top:.1f} % of {n} records"
+
+
+def _infeasible(rules: Rules, n: int) -> str | None:
+    """Return which rules one group of all records breaks."""
+    import numpy as np
+
+    whole, faults = np.zeros(n, dtype=np.int64), []
+    if n < rules.k:
+        faults.append(f"there are {n} records, k = {rules.k}")
+    if rules.persons is not None and (persons := len(np.unique(rules.persons))) < rules.k:
+        faults.append(f"there are {persons} persons, k = {rules.k}")
+    for one in rules.sensitive if n else ():
+        for alone, text in _each_rule(one):
+            if missing(whole, Rules(1, None, (alone,)))[0] > 0:
+                faults.append(f"{text} does not hold of all {n} records together: {_records(one)}")
+    return "; ".join(faults) or None
+
+
+def _records(one: Sensitive) -> str:
+    """Return how many values some records have, and the share of the most frequent one."""
+    import numpy as np
+
+    counts = np.bincount(one.codes)
+    return f"they have {(counts > 0).sum()} values, the most frequent {100 * counts.max() / counts.sum():.1f} % of them"
+
+
+def _least_size(one: Sensitive, n: int) -> int:
+    """Return the least size of a group that can keep the one rule of a column, at most n."""
+    if one.l:
+        return one.l
+    if one.entropy_l:
+        return max(1, math.ceil(one.entropy_l * (1 - _ROUNDING)))
+    if one.recursive_l:  # all values of the best group differ: 1 < c (size - l + 1)
+        return one.recursive_l - 1 + (math.floor(1 / one.c + _ROUNDING) + 1 if one.c > 0 else n)
+    steps = max(1, _MOST_WORK // max(1, len(one.shares)))
+    return next((size for size in range(1, min(n, steps)) if _possible(one, size)), min(n, steps))
+
+
+def _possible(one: Sensitive, size: int) -> bool:
+    """Tell whether some group of this size keeps the one rule of a column: t, alpha or beta."""
+    import numpy as np
+
+    shares = one.shares
+    if math.isfinite(one.alpha):
+        return len(shares) * math.floor(one.alpha * size * (1 + _ROUNDING)) >= size
+    if math.isfinite(one.beta):
+        return bool(np.floor((1 + one.beta * (1 + _ROUNDING)) * shares * size + _ROUNDING).sum() >= size)
+    limit = one.t * (1 + _ROUNDING) + 1e-12
+    if one.ordered:
+        # The best group has every cumulated share rounded to a multiple of 1/size, which stay in order.
+        cumulated = np.cumsum(shares)
+        gaps = np.abs(np.round(cumulated * size) / size - cumulated).sum()
+        return bool(gaps / max(1, len(shares) - 1) <= limit)
+    # The best has every count rounded down, and one more where that leaves most.
+    counts = np.floor(shares * size)
+    order = np.argsort(counts - shares * size, kind="stable")
+    counts[order[: size - round(counts.sum())]] += 1
+    return bool(np.maximum(counts / size - shares, 0).sum() <= limit)
+
+
+def refuse_impossible(work: Work, rules: Rules) -> None:
+    """Refuse what the whole table, or a stratum of it, cannot keep.
+
+    Raises
+    ------
+    InputError
+        It says what is impossible and why, before any work is done.
+    """
+    import numpy as np
+
+    n = len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
+    strata = work.stratum_numbers(n)
+    sizes = np.bincount(strata)
+    whole = bound(rules, n)
+    if whole.infeasible:
+        raise InputError(work.where, "some groups must keep what was asked for", whole.infeasible, "Ask for less")
+    if len(sizes) > 1:
+        failed = [
+            found.infeasible
+            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
+            if len(rows) and (found := bound(rules.of(rows), len(rows))).infeasible
+        ]
+        if failed:
+            raise InputError(
+                work.where, "the groups of every stratum must keep what was asked for",
+                f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
+                "Ask for less, or use fewer or coarser --by columns",
+            )  # fmt: skip
+    if whole.size > rules.k:
+        work.note(whole.why)

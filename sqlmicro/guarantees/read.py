@@ -12,7 +12,7 @@ from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.options.guarantees import GuaranteeOptions
-from sqlmicro.work import Work
+from sqlmicro.work import Guaranteed, Work
 
 
 def rules(work: Work, k: int) -> Rules:
@@ -24,7 +24,7 @@ def rules(work: Work, k: int) -> Rules:
     import numpy as np
 
     asked = work.guaranteed
-    if asked is None or not asked.options.asked:
+    if asked is None or not work.guarantees.asked:
         return Rules(k)
     original = [replace(column, name=column.staged) for column in asked.sensitive]
     found = work.warehouse.arrays(
@@ -43,8 +43,20 @@ def rules(work: Work, k: int) -> Rules:
         sensitive.append(_of(asked.options, column.name, codes[stays], shares, column.staged in ordered))
     persons = None
     if asked.options.person:
+        _say_without_person(work, asked)
         persons = np.unique(found["person"][stays], return_inverse=True)[1].astype(np.int64)
     return Rules(k, persons, tuple(sensitive))
+
+
+def _say_without_person(work: Work, asked: Guaranteed) -> None:
+    """Add a note of how many records say of nobody whose they are: all of them count as one person."""
+    text = (
+        "SELECT count(*) FROM {{ original | ident }} WHERE true"
+        "{% for column in person %} AND {{ column | ident }} IS NULL{% endfor %}"
+    )
+    ((without,),) = work.warehouse.query("persons", text, original=asked.original, person=asked.person)
+    if without:
+        work.note(f"{without:,} records say of nobody whose they are: all of them count as one person")
 
 
 def ordered_columns(warehouse: Warehouse, original: Name, columns: Sequence[Column]) -> set[str]:

@@ -6,6 +6,7 @@ import ipaddress
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from sqlmicro.database.column_names import Says, of_a_thing, says
 from sqlmicro.database.columns import Family, Finding
@@ -100,6 +101,7 @@ def _by_check(sample: Sample, said: Says | None, thing: bool, region: str | None
             yield "telephone numbers", share
 
 
+@cache
 def _by_kind() -> dict[str, list[Number]]:
     """Return the numbers by kind; plates of each country stand alone, as they have no check digit."""
     found: dict[str, list[Number]] = {}

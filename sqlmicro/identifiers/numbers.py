@@ -51,8 +51,8 @@ class Number:
     length: int = 0
 
     @cached_property
-    def _form(self) -> re.Pattern[str]:
-        return re.compile(self.form, re.IGNORECASE)
+    def _has_form(self) -> Callable[[str], object]:
+        return re.compile(self.form, re.IGNORECASE).fullmatch
 
     @cached_property
     def _check(self) -> Callable[[str], bool]:
@@ -67,12 +67,12 @@ class Number:
 
     def fits(self, text: str) -> bool:
         """Tell whether a text has the form, whatever its check digits."""
-        return self._form.fullmatch(self._padded(text)) is not None
+        return self._has_form(self._padded(text) if self.length else text) is not None
 
     def holds(self, text: str) -> bool:
         """Tell whether a text has the form and passes the check."""
         padded = self._padded(text)
-        return self._form.fullmatch(padded) is not None and self._check(padded)
+        return self._has_form(padded) is not None and self._check(padded)
 
     def _padded(self, text: str) -> str:
         short = self.length - len(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -14,7 +14,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
-from sqlmicro.identifiers.patterns import AFTER, LISTED, PATTERNS
+from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
 
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""
@@ -51,6 +51,15 @@ class ProfileReport:
     table: str
     rows: int
     columns: list[ColumnReport]
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """The staged values, the patterns that they are matched with, and which of these is looked for after another."""
+
+    leaves: Name
+    patterns: Mapping[str, str]
+    after: Mapping[str, str]
 
 
 def report(table: str, found: Sequence[ColumnProfile]) -> ProfileReport:
@@ -104,21 +113,17 @@ def seen_together(
         raise ParameterError(
             "--region", "must be the two letters of a country", repr(region), nearest(region.upper(), phones.regions())
         )
-    scanned = [[column for column in columns if _has_values(column)] for _, columns in tables]
-    leaves, place = [], 1
-    for (source, _), columns in zip(tables, scanned, strict=True):
-        if columns:
+    listed, drawn = [], []
+    for number, (source, columns) in enumerate(tables):
+        scanned = [column for column in columns if _has_values(column)]
+        if scanned:
             with _read_once(warehouse, source) as staged:
-                leaves.append(_leaves(warehouse, staged, columns, place, most))
-            place += len(columns)
+                drawn.append(_drawn(warehouse, staged, scanned, len(listed) + 1, most))
+        listed += [(number, column) for column in scanned]
     found: list[dict[Column, Seen]] = [{column: Seen() for column in columns} for _, columns in tables]
-    if not leaves:
+    if not drawn:
         return found
-    together = leaves[0]
-    if len(leaves) > 1:
-        together = warehouse.run("load/leaves_together.sql", "sampled_together", view=True, leaves=leaves)
-    listed = [(number, column) for number, columns in enumerate(scanned) for column in columns]
-    samples = _samples(warehouse, together, [column for _, column in listed])
+    samples = _samples(warehouse, _sampled(warehouse, drawn), [column for _, column in listed])
     for place, (number, column) in enumerate(listed, 1):
         found[number][column] = _seen(column, samples.get(place, []), region)
     return found
@@ -143,19 +148,28 @@ def _has_values(column: Column) -> bool:
     )
 
 
-def _leaves(warehouse: Warehouse, source: Source, columns: Sequence[Column], first: int, most: int) -> Name:
-    """Stage the sample of the values, those inside of JSON each on its own; places start at `first`."""
+def _drawn(warehouse: Warehouse, source: Source, columns: Sequence[Column], first: int, most: int) -> Name:
+    """Stage a sample of the values of a table; the places of its columns start at `first`."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
     kinds: Params = {"plain": [], "floats": [], "nested": []}
     for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), first):
         kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // most)))
-    own = "" if first == 1 else f"_{first}"
-    sampled = warehouse.run(
-        "load/sampled_values.sql", f"sampled_values{own}", relation=source.relation, most=most, blanks=_BLANKS, **kinds
-    )
-    if not warehouse.reads_json:
-        return sampled
-    return warehouse.run("load/leaves.sql", f"sampled_leaves{own}", sampled=sampled, most=_MOST_LEAVES)
+    into = "sampled_values" if first == 1 else f"sampled_values_{first}"
+    return warehouse.run("load/sampled_values.sql", into, relation=source.relation, most=most, blanks=_BLANKS, **kinds)
+
+
+def _sampled(warehouse: Warehouse, drawn: Sequence[Name]) -> _Sampled:
+    """Return the values of samples, those inside of JSON each on its own, and the patterns to be looked for."""
+    sampled = drawn[0]
+    if len(drawn) > 1:
+        sampled = warehouse.run("load/samples_together.sql", "sampled_together", samples=drawn)
+        for relation in drawn:
+            warehouse.forget(relation)
+    ((json, letters),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
+    if json and warehouse.reads_json:
+        leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
+        return _Sampled(leaves, PATTERNS, AFTER)  # JSON may have any letters, written as \u00e9
+    return _Sampled(sampled, PATTERNS, AFTER) if letters else _Sampled(sampled, in_ascii(), AFTER_IN_ASCII)
 
 
 def _kind(column: Column, warehouse: Warehouse) -> str:
@@ -165,42 +179,36 @@ def _kind(column: Column, warehouse: Warehouse) -> str:
     return "nested" if nested and warehouse.reads_json else "plain"
 
 
-def _samples(warehouse: Warehouse, leaves: Name, columns: Sequence[Column]) -> dict[int, list[Sample]]:
-    """Return what was seen of each column, by its place: a sample, and one more for every key of the JSON in it."""
-    matched = _matched(warehouse, leaves)
+def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column]) -> dict[int, list[Sample]]:
+    """Return what was seen of each column, by its place: a sample, and one more for every key of the JSON in it.
+
+    The patterns that take long are only looked for where another one was found.
+    """
+    matched: dict[tuple[int, str], dict[str, int]] = {}
     listed: dict[tuple[int, str], dict[str, list[str]]] = {}
-    occurring = {pattern for counts in matched.values() for pattern in counts}
-    wanted = [(name, PATTERNS[name]) for name in LISTED if name in occurring]
-    if wanted:
-        for place, path, pattern, value in warehouse.rows(
-            "load/matching_values.sql", leaves=leaves, patterns=wanted, most=MOST_CHECKED
+    occurring = {""}
+    for later in (False, True):
+        wanted = [
+            (name, text)
+            for name, text in sampled.patterns.items()
+            if (name in sampled.after) == later and sampled.after.get(name, "") in occurring
+        ]
+        if not wanted:
+            continue
+        for place, path, pattern, count, values in warehouse.rows(
+            "load/pattern_matches.sql", leaves=sampled.leaves, patterns=wanted, listed=LISTED, most=MOST_CHECKED
         ):
-            listed.setdefault((place, path), {}).setdefault(pattern, []).append(value)
-    found: dict[int, list[Sample]] = {}
+            matched.setdefault((place, path), {})[pattern] = count
+            listed.setdefault((place, path), {})[pattern] = values or []
+            occurring.add(pattern)
+    samples: dict[int, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
         name = (path and path.strip('"$')) or column.name
         sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
-        if len(found.setdefault(place, [])) < _MOST_KEYS:
-            found[place].append(sample)
-    return found
-
-
-def _matched(warehouse: Warehouse, leaves: Name) -> dict[tuple[int, str], dict[str, int]]:
-    """Return how many values of each column match each pattern; those that take long only where another one did."""
-    found: dict[tuple[int, str], dict[str, int]] = {}
-    occurring = {""}
-    for patterns in (
-        {name: text for name, text in PATTERNS.items() if name not in AFTER},
-        {name: PATTERNS[name] for name in AFTER},
-    ):
-        wanted = [(name, text) for name, text in patterns.items() if AFTER.get(name, "") in occurring]
-        if not wanted:
-            continue
-        for place, path, pattern, count in warehouse.rows("load/value_matches.sql", leaves=leaves, patterns=wanted):
-            found.setdefault((place, path), {})[pattern] = count
-            occurring.add(pattern)
-    return found
+        if len(samples.setdefault(place, [])) < _MOST_KEYS:
+            samples[place].append(sample)
+    return samples
 
 
 def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen:

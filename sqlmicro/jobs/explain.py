@@ -226,8 +226,9 @@ def _guarantees(step: PlannedStep) -> str:
     persons = f" Every class has at least k = {step.k} persons ({_join(asked.person)})." if asked.person else ""
     if not asked.sensitive:
         return persons
-    limits = [f"{name.replace('_', ' ')} = {value:g}" for name, value in asked.limits.items()]
-    return f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class keeps {_join(limits)}."
+    return (
+        f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class has {_join(asked.meanings)}."
+    )
 
 
 def _holds(plan: Plan) -> list[str]:

@@ -139,9 +139,9 @@ def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
 
     if number:
         warehouse.add_staging()
-    for held in job.gates:
-        if held.options.population:
-            warehouse.source(held.options.population, name="population_source")
+    for population in (*(held.options.population for held in job.gates), *(step.population for step in job.steps)):
+        if population:
+            warehouse.source(population, name="population_source")
     source = warehouse.source(job.options.table, job.options)
     plan = compiled(job, source)
     return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)

@@ -59,6 +59,12 @@ class Step:
         return take(GuaranteeOptions, given, self.where) if given else NO_GUARANTEE
 
     @property
+    def population(self) -> str | None:
+        """The table of everybody that it reads, if it does."""
+        found: str | None = self.method.told("population", self.settings)
+        return found
+
+    @property
     def keeps_candidates(self) -> bool:
         """Whether the releases it could have chosen are published too."""
         return bool(self.method.told("candidates", self.settings))

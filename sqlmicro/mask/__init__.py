@@ -1,4 +1,4 @@
-"""Masking methods: one module each; importing it registers the method. May import `work` and what is below it."""
+"""Masking methods: one module each; importing it registers the method. May import `guarantees` and what is below it."""
 
 from sqlmicro.mask import coding as coding
 from sqlmicro.mask import constant as constant

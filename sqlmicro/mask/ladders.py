@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy"]
 UNITS = {"date": ("week", "month", "quarter", "year"), "timestamp": ("hour", "day", "week", "month", "quarter", "year")}
 WRITTEN = "is written COLUMN=…"
+_TOP = "*"
+_TEXTS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp"}
 _RANGES = ("width", "breaks", "quantiles")
 
 
@@ -37,6 +39,8 @@ class Ladder:
 
     column: Column
     relation: Name
+    texts: Name | None
+    """The distinct values of the column as text, where its levels are text."""
     height: int
     text: bool
     numeric: bool
@@ -89,9 +93,9 @@ def _other_argument(column: Column, kind: Kind, text: str, where: str, wrong: Pa
                 where, f"must be one of {', '.join(UNITS[family])}", f"something else for {column.name!r}"
             )
         return text
-    if family in ("date", "timestamp"):
-        raise ParameterError(where, "does not work on dates", column.name, f"Use --truncate {column.name}=month")
     if kind == "prefix":
+        if family in ("date", "timestamp"):
+            raise ParameterError(where, "does not work on dates", column.name, f"Use --truncate {column.name}=month")
         if not text.isdecimal():
             raise wrong
         return int(text)
@@ -170,7 +174,7 @@ def _from_toml(content: dict[str, Any]) -> list[list[str]]:
 
 
 def build(work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top: bool) -> Ladder:
-    """Make the ladder of a column; `top` adds a last level on which all values are one.
+    """Make the ladder of a column; with `top` its last level has one class.
 
     Raises
     ------
@@ -178,20 +182,25 @@ def build(work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top
         When a hierarchy lacks values of the column; the message has their number.
     """
     values = work.run("mask/distinct_values.sql", f"values_{column.staged}", relation=work.relation, column=column)
-    kind = chosen[0].kind if chosen else "hierarchy"
-    numeric = kind == "truncate" or (midpoint and kind in _RANGES)
+    if chosen and chosen[0].kind == "hierarchy":
+        return _of_file(work, values, chosen[0], top=top)
+    numeric = bool(chosen) and (chosen[0].kind == "truncate" or (midpoint and chosen[0].kind in _RANGES))
     levels: list[Name] = []
     for rule in chosen:
-        if rule.kind == "hierarchy":
-            levels += _mapped(work, values, rule)
-        else:
-            levels.append(_level(work, values, rule, len(levels) + 1, midpoint))
+        levels.append(_level(work, values, rule, len(levels) + 1, midpoint))
     if top:
-        label = None if numeric else "*"
+        label = None if numeric else _TOP
         levels.append(work.run("mask/one_class.sql", f"level_{column.staged}_top", values=values, label=label))
     rungs = [(f"l{i}", relation, f"level_{i}", f"code_{i}", f"share_{i}") for i, relation in enumerate(levels, 1)]
     relation = work.run("mask/ladder.sql", f"ladder_{column.staged}", values=values, rungs=rungs)
-    return Ladder(column, relation, len(levels), text=not numeric, numeric=numeric)
+    texts = None if numeric else _texts(work, column, values)
+    return Ladder(column, relation, texts, len(levels), text=not numeric, numeric=numeric)
+
+
+def _texts(work: Work, column: Column, values: Name) -> Name:
+    """Return the distinct values of a column as text: value, recoded. A view."""
+    kind = _TEXTS.get(column.family, "value")
+    return work.run(f"mask/{kind}_texts.sql", f"texts_{column.staged}", view=True, values=values)
 
 
 def _level(work: Work, values: Name, rule: Rule, number: int, midpoint: bool) -> Name:
@@ -216,28 +225,34 @@ def _level(work: Work, values: Name, rule: Rule, number: int, midpoint: bool) ->
     )
 
 
-def _mapped(work: Work, values: Name, rule: Rule) -> list[Name]:
-    """Make the levels of a hierarchy file."""
+def _of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
+    """Make the ladder of a hierarchy file; with `top` a level of one class is added, unless its last one has one."""
     import pyarrow as pa
 
-    names = ["value", *(f"level_{i}" for i in range(1, len(rule.argument[0])))]
-    table = pa.table({name: [row[i] for row in rule.argument] for i, name in enumerate(names)})
+    rows: list[list[str | None]] = [list(row) for row in rule.argument]
+    missing: list[str | None] = [None] * len(rows[0])
+    if top:
+        if len({row[-1] for row in rows}) > 1:
+            rows, missing = [[*row, _TOP] for row in rows], [*missing, _TOP]
+        missing[-1] = rows[0][-1]
+    rows.append(missing)
+    names = ["value", *(f"level_{i}" for i in range(1, len(missing)))]
+    table = pa.table({name: pa.array([row[i] for row in rows], pa.string()) for i, name in enumerate(names)})
     staged = rule.column.staged
     hierarchy = work.load(table, f"hierarchy_{staged}", f"filled with the hierarchy of {rule.column.name}")
-    made = [
-        work.run(
-            "mask/mapped_values.sql", f"level_{staged}_{i}", values=values, hierarchy=hierarchy, level=f"level_{i}"
-        )
-        for i in range(1, len(names))
-    ]
-    missing, total = work.warehouse.query(
-        "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=made[0]
+    levels = [(f"level_{i}", f"code_{i}", f"share_{i}") for i in range(1, len(names))]
+    texts = _texts(work, rule.column, values)
+    relation = work.run(
+        "mask/hierarchy_ladder.sql", f"ladder_{staged}", texts=texts, hierarchy=hierarchy, levels=levels
+    )
+    lacking, total = work.warehouse.query(
+        "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=relation
     )[0]
-    if missing:
+    if lacking:
         raise InputError(
             rule.where,
             "a hierarchy must have every value of its column",
-            f"{missing:,} of the {total:,} values of {rule.column.name!r} are not in it",
+            f"{lacking:,} of the {total:,} values of {rule.column.name!r} are not in it",
             "Add them to the file",
         )
-    return made
+    return Ladder(rule.column, relation, texts, len(levels), text=True, numeric=False)

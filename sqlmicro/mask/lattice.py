@@ -1,114 +1,244 @@
-"""The lattice of generalizations: the node that loses least among those that are k-anonymous."""
+"""The lattice of generalizations: the node that loses least among those whose classes keep what is asked of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.registry import Tick
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.mask.losses import Loss
+
 MOST_NODES = 200_000
+Node = tuple[int, ...]
+_DENSE = 4
+"""Keys of classes are counted in a table of at most this many times the combinations, else sorted."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class Combinations:
+    """The combinations of values that occur, with what is asked of every class that is made of them.
+
+    Parameters
+    ----------
+    tally : Tally
+        The records, persons and sensitive values of every combination.
+    codes : list of list of ndarray of shape (combinations,)
+        Per column and level, from the value as it is: the number of the class of every combination, from 0.
+    stratum : ndarray of shape (combinations,)
+        Combinations of different strata are never in one class.
+    """
+
+    tally: Tally
+    codes: list[list[np.ndarray]]
+    stratum: np.ndarray
+
+    @property
+    def n(self) -> np.ndarray:
+        """The records of every combination."""
+        return self.tally.sizes
+
+    @cached_property
+    def records(self) -> int:
+        """The number of all records."""
+        return int(self.n.sum())
+
+    @property
+    def heights(self) -> list[int]:
+        """The number of levels of every column."""
+        return [len(levels) for levels in self.codes]
+
+    @cached_property
+    def strata(self) -> int:
+        """The number of strata."""
+        return int(self.stratum.max(initial=0)) + 1
+
+    @cached_property
+    def spans(self) -> list[list[int]]:
+        """The number of classes of every column on every level."""
+        return [[int(codes.max(initial=0)) + 1 for codes in levels] for levels in self.codes]
+
+    def groups(self, node: Node, some: np.ndarray | None = None) -> tuple[np.ndarray, int]:
+        """Return the class of every combination, or of some of them, at a node, and the number of classes."""
+
+        key = self.stratum if some is None else self.stratum[some]
+        span = self.strata
+        for levels, spans, level in zip(self.codes, self.spans, node, strict=True):
+            if spans[level] > 1:
+                if span > (1 << 62) // spans[level]:
+                    key, span = _numbered(key, span)
+                key = key * spans[level] + (levels[level] if some is None else levels[level][some])
+                span *= spans[level]
+        return _numbered(key, span)
+
+    def labels(self, levels: np.ndarray) -> np.ndarray:
+        """Return the class of every combination where each has its own levels (combinations, columns)."""
+        import numpy as np
+
+        key, span = _numbered(self.stratum, self.strata)
+        for c, own in enumerate(self.codes):
+            coded = np.array(own)[levels[:, c], np.arange(len(levels))]
+            for part in (levels[:, c] + 1, coded):
+                width = int(part.max(initial=0)) + 1
+                key, span = _numbered(key * width + part, span * width)
+        return key
+
+    def only(self, some: np.ndarray) -> Combinations:
+        """Return some of the combinations; `some` has a truth value for each."""
+        codes = [[level[some] for level in levels] for levels in self.codes]
+        return Combinations(self.tally.only(some), codes, self.stratum[some])
+
+
+def _numbered(key: np.ndarray, span: int) -> tuple[np.ndarray, int]:
+    """Number the keys that occur from 0, in their order."""
+    import numpy as np
+
+    if span <= max(1024, _DENSE * len(key)):
+        found = np.bincount(key, minlength=span) > 0
+        number = np.cumsum(found) - 1
+        return number[key], int(number[-1]) + 1
+    values, group = np.unique(key, return_inverse=True)
+    return group, len(values)
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
-    """The best node, and how many were looked at."""
+    """The best node, what it keeps of the records, and how many nodes were looked at."""
 
-    node: tuple[int, ...]
+    node: Node
     classes: int
-    below: int
+    suppressed: int
     loss: float
+    group: np.ndarray
+    """The class of every combination."""
+    kept: np.ndarray
+    """Whether a combination is in a class that is released."""
     visited: int
     nodes: int
 
 
-Cost = tuple[int, int, float]
-"""Classes of at least k, records in smaller ones, and the sum of the shares of the others."""
-
-
-def search(
-    bounds: list[list[float]], records: int, allowed: int, evaluate: Callable[[tuple[int, ...]], Cost], tick: Tick
-) -> Found | None:
-    """Return the node of least loss with at most `allowed` records below k, or None.
+def search(combinations: Combinations, loss: Loss, allowed: int, tick: Tick) -> Found | None:
+    """Return the node of least loss that needs at most `allowed` records suppressed, or None.
 
     Parameters
     ----------
-    bounds : list of list of float
-        Per column and level the mean share over all records: what the level loses at least.
-    records, allowed : int
-        Number of records, and how many may be suppressed.
-    evaluate : callable
-        Counts one node.
+    combinations : Combinations
+        What occurs, and what is asked of the classes.
+    loss : Loss
+        What a node loses, and a bound of it from below that is known beforehand.
+    allowed : int
+        How many records may be suppressed: all of the classes that do not keep what is asked.
     tick : callable
         Told (nodes looked at, nodes).
 
     Notes
     -----
-    The loss of a node is the mean over records and columns of the share of the column that a value covers, 1 for
-    suppressed records: 1 - granularity (El Emam et al. 2009). What all records would lose without suppression is a
-    bound from below, known for every node beforehand, so nodes are taken in that order until it passes the best loss.
-    A node that is not k-anonymous rules out all below it (Samarati 2001); to find such nodes high up, the chain from
-    the present node to the top is searched by bisection (Kohlmayer et al. 2012).
+    Exact. Nodes are taken in the order of the bound until it passes the best loss. Suppression is monotone in k and in
+    the number of values: a class that has enough is in one that has enough on every higher node. So a node where too
+    many records lack that rules out all nodes below it (Samarati 2001). To find such nodes high up, the chain from the
+    present node to the top is searched by bisection (Kohlmayer et al. 2012). A share, an entropy or a distance is not
+    monotone so: a class that is too far from the table may be joined with one that was not, and take its records along.
+    Where nothing may be suppressed, all of them are monotone, since unions of classes that keep them keep them.
     """
-    import numpy as np
+    return _Search(combinations, loss, allowed, tick).run()
 
-    heights = [len(levels) for levels in bounds]
-    nodes = np.indices(heights).reshape(len(heights), -1).T
-    bound = np.mean([np.array(levels)[nodes[:, c]] for c, levels in enumerate(bounds)], axis=0)
-    failed = np.zeros(len(nodes), dtype=bool)
-    strides = np.cumprod([1, *heights[:0:-1]])[::-1]
-    best: Found | None = None
-    least = np.inf
-    seen: dict[int, bool] = {}
 
-    def passes(number: int) -> bool:
-        nonlocal best, least
-        if failed[number]:
-            return False
-        if number not in seen:
-            node = tuple(int(level) for level in nodes[number])
-            classes, below, shares = evaluate(node)
-            seen[number] = below <= allowed
-            tick(len(seen), len(nodes))
-            if below > allowed:
-                failed[(nodes <= nodes[number]).all(axis=1)] = True
-            else:
-                loss = round((shares / len(bounds) + below) / records, 12)
-                if loss < least:
-                    least, best = loss, Found(node, classes, below, loss, 0, len(nodes))
-        return seen[number]
+class _Search:
+    """The state of one search: the bounds of the nodes, those that failed, and the best so far."""
 
-    for number in np.lexsort((np.arange(len(nodes)), bound)):
-        if bound[number] >= least:
-            break
-        if failed[number] or int(number) in seen:
-            continue
-        chain = _chain(nodes[number], heights, bounds, strides)
+    def __init__(self, combinations: Combinations, loss: Loss, allowed: int, tick: Tick) -> None:
+        import numpy as np
+
+        self.combinations, self.loss, self.allowed, self.tick = combinations, loss, allowed, tick
+        heights = combinations.heights
+        self.heights = heights
+        self.nodes = np.indices(heights).reshape(len(heights), -1).T
+        self.strides = np.cumprod([1, *heights[:0:-1]])[::-1]
+        self.bound = loss.bounds(self.nodes)
+        self.raised = self.bound.copy()
+        """The bounds, and those that nodes below have shown since."""
+        self.failed = np.zeros(len(self.nodes), dtype=bool)
+        self.seen: dict[int, bool] = {}
+        self.monotone = combinations.tally.only_enough or allowed == 0
+        self.best: Found | None = None
+        self.least = np.inf
+
+    def run(self) -> Found | None:
+        import numpy as np
+
+        for number in map(int, np.lexsort((np.arange(len(self.nodes)), self.bound))):
+            if self.bound[number] >= self.least:
+                break
+            if self.failed[number] or number in self.seen or self.raised[number] >= self.least:
+                continue
+            if self.allowed < self.combinations.records:
+                self._bisect(number)
+            self._passes(number)
+        if self.best is None:
+            return None
+        return replace(self.best, visited=len(self.seen), nodes=len(self.nodes))
+
+    def _bisect(self, number: int) -> None:
+        """Look for nodes that fail as high up as possible, between this one and the top."""
+        chain = self._chain(self.nodes[number])
         low, high = 0, len(chain) - 1
         while low <= high:
             middle = (low + high) // 2
-            if passes(chain[middle]):
+            if self._passes(chain[middle]):
                 high = middle - 1
             else:
                 low = middle + 1
-        passes(int(number))
-    if best is None:
-        return None
-    return Found(best.node, best.classes, best.below, best.loss, len(seen), len(nodes))
 
+    def _passes(self, number: int) -> bool:
+        """Tell whether a node may keep what is asked as far as that is monotone; keep it if it is the best."""
+        if self.failed[number]:
+            return False
+        if number not in self.seen:
+            self.seen[number] = self._count(number)
+            self.tick(len(self.seen), len(self.nodes))
+            if not self.seen[number]:
+                self.failed[(self.nodes <= self.nodes[number]).all(axis=1)] = True
+        return self.seen[number]
 
-def _chain(node: np.ndarray, heights: list[int], bounds: list[list[float]], strides: np.ndarray) -> list[int]:
-    """Return the numbers of the nodes from `node` to the top, each step the one that loses least."""
-    levels = [int(level) for level in node]
-    chain = [int(sum(level * stride for level, stride in zip(levels, strides, strict=True)))]
-    while any(level < height - 1 for level, height in zip(levels, heights, strict=True)):
-        steps = [
-            (bounds[c][level + 1] - bounds[c][level], c) for c, level in enumerate(levels) if level < heights[c] - 1
-        ]
-        levels[min(steps)[1]] += 1
-        chain.append(int(sum(level * stride for level, stride in zip(levels, strides, strict=True))))
-    return chain
+    def _count(self, number: int) -> bool:
+        import numpy as np
+
+        node = tuple(int(level) for level in self.nodes[number])
+        group, classes = self.combinations.groups(node)
+        if self.loss.by_size:
+            whole = self.loss.of(node, group, np.bincount(group, self.combinations.n), np.ones(classes, dtype=bool))
+            above = (self.nodes >= self.nodes[number]).all(axis=1)
+            self.raised[above] = np.maximum(self.raised[above], whole)
+        sizes = np.bincount(group, self.combinations.n, minlength=classes)
+        large = sizes >= self.combinations.tally.k
+        if sizes[~large].sum() > self.allowed:
+            return False
+        # What else is asked can only add to what is suppressed, and so to the loss.
+        if self.loss.of(node, group, sizes, large) >= self.least:
+            return True
+        tally = self.combinations.tally.merged(group, classes)
+        enough = tally.enough()
+        kept = enough if tally.only_enough else enough & tally.kept()
+        suppressed = int(sizes[~kept].sum())
+        if suppressed <= self.allowed:
+            lost = self.loss.of(node, group, sizes, kept)
+            if lost < self.least:
+                self.least = lost
+                self.best = Found(node, int(kept.sum()), suppressed, lost, group, kept[group], 0, 0)
+            return True
+        return not self.monotone and int(sizes[~enough].sum()) <= self.allowed
+
+    def _chain(self, node: np.ndarray) -> list[int]:
+        """Return the numbers of the nodes from `node` to the top, each step the one whose bound is least."""
+        levels = node.copy()
+        chain = [int(levels @ self.strides)]
+        while up := [c for c, height in enumerate(self.heights) if levels[c] < height - 1]:
+            steps = [(self.bound[chain[-1] + self.strides[c]], c) for c in up]
+            levels[min(steps)[1]] += 1
+            chain.append(int(levels @ self.strides))
+        return chain

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.database.columns import Column
+from sqlmicro.guarantees import read
+from sqlmicro.guarantees.bounds import refuse_impossible
+from sqlmicro.guarantees.rules import Rules
+from sqlmicro.guarantees.state import columns_of
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 from sqlmicro.work import Claim
@@ -23,6 +28,7 @@ _SLICE = 2_000_000
     stage="mask",
     engine="sql",
     promise="record",
+    keeps_guarantees=True,
     source="LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity, ICDE",
     templates=(
         "load/features.sql",
@@ -51,7 +57,7 @@ def mondrian(
     Raises
     ------
     InputError
-        When there are fewer than k records.
+        When there are fewer than k records, or a guarantee that not even all records together keep.
 
     Notes
     -----
@@ -62,10 +68,18 @@ def mondrian(
     middle that leaves k on both sides is taken; nominal columns are cut in the order of their values, ENUMs in that of
     their type. Missing values lie behind all others. A range shows the smallest and largest value of its group.
     O(n p log n) time, O(n p) memory.
+
+    With guarantees a cut has to keep them on both sides; of the cuts along a column the one nearest to the middle that
+    does is taken, with `relaxed` as well. Up to O(n p m log n) time for m sensitive values in a group.
     """
     row_id, X = _coordinates(work)
     strata = work.stratum_numbers(len(row_id))
-    labels = work.group_strata(strata, k, "cut", lambda rows, tick: partition(X[rows], k, not relaxed, tick))
+    rules = read.rules(work, k)
+    if not rules.only_k:
+        refuse_impossible(work, rules)
+    labels = work.group_strata(
+        strata, k, "cut", lambda rows, tick: partition(X[rows], rules.of(rows), not relaxed, tick)
+    )
     table = work.load_labels(row_id, labels, "mondrian")
     work.count_groups(table)
     _replace(work, table)
@@ -74,21 +88,19 @@ def mondrian(
     return work.outcome
 
 
-def partition(X: np.ndarray, k: int, strict: bool, tick: Tick) -> np.ndarray:
-    """Return the group of every record (n,), at least k in each.
+def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick) -> np.ndarray:
+    """Return the group of every record (n,), at least k in each; all keep the rules, if all records together do.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [1.0], [1.0], [9.0], [9.0]])
-    >>> partition(X, 2, True, lambda done, total: None).tolist()
+    >>> partition(X, Rules(2), True, lambda done, total: None).tolist()
     [0, 0, 0, 0, 1, 1]
-    >>> partition(X, 2, False, lambda done, total: None).tolist()
+    >>> partition(X, Rules(2), False, lambda done, total: None).tolist()
     [0, 0, 0, 1, 1, 1]
     """
     import numpy as np
-
-    kernels = late("sqlmicro.mask._mondrian_kernels")
 
     n = len(X)
     order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)
@@ -96,8 +108,12 @@ def partition(X: np.ndarray, k: int, strict: bool, tick: Tick) -> np.ndarray:
     starts, ends = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
     ends[0] = n
     state = np.array([1, 0], dtype=np.int64)
+    if rules.only_k:
+        kernel = late("sqlmicro.mask._mondrian_kernels", "partition")
+    else:
+        kernel = partial(late("sqlmicro.mask._guaranteed_cut_kernels", "partition"), columns_of(rules, n))
     while state[0]:
-        kernels.partition(X, order, starts, ends, labels, state, k, strict, _SLICE)
+        kernel(X, order, starts, ends, labels, state, rules.k, strict, _SLICE)
         tick(int(np.count_nonzero(labels >= 0)), n)
     return labels
 

@@ -5,8 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from sqlmicro.audits.audited import ARITHMETIC
 from sqlmicro.database.columns import Column, numbers_by_column
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.guarantees import read
+from sqlmicro.mask.demand import Demand, refuse_impossible
+from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.suppression import Entries, class_sizes, keys, matches, own_value, wildcard
+from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
 from sqlmicro.registry import Tick, method
 from sqlmicro.work import Claim
@@ -31,7 +37,10 @@ if TYPE_CHECKING:
         "safe/assigned.sql",
         "mask/suppressed_cells.sql",
         "replace/by_label.sql",
+        "mask/record_codes.sql",
+        "mask/suppressed_records.sql",
     ),
+    keeps_guarantees=True,
 )
 def suppress(
     work: Work,
@@ -48,6 +57,13 @@ def suppress(
         Literal["own-value", "wildcard"],
         Param("A missing value is a value of its own (safe), or may be any value (fewer suppressions)."),
     ] = "own-value",
+    max_risk: Annotated[
+        float | None, Param("The individual risk of every record is at most this, by its weights.", min=0, max=1)
+    ] = None,
+    weight: Annotated[
+        str | None,
+        Param("With --max-risk: column of sampling weights, released as it is.", metavar="COLUMN", part="weights"),
+    ] = None,
 ) -> Outcome:
     """Set as few values as possible to NULL until every combination of the columns occurs k times.
 
@@ -60,10 +76,16 @@ def suppress(
     Raises
     ------
     InputError
-        When there are fewer than k records.
+        When there are fewer than k records, or not even all of them in one class keep what is asked.
 
     Notes
     -----
+    With guarantees besides k, or `max_risk`, a missing value is a value of its own, and every class keeps them. Classes
+    that miss something join each other, or a class that lacks these values already, or borrow records with other
+    sensitive values, larger weights, or of other persons, from classes that can do without them; else they join a whole
+    class. In the end records go where they lose less, as long as all is kept. `max_risk` is that of the audit of
+    individual risk: the risk of a class falls with its records and with the sum of their weights.
+
     With nulls_match `wildcard` a record counts the records that may be the same, as the R package sdcMicro does. An
     attacker who knows that a value was rare may still tell records apart, so that such a release is not called
     k-anonymous.
@@ -78,10 +100,49 @@ def suppress(
     which stay as they are: k - 1 records without any value would do for a whole table. Values are given back in the
     end where every record keeps its k.
     """
+    population = _in_population(work, max_risk, weight, subsets, nulls_match)
+    cost = _weights(work, importance)
+    if population.limits or work.guarantees.asked:
+        _keep(work, k, cost, population)
+    else:
+        _only_k(work, k, cost, subsets, nulls_match)
+    columns, strata = tuple(work.columns), _strata(work)
+    if nulls_match == "own-value":
+        work.outcome.promise = "record" if subsets is None else "block"
+        blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
+        work.outcome.claims = [Claim((*block, *strata), "record", k, in_population=population) for block in blocks]
+    return work.outcome
+
+
+def _in_population(
+    work: Work, max_risk: float | None, weight: str | None, subsets: int | None, nulls_match: str
+) -> InPopulation:
+    """Return what is asked of the population; refuse options that do not go together."""
+    asked = work.guarantees
+    if (max_risk is None) != (weight is None):
+        given, other = ("max_risk", "weight") if weight is None else ("weight", "max_risk")
+        shown = "--" + other.replace("_", "-")
+        raise ParameterError(f"{work.where}, {given}", f"goes with {shown}", "none", f"Give {shown}")
+    if max_risk is not None and asked.person:
+        raise ParameterError(f"{work.where}, max_risk", "is the risk of a record, not of a person", "--person")
+    if max_risk is not None or asked.asked:
+        must = "does not go with guarantees, which hold of classes over all columns, NULL being a value"
+        if subsets is not None:
+            raise ParameterError(f"{work.where}, subsets", must, str(subsets))
+        if nulls_match != "own-value":
+            raise ParameterError(f"{work.where}, nulls_match", must, nulls_match)
+    return InPopulation(weight=weight, max_risk=max_risk)
+
+
+def _strata(work: Work) -> list[Column]:
+    return [column for column in work.by if isinstance(column, Column)]
+
+
+def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_match: str) -> None:
+    """Suppress values until every combination occurs k times."""
     import numpy as np
 
-    strata = [column for column in work.by if isinstance(column, Column)]
-    key = [*work.columns, *strata]
+    key = [*work.columns, *_strata(work)]
     cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
     read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
     codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
@@ -89,20 +150,53 @@ def suppress(
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
     entries = Entries(np.arange(len(n)), codes.copy(), n.copy())
     with work.warehouse.progress.kernel("suppress", int(n.sum())) as progress:
-        _search(entries, len(work.columns), k, _weights(work, importance), subsets, nulls_match, progress.tick)
+        _search(entries, len(work.columns), k, cost, subsets, nulls_match, progress.tick)
+    _note_rarest(work, entries, f", over all {len(key)} columns" if subsets else "")
+    _take(work, cells, key, codes, entries)
+
+
+def _keep(work: Work, k: int, cost: np.ndarray, population: InPopulation) -> None:
+    """Suppress values until every class keeps what is asked."""
+    import numpy as np
+
+    key, p = [*work.columns, *_strata(work)], len(work.columns)
+    weights = [_numbers(work, population.weight)] if population.weight else []
+    found = work.warehouse.arrays("mask/record_codes.sql", relation=work.relation, columns=key, weights=weights)
+    codes = np.array([found[column.staged] for column in key], dtype=np.int64).T
+    n = len(codes)
+    _refuse_few(work, codes[:, p:], np.ones(n, dtype=np.int64), k)
+    heavy = found["weight"].astype(float) if weights else np.zeros(n)
+    if (heavy < 0).any():
+        got = f"{int((heavy < 0).sum()):,} below 0"
+        raise InputError(f"{work.where}, weight", "says for how many members of the population a record stands", got)
+    demand = Demand(read.rules(work, k), heavy, np.inf if population.max_risk is None else population.max_risk)
+    refuse_impossible(work, demand, keys(codes[:, p:]))
+    with work.warehouse.progress.kernel("suppress", n) as progress:
+        search = KeptSuppression(codes, demand, cost, progress.tick)
+        search.run()
+    left, count = np.unique(search.released, axis=0, return_counts=True)
+    _note_rarest(work, Entries(np.arange(len(left)), left, count))
+    hidden = (search.released != codes)[:, :p]
+    _take_records(work, found["row_id"], hidden)
+    _note_lost(work, hidden.sum(axis=0))
+
+
+def _numbers(work: Work, weight: str) -> Column:
+    column = work.kept(weight, "weight")
+    if column.family not in ARITHMETIC:
+        raise ParameterError(f"{work.where}, weight", "must be a column of numbers", f"{column.name} ({column.type})")
+    return column
+
+
+def _note_rarest(work: Work, entries: Entries, over: str = "") -> None:
+    import numpy as np
+
     everything = np.arange(len(entries.count))
     both = int(class_sizes(entries).min()), int(matches(entries, everything).min())
     work.note(
         f"the rarest record occurs {both[0]} times with a missing value as a value of its own, {both[1]} times where "
-        "it may be any value" + (f", over all {len(key)} columns" if subsets else "")
+        f"it may be any value{over}"
     )
-    _take(work, cells, key, codes, entries)
-    columns = tuple(work.columns)
-    if nulls_match == "own-value":
-        work.outcome.promise = "record" if subsets is None else "block"
-        blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
-        work.outcome.claims = [Claim((*block, *strata), "record", k) for block in blocks]
-    return work.outcome
 
 
 def _weights(work: Work, importance: tuple[str, ...]) -> np.ndarray:
@@ -165,6 +259,26 @@ def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
     work.replace_all(work.columns, values)
     work.outcome.nominal = list(work.columns)
-    lost = (hidden * entries.count[:, None]).sum(axis=0)
+    _note_lost(work, (hidden * entries.count[:, None]).sum(axis=0))
+
+
+def _take_records(work: Work, row_id: np.ndarray, hidden: np.ndarray) -> None:
+    """Take the values of every record that are left."""
+    import pyarrow as pa
+
+    flags = {f"hidden_{i}": hidden[:, i] for i in range(len(work.columns))}
+    chosen = work.load(pa.table({"row_id": row_id, **flags}), "chosen", "filled by suppress")
+    values = work.run(
+        "mask/suppressed_records.sql",
+        "values",
+        relation=work.relation,
+        chosen=chosen,
+        columns=[(column, f"hidden_{i}") for i, column in enumerate(work.columns)],
+    )
+    work.replace_all(work.columns, values)
+    work.outcome.nominal = list(work.columns)
+
+
+def _note_lost(work: Work, lost: np.ndarray) -> None:
     by_column = ", ".join(f"{column.name} {count:,}" for column, count in zip(work.columns, lost, strict=True) if count)
     work.note(f"{int(lost.sum()):,} values suppressed" + (f": {by_column}" if by_column else ""))

@@ -11,8 +11,8 @@ from sqlmicro.registry import Tick, late
 if TYPE_CHECKING:
     import numpy as np
 
-    Columns = tuple[int, ...]
-    Plan = tuple[Columns, np.ndarray]
+    Chosen = tuple[int, ...]
+    Plan = tuple[Chosen, np.ndarray]
     """Columns to suppress, and the entries that would lose them."""
 
 MISSING = -1
@@ -102,11 +102,11 @@ def matches(entries: Entries, of: np.ndarray) -> np.ndarray:
     return found
 
 
-def _search_columns(
+def search_columns(
     columns: int,
     weights: np.ndarray,
     rare: np.ndarray,
-    costs: Callable[[Columns], tuple[np.ndarray, int]],
+    costs: Callable[[Chosen], tuple[np.ndarray, int]],
     act: Callable[[list[Plan], float], bool],
 ) -> bool:
     """Offer the rare entries to suppress one column, two, and so on, until some cost less than larger sets could.
@@ -119,8 +119,8 @@ def _search_columns(
     import numpy as np
 
     best, taken = np.full(len(rare), np.inf), np.full(len(rare), -1)
-    tried: list[Columns] = []
-    widest: list[Columns] = [()]
+    tried: list[Chosen] = []
+    widest: list[Chosen] = [()]
     for level in range(1, columns + 1):
         ranked = []
         for chosen in sorted({tuple(sorted({*one, c})) for one in widest for c in range(columns) if c not in one}):
@@ -140,7 +140,7 @@ def _search_columns(
     return False
 
 
-def _shown(entries: Entries, chosen: Columns) -> np.ndarray:
+def _shown(entries: Entries, chosen: Chosen) -> np.ndarray:
     """Return the columns that are not among the chosen."""
     import numpy as np
 
@@ -175,7 +175,7 @@ def _own_value_round(entries: Entries, columns: int, k: int, weights: np.ndarray
     rare, frequent = np.flatnonzero(size < k), np.flatnonzero(size >= k)
     surplus = _surplus(entries, frequent, size, k)
 
-    def costs(chosen: Columns) -> tuple[np.ndarray, int]:
+    def costs(chosen: Chosen) -> tuple[np.ndarray, int]:
         shown = _shown(entries, chosen)
         label, _, sums = kernels.tally(entries.codes, entries.count, surplus, shown, np.array(chosen), rare, frequent)
         cost = _own_value_costs(sums, float(weights[list(chosen)].sum()), k)
@@ -184,7 +184,7 @@ def _own_value_round(entries: Entries, columns: int, k: int, weights: np.ndarray
     def act(plans: list[Plan], limit: float) -> bool:
         return _join_groups(entries, k, weights, surplus, plans, limit)
 
-    return _search_columns(columns, weights, rare, costs, act)
+    return search_columns(columns, weights, rare, costs, act)
 
 
 def _own_value_costs(sums: np.ndarray, weight: float, k: int) -> np.ndarray:
@@ -255,7 +255,7 @@ def _join_classes(entries: Entries, columns: int, k: int, weights: np.ndarray, s
     rare, frequent = np.flatnonzero(size < k), np.flatnonzero(size >= k)
     classes = keys(entries.codes)
 
-    def offer(chosen: Columns, mine: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def offer(chosen: Chosen, mine: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the group of each entry, what a rescued record of the group costs, and the class it joins."""
         label, lender, sums = kernels.tally(
             entries.codes, entries.count, size, _shown(entries, chosen), np.array(chosen), mine, frequent
@@ -268,7 +268,7 @@ def _join_classes(entries: Entries, columns: int, k: int, weights: np.ndarray, s
         cost = weights[list(chosen)].sum() * (1 + size[smallest] / np.maximum(sums[:, 0], 1))
         return label, np.where(smallest < 0, np.inf, cost), smallest
 
-    def costs(chosen: Columns) -> tuple[np.ndarray, int]:
+    def costs(chosen: Chosen) -> tuple[np.ndarray, int]:
         label, cost, _ = offer(chosen, rare)
         return np.append(cost, np.inf)[label], len(cost)
 
@@ -282,7 +282,7 @@ def _join_classes(entries: Entries, columns: int, k: int, weights: np.ndarray, s
         entries.suppress(together, chosen, entries.count[together])
         return True
 
-    return _search_columns(columns, weights, rare, costs, act)
+    return search_columns(columns, weights, rare, costs, act)
 
 
 def _suppress_classes(entries: Entries, columns: int, size: np.ndarray, k: int) -> None:
@@ -338,7 +338,7 @@ def _wildcard_round(
     lacks = np.zeros(len(entries.count), dtype=np.int64)
     lacks[rare] = need
 
-    def costs(chosen: Columns) -> tuple[np.ndarray, int]:
+    def costs(chosen: Chosen) -> tuple[np.ndarray, int]:
         label, _, sums = kernels.relieve(
             entries.codes, entries.count, need, _shown(entries, chosen), np.array(chosen), rare, others
         )
@@ -354,7 +354,7 @@ def _wildcard_round(
             entries.suppress(mine[taken > 0], chosen, taken[taken > 0])
         return True
 
-    _search_columns(columns, weights, rare, costs, act)
+    search_columns(columns, weights, rare, costs, act)
 
 
 def _prune(entries: Entries, original: np.ndarray, k: int, tick: Tick) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask.population_swap import keep_k_map
+from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
-from sqlmicro.work import Stream
+from sqlmicro.work import Claim, Stream
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
         "mask/scattered.sql",
         "mask/rank_swapped.sql",
         "mask/swapped.sql",
+        "replace/released.sql",
+        "mask/population_codes.sql",
+        "mask/record_codes.sql",
+        "mask/exchanged.sql",
     ),
     draws=True,
 )
@@ -38,6 +44,18 @@ def swap(
     ] = "rank",
     percent: Annotated[float | None, Param("With rank: greatest distance of ranks, in percent of the records.")] = None,
     rate: Annotated[float | None, Param("With data: share of the records that take part.")] = None,
+    min_k_map: Annotated[
+        int | None,
+        Param("Then exchange single values until this many of the population have every combination.", min=1),
+    ] = None,
+    population: Annotated[
+        str | None,
+        Param(
+            "With --min-k-map: table, view or file of everybody, coded as the columns are.",
+            metavar="TABLE",
+            part="population",
+        ),
+    ] = None,
 ) -> Outcome:
     """Swap values between records: of near rank, or of records that agree in the columns of --by.
 
@@ -51,7 +69,8 @@ def swap(
     ParameterError
         For an option that is missing, out of bounds, or belongs to the other kind.
     InputError
-        For columns without an order, or when `percent` is less than one rank everywhere.
+        For columns without an order, or when `percent` is less than one rank everywhere; when no exchange of values
+        makes every combination occur in the population as often as `min_k_map` says.
 
     Notes
     -----
@@ -67,6 +86,11 @@ def swap(
     data: records that agree in all --by columns pass the columns on to each other, together. The joint distribution of
     the columns with those of --by is kept exactly, that with all others is not.
 
+    With `min_k_map` single values of records that agree in all --by columns change places afterwards, whatever the kind
+    and the distance, until every combination of the columns and of --by occurs so often in the population. All margins
+    stay. A record takes the nearest such combination that it can get. As few values as possible: half as many exchanges
+    as records without such a combination are the least, and how many there were is said. Columns are numbers or text.
+
     What repeats: under one secret seed the same value of the same person takes part again, at the same place of the
     random order, so that releasing each night does not show who takes part; other settings and columns share nothing.
     When a record comes or goes, its neighbours in that order have another value: who knows that just this record went
@@ -75,23 +99,35 @@ def swap(
     NULL stays where it is. O(n log n), two sorts.
     """
     _settle(work, kind, percent, rate)
+    if (min_k_map is None) != (population is None):
+        given, other = ("min_k_map", "--population") if population is None else ("population", "--min-k-map")
+        raise ParameterError(f"{work.where}, {given}", f"goes with {other}", "none", f"Give {other}")
     if kind == "data":
         assert rate is not None
-        values = work.run(
-            "mask/swapped.sql",
-            "values",
-            drawn=work.drawn(Stream(tuple(work.columns))),
-            by=work.by,
-            columns=work.columns,
-            share=round(rate * 2**60),
-        )
-        work.replace_all(work.columns, values)
-        work.outcome.nominal = [column for column in work.columns if not column.numeric]
-        return work.outcome
-    assert percent is not None
-    for column in work.columns:
-        _rank_swap(work, column, percent)
+        _data_swap(work, rate)
+    else:
+        assert percent is not None
+        for column in work.columns:
+            _rank_swap(work, column, percent)
+    if min_k_map is not None and population is not None:
+        keep_k_map(work, min_k_map, population)
+        columns = (*work.columns, *(column for column in work.by if not isinstance(column, str)))
+        asked = InPopulation(population=population, min_k_map=min_k_map)
+        work.outcome.claims = [Claim(columns, "masked", 0, in_population=asked)]
     return work.outcome
+
+
+def _data_swap(work: Work, rate: float) -> None:
+    values = work.run(
+        "mask/swapped.sql",
+        "values",
+        drawn=work.drawn(Stream(tuple(work.columns))),
+        by=work.by,
+        columns=work.columns,
+        share=round(rate * 2**60),
+    )
+    work.replace_all(work.columns, values)
+    work.outcome.nominal = [column for column in work.columns if not column.numeric]
 
 
 def _rank_swap(work: Work, column: Column, percent: float) -> None:

@@ -8,7 +8,25 @@ from typing import Annotated
 from sqlmicro.errors import ParameterError
 from sqlmicro.options.params import Param
 
-_LIMITS = ("min_l", "min_entropy_l", "min_recursive_l", "max_t", "max_alpha", "max_beta")
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit of what a class may tell: its option, which is a gate too, the audit of that gate, and what it means."""
+
+    option: str
+    audit: str
+    meaning: str
+
+
+LIMITS = (
+    Limit("min_l", "l-diversity", "at least {:g} different values"),
+    Limit("min_entropy_l", "entropy-l-diversity", "an entropy like that of at least {:.3g} equally frequent values"),
+    Limit("min_recursive_l", "recursive-l-diversity", "recursive (c, {:g})-diversity"),
+    Limit("max_t", "t-closeness", "shares at most {:.3g} from those of the whole table"),
+    Limit("max_alpha", "alpha-k-anonymity", "no value with more than {:.3g} of a class"),
+    Limit("max_beta", "beta-likeness", "no value more frequent than in the whole table by more than {:.3g} times"),
+)
+"""What may be asked for of sensitive columns; `min_l` of an option is the gate of its audit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +60,16 @@ class GuaranteeOptions:
     @property
     def limits(self) -> dict[str, float]:
         """What is demanded of every sensitive column, by the names of the gates."""
-        return {name: value for name in _LIMITS if (value := getattr(self, name)) is not None}
+        return {one.option: value for one in LIMITS if (value := getattr(self, one.option)) is not None}
+
+    @property
+    def meanings(self) -> list[str]:
+        """What that means, each as part of a sentence.
+
+        >>> GuaranteeOptions(sensitive=("diagnosis",), min_l=3, max_t=0.2).meanings
+        ['at least 3 different values', 'shares at most 0.2 from those of the whole table']
+        """
+        return [one.meaning.format(self.limits[one.option]) for one in LIMITS if one.option in self.limits]
 
     @property
     def asked(self) -> bool:
@@ -65,7 +92,7 @@ class GuaranteeOptions:
         ParameterError
             Then nothing would be guaranteed, or nobody would know of what.
         """
-        shown = ", ".join("--" + name.replace("_", "-") for name in _LIMITS)
+        shown = ", ".join("--" + one.option.replace("_", "-") for one in LIMITS)
         if self.sensitive and not self.limits:
             raise ParameterError(
                 f"{where}, sensitive", "a limit says what no class may tell of these columns", "none", f"Give {shown}"
@@ -77,3 +104,23 @@ class GuaranteeOptions:
 
 NO_GUARANTEE = GuaranteeOptions()
 """Nothing is demanded besides k."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InPopulation:
+    """What must hold of every class in the population it is taken from, by its weights or a table of everybody."""
+
+    weight: str | None = None
+    max_risk: float | None = None
+    population: str | None = None
+    min_k_map: int | None = None
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """What is demanded, by the names of the gates."""
+        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map}
+        return {name: limit for name, limit in found.items() if limit is not None}
+
+
+NO_POPULATION = InPopulation()
+"""Nothing is demanded of it."""

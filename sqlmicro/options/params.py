@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
-Part = Literal["k", "weights", "candidates", "key", "effort", "certified"]
+Part = Literal["k", "weights", "candidates", "key", "effort", "certified", "population"]
 """The smallest group, in any parameter called k; the column of weights; whether candidates are published; the file
-with the key of pseudonyms; how long to search; whether the loss is proven."""
+with the key of pseudonyms; how long to search; whether the loss is proven; a table of everybody."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Param:
     """What a parameter means: its help text, its bounds, and how the command line shows it.
 
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
-    not quoted in messages. `part` is what a setting is to the program, whatever its method calls it.
+    not quoted in messages. A `share` may be a percentage on the command line. `part` is what a
+    setting is to the program, whatever its method calls it.
     """
 
     help: str
@@ -46,6 +47,7 @@ class Param:
     cli_only: bool = False
     whole: bool = False
     private: bool = False
+    share: bool = False
     part: Part | None = None
 
 

@@ -34,13 +34,17 @@ def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[Audit
 
 
 def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
-    """Audit what the classes of a staging relation keep besides k, as a step claims of its columns."""
-    asked, quasi = claim.kept, names_of(claim.columns)
+    """Audit what the classes of a staging relation keep besides k, as a step claims of its columns, or of each."""
+    if claim.promise == "column" and len(claim.columns) > 1:
+        alone = (replace(claim, columns=(column,)) for column in claim.columns)
+        return [row for one in alone for row in kept(run, relation, one)]
+    asked, quasi, limits = claim.kept, names_of(claim.columns), claim.limits
     options = AuditStep(
-        quasi=quasi, sensitive=asked.sensitive, gates={**asked.limits}, settings={"c": asked.c},
-        measure=tuple(audit.name for audit in audits().values() if audit.gate in asked.limits),
+        quasi=quasi, sensitive=asked.sensitive, gates={**limits}, settings={"c": asked.c},
+        weight=claim.in_population.weight, population=claim.in_population.population,
+        measure=tuple(audit.name for audit in audits().values() if audit.gate in limits),
     )  # fmt: skip
-    rows = measured(run, relation, options, _WHERE) if asked.limits else []
+    rows = measured(run, relation, options, _WHERE) if limits else []
     if asked.person:
         options = AuditStep(quasi=quasi, measure=("k-anonymity",), gates={"min_k": claim.k})
         persons = run.warehouse.run("publish/with_persons.sql", f"{relation.table}_of_persons", view=True,
@@ -78,6 +82,7 @@ def measured(run: Run, relation: Name, options: AuditStep, where: str, *, person
         original=Source(run.original, "the original", (*theirs, *number), is_table=False),
         match=number,
         population=population,
+        names={column.name: name for name, column in own.items()},
         nulls=options.nulls,
         numeric=tuple(own[name].name for name in {*chosen.numeric, *still_numeric} if name in own),
         nominal=tuple(own[name].name for name in chosen.nominal),

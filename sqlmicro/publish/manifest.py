@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -46,7 +47,13 @@ def before(run: Run) -> Hashes:
 
 def versions() -> dict[str, str]:
     """Return the versions of what made a release."""
-    return {**{name: version(name) for name in ("sqlmicro", "duckdb", "numpy")}, "python": platform.python_version()}
+    return {**{name: _version(name) for name in ("sqlmicro", "duckdb", "numpy")}, "python": platform.python_version()}
+
+
+@cache
+def _version(package: str) -> str:
+    """Return the version of a package, which is read from a file."""
+    return version(package)
 
 
 def after(
@@ -56,7 +63,8 @@ def after(
     if hashes is None:
         return None
     with run.timed("hash"):
-        content = content_of(run.warehouse, relation, [(column.name, column.type) for column in columns])
+        described = [(column.name, column.type) for column in columns]
+        content = content_of(run.warehouse, relation, described, described)
         found = replace(hashes, output_hash=sha256(content).hexdigest())
         if path is not None and path.is_file():
             with path.open("rb") as file:

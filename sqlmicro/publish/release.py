@@ -131,7 +131,7 @@ def _gated(run: Run, staged: Name) -> tuple[AuditRow, ...]:
     What the classes of a step must keep besides k is measured of every output. They stage relations, which cannot be
     done in the transaction that publishes.
     """
-    kept = [row for claim in run.claims if claim.kept.asked for row in gates.kept(run, staged, claim)]
+    kept = [row for claim in run.claims if claim.asked for row in gates.kept(run, staged, claim)]
     if staged == run.current:
         return (*(row for gate in run.gates for row in gate.rows), *kept)
     held = (row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))

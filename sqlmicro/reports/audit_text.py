@@ -5,8 +5,10 @@ from __future__ import annotations
 from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.row import AuditReport, AuditRow
 from sqlmicro.audits.suda import Suda
-from sqlmicro.reports.text import figure, histogram, line, some, table
+from sqlmicro.reports.disclosure import class_steps
+from sqlmicro.reports.text import figure, line, some, table, width
 
+_BAR = "#"
 NULLS = {
     "own_value": "a value of its own",
     "wildcard": "matches every value",
@@ -75,3 +77,31 @@ def _suda(found: Suda) -> str:
 
 def _classes(number: int) -> str:
     return f"{number:,} class{'' if number == 1 else 'es'}"
+
+
+def histogram(sizes: dict[int, int], k: int | None, unit: str = "records") -> str:
+    """Return the class sizes as bars of characters: how many records, or entities, are in classes of each size.
+
+    >>> print(histogram({1: 2, 5: 3}, 3))
+    class size  classes  records
+    1                 2        2  ####  below k
+    5                 3       15  ##############################
+    """
+    steps = [
+        (step.label, step.classes, step.records, k is not None and step.first < k) for step in class_steps(sizes, k)
+    ]
+    if not steps:
+        return f"no {unit}"
+    most = max(records for _, _, records, _ in steps)
+    room = max(10, min(30, width() - 44))
+    lines = (
+        [f"{'class size':<15}{'classes':>10}{unit:>12}"]
+        if max(len(s[0]) for s in steps) > 10
+        else [f"class size  classes  {unit:>7}"]
+    )
+    wide = len(lines[0]) > 30
+    for name, classes, records, below in steps:
+        bar = _BAR * max(1, round(room * records / most)) + ("  below k" if below else "")
+        lead = f"{name:<15}{classes:>10,}{records:>12,}" if wide else f"{name:<10}{classes:>9,}{records:>9,}"
+        lines.append(f"{lead}  {bar}")
+    return "\n".join(lines)

@@ -14,8 +14,13 @@ def schema(report: SchemaReport) -> str:
     return json.dumps(report.schema, indent=2, ensure_ascii=False)
 
 
-def draft(report: Draft | Policy) -> str:
+def draft(report: Draft) -> str:
     """Return the job file."""
+    return report.toml.rstrip("\n")
+
+
+def policy(report: Policy) -> str:
+    """Return the job file of a warehouse."""
     return report.toml.rstrip("\n")
 
 

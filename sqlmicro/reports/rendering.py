@@ -5,57 +5,50 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlmicro.attacks.report import AttackReport
-from sqlmicro.audits.row import AuditReport
-from sqlmicro.erasure.purge import PurgeReport
-from sqlmicro.erasure.residue import ResidueReport
-from sqlmicro.identifiers.scan import ProfileReport
-from sqlmicro.publish.report import Preview, ReleaseReport
-from sqlmicro.reports import (
-    attack_text,
-    audit_text,
-    compare_text,
-    erasure_text,
-    jobs_text,
-    preview_text,
-    release_text,
-    report_text,
-    results,
-    safe_text,
-    text,
-)
-from sqlmicro.reports.compared import CompareReport
-from sqlmicro.reports.facts import Facts
-from sqlmicro.reports.planned import PlannedRelease, planned
-from sqlmicro.safe_method.compare import Compared
+from sqlmicro.registry import late
 from sqlmicro.system.reporting import harmless
 
-RENDER: dict[type, Callable[[Any], str]] = {
-    results.RegisterReport: text.registered, ProfileReport: text.profile, AuditReport: audit_text.audit,
-    results.Methods: text.methods, results.MethodReport: text.method, Compared: safe_text.safe_distance,
-    results.MacrosReport: text.macros, PurgeReport: erasure_text.purged, ResidueReport: erasure_text.residue,
-    AttackReport: attack_text.attack, Facts: report_text.report, results.Draft: jobs_text.draft,
-    results.Policy: jobs_text.draft, PlannedRelease: planned,
-    results.Explanation: jobs_text.explanation, results.SchemaReport: jobs_text.schema,
-    CompareReport: compare_text.compare, results.Compiled: text.warmed_up, ReleaseReport: release_text.release,
-    Preview: preview_text.preview,
-}  # fmt: skip
+Write = Callable[[Any], str]
+RENDER: dict[str, Callable[[], Write]] = {
+    "RegisterReport": lambda: late("sqlmicro.reports.text", "registered"),
+    "ProfileReport": lambda: late("sqlmicro.reports.text", "profile"),
+    "AuditReport": lambda: late("sqlmicro.reports.audit_text", "audit"),
+    "Methods": lambda: late("sqlmicro.reports.text", "methods"),
+    "MethodReport": lambda: late("sqlmicro.reports.text", "method"),
+    "Compared": lambda: late("sqlmicro.reports.safe_text", "safe_distance"),
+    "MacrosReport": lambda: late("sqlmicro.reports.text", "macros"),
+    "PurgeReport": lambda: late("sqlmicro.reports.erasure_text", "purged"),
+    "ResidueReport": lambda: late("sqlmicro.reports.erasure_text", "residue"),
+    "AttackReport": lambda: late("sqlmicro.reports.attack_text", "attack"),
+    "Facts": lambda: late("sqlmicro.reports.report_text", "report"),
+    "Draft": lambda: late("sqlmicro.reports.jobs_text", "draft"),
+    "Policy": lambda: late("sqlmicro.reports.jobs_text", "policy"),
+    "PlannedRelease": lambda: late("sqlmicro.reports.planned", "planned"),
+    "Explanation": lambda: late("sqlmicro.reports.jobs_text", "explanation"),
+    "SchemaReport": lambda: late("sqlmicro.reports.jobs_text", "schema"),
+    "DraftedHierarchy": lambda: late("sqlmicro.reports.text", "drafted_hierarchy"),
+    "CompareReport": lambda: late("sqlmicro.reports.compare_text", "compare"),
+    "Compiled": lambda: late("sqlmicro.reports.text", "warmed_up"),
+    "ReleaseReport": lambda: late("sqlmicro.reports.release_text", "release"),
+    "Preview": lambda: late("sqlmicro.reports.preview_text", "preview"),
+}
+"""By the name of the class of a report, what loads what writes it: no report needs the others."""
 
 
 def rendered(report: object) -> str:
     """Return a report as text; that of a job file has a part for every step that is a command of its own."""
-    return "\n\n".join(RENDER[type(part)](harmless(part)) for part in _parts(report))
+    return "\n\n".join(RENDER[type(part).__name__]()(harmless(part)) for part in _parts(report))
 
 
-def _parts(report: object) -> list[object]:
-    match report:
-        case results.ReleasingJob():
+def _parts(report: Any) -> list[object]:
+    match type(report).__name__:
+        case "ReleasingJob":
             return [*(step.report for step in report.before), *_parts(report.release)]
-        case results.ReleasingJobs():
+        case "ReleasingJobs":
             released = [part for release in report.tables for part in _parts(release)]
             return [*(step.report for step in report.before), *released]
-        case results.LookingJob():
+        case "LookingJob":
             return [step.report for step in report.results]
-        case ReleaseReport():
+        case "ReleaseReport":
             return [report, *([report.preview] if report.preview else [])]
     return [report]

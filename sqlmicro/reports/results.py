@@ -1,4 +1,4 @@
-"""What the smaller verbs return: tables registered, methods listed, macros, drafts, jobs."""
+"""What the smaller verbs return: tables registered, methods listed, macros, drafts."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlmicro.audits.row import AuditReport
-from sqlmicro.identifiers.scan import ProfileReport
-from sqlmicro.publish.report import ReleaseReport
-from sqlmicro.system.reporting import INLINE, OMITTED, WHOLE
+from sqlmicro.system.reporting import INLINE, WHOLE
 
 
 @dataclass(frozen=True)
@@ -117,6 +114,20 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class DraftedHierarchy:
+    """The hierarchy file that was drafted, and how many values and records of the column are not in it."""
+
+    table: str
+    column: str
+    kind: str
+    file: str
+    values: int
+    levels: int
+    values_left_out: int
+    records_left_out: int
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What a job file will do."""
 
@@ -131,74 +142,3 @@ class SchemaReport:
     """A JSON Schema."""
 
     schema: Mapping[str, Any] = field(metadata={**INLINE, **WHOLE})
-
-
-@dataclass(frozen=True)
-class StepDone:
-    """A step of a job file that is a command of its own."""
-
-    do: str
-    report: RegisterReport | ProfileReport | AuditReport = field(metadata=INLINE)
-
-
-@dataclass(frozen=True)
-class ReleasingJob:
-    """A job file that releases one table: the report of the release, and what was done before."""
-
-    release: ReleaseReport = field(metadata=INLINE)
-    before: list[StepDone]
-
-    @property
-    def passed(self) -> bool | None:
-        """Whether the promise was kept; None where no k was promised."""
-        return self.release.passed
-
-    @property
-    def warned(self) -> str | None:
-        """What nobody should overlook."""
-        return self.release.warned
-
-    @property
-    def left_unpurged(self) -> bool:
-        """Whether a purge failed."""
-        return self.release.left_unpurged
-
-    @property
-    def sql(self) -> str | None:
-        """Every statement that was run."""
-        return self.release.sql
-
-
-@dataclass(frozen=True)
-class ReleasingJobs:
-    """A job file that releases several tables together."""
-
-    job: str
-    before: list[StepDone]
-    tables: list[ReleaseReport]
-    passed: bool | None
-    """Whether every promise was kept; None where none was made."""
-    sql: str | None = field(metadata=OMITTED)
-    purge_failed: bool | None = field(metadata=OMITTED)
-    """True where a purge failed."""
-    warning: str | None = field(metadata=OMITTED)
-
-    @property
-    def warned(self) -> str | None:
-        """What nobody should overlook."""
-        return self.warning
-
-    @property
-    def left_unpurged(self) -> bool:
-        """Whether a purge failed."""
-        return bool(self.purge_failed)
-
-
-@dataclass(frozen=True)
-class LookingJob:
-    """A job file that releases nothing: what its steps found."""
-
-    job: str
-    results: list[StepDone]
-    passed: bool | None
-    """Whether every gate held; None where none was given."""

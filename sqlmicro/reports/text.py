@@ -5,14 +5,23 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from sqlmicro.identifiers.scan import ProfileReport
 from sqlmicro.options.docstrings import sections
-from sqlmicro.reports.disclosure import class_steps
-from sqlmicro.reports.results import Compiled, MacrosReport, MethodReport, Methods, ParameterReport, RegisterReport
+from sqlmicro.reports.results import (
+    Compiled,
+    DraftedHierarchy,
+    MacrosReport,
+    MethodReport,
+    Methods,
+    ParameterReport,
+    RegisterReport,
+)
+
+if TYPE_CHECKING:
+    from sqlmicro.identifiers.scan import ProfileReport
 
 _LABEL = 16
-_BAR = "#"
 
 
 def width() -> int:
@@ -54,34 +63,6 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str], right: Sequence[
             lines += [f"{lead}  {wrapped[0]}", *(" " * (len(lead) + 2) + part for part in wrapped[1:])]
         else:
             lines.append("  ".join(parts).rstrip())
-    return "\n".join(lines)
-
-
-def histogram(sizes: dict[int, int], k: int | None, unit: str = "records") -> str:
-    """Return the class sizes as bars of characters: how many records, or entities, are in classes of each size.
-
-    >>> print(histogram({1: 2, 5: 3}, 3))
-    class size  classes  records
-    1                 2        2  ####  below k
-    5                 3       15  ##############################
-    """
-    steps = [
-        (step.label, step.classes, step.records, k is not None and step.first < k) for step in class_steps(sizes, k)
-    ]
-    if not steps:
-        return f"no {unit}"
-    most = max(records for _, _, records, _ in steps)
-    room = max(10, min(30, width() - 44))
-    lines = (
-        [f"{'class size':<15}{'classes':>10}{unit:>12}"]
-        if max(len(s[0]) for s in steps) > 10
-        else [f"class size  classes  {unit:>7}"]
-    )
-    wide = len(lines[0]) > 30
-    for name, classes, records, below in steps:
-        bar = _BAR * max(1, round(room * records / most)) + ("  below k" if below else "")
-        lead = f"{name:<15}{classes:>10,}{records:>12,}" if wide else f"{name:<10}{classes:>9,}{records:>9,}"
-        lines.append(f"{lead}  {bar}")
     return "\n".join(lines)
 
 
@@ -192,3 +173,17 @@ def _prose(description: str) -> list[str]:
     found = sections(description)
     text = f"{found['']}\n\n{found.get('Notes', '')}"
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def drafted_hierarchy(report: DraftedHierarchy) -> str:
+    """Return what was written, what is not in it, and what is to be done with it."""
+    lines = [
+        f"{report.file}: {report.values:,} values of {report.column} on {report.levels} levels ({report.kind}).",
+        "It has values of the column as they are. Only you can read it; keep it so, and read it before it is used.",
+    ]
+    if report.values_left_out:
+        lines.append(
+            f"Too rare to be written: {report.values_left_out:,} (values), {report.records_left_out:,} (records). "
+            "generalize refuses a column with values that its hierarchy lacks: add --rare, or join them beforehand."
+        )
+    return "\n".join([*lines, f"To use it: sqlmicro generalize --hierarchy {report.column}={report.file}"])

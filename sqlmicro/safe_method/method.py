@@ -13,6 +13,7 @@ from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCl
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.seats import exchanged, least_k
 from sqlmicro.safe_method.settings import (
     Algorithms,
     Approach,
@@ -70,10 +71,14 @@ COORDINATES_UP_TO = 200_000_000
         "safe/weighted_cells.sql",
         "safe/weighted_members.sql",
         "safe/assigned.sql",
+        "safe/seats.sql",
+        "load/guaranteed.sql",
+        "load/features.sql",
         "replace/by_label.sql",
         "replace/grouped_only.sql",
     ),
     takes_every_column=True,
+    keeps_guarantees=True,
 )
 def safe(
     work: Work,
@@ -150,6 +155,7 @@ def safe(
     columns, and of the numeric ones that keep values that occur, which all occur in the original, if only once: whoever
     sees one knows that somebody has it, not how many. Means and modes of a group may occur together or not.
     """
+    k = least_k(work, k, weights)
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
     parts = distance.Weights(count_weight, sum_weight).check(work.where)
@@ -178,17 +184,17 @@ def safe(
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
-    return _release(work, cells, found, candidate, keep_candidates)
+    return _release(work, cells, found, candidate, keep_candidates, k)
 
 
 def _release(
-    work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool
+    work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool, k: int
 ) -> Outcome:
     """Take the nearest candidate, or the one that was asked for; keep the others where they are wanted."""
     if candidate is not None and candidate > len(found):
         raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
     best = found[candidate - 1] if candidate else min(found, key=lambda one: (one.rank, one.number))
-    _take(work, cells, found, best)
+    _take(work, cells, found, best, k)
     if keep_candidates:
         work.note(
             "the files of all candidates are kept beside the release, to compare them in-house: somebody who has "
@@ -196,7 +202,7 @@ def _release(
         )
         for kept in found:
             other = work.outcome.others[kept.number] = Outcome()
-            _hand_over(work, cells, kept, other, f"_of_{kept.number}")
+            _hand_over(work, cells, kept, other, f"_of_{kept.number}", k)
     return work.outcome
 
 
@@ -278,10 +284,10 @@ def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
     return chosen
 
 
-def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate) -> None:
+def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:
     """Take the values of the best candidate, and say what they are worth."""
     outcome = work.outcome
-    groups = _hand_over(work, cells, best, outcome, "")
+    groups = _hand_over(work, cells, best, outcome, "", k)
     work.count_groups(groups)
     before, after = (
         (distance.moments(work.warehouse, file, cells.numeric), distance.sums(work.warehouse, file, cells.numeric))
@@ -304,7 +310,7 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate)
     work.note(best.disclosure)
 
 
-def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str) -> Name:
+def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str, k: int) -> Name:
     """Hand the records of every cell to the groups of a candidate, and its values to `outcome`; return the groups."""
     groups = work.run(
         "safe/assigned.sql",
@@ -314,6 +320,7 @@ def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffi
         members=one.members,
         columns=cells.key,
     )
+    groups = exchanged(work, cells, groups, k)
     values = work.run(
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=one.released, columns=work.columns
     )

@@ -51,6 +51,11 @@ def declared(name: str) -> tuple[Parameter, ...]:
     return tuple(sorted(shown, key=lambda parameter: parameter.name not in positional(shown)))
 
 
+def takes_records(parameter: Parameter) -> bool:
+    """Tell whether a parameter takes records: the population of a search is a number."""
+    return parameter.name in RECORDS and parameter.base is not int
+
+
 def positional(parameters: list[Parameter]) -> list[str]:
     """Return the names of the parameters that may be given without their name: the records, or what is needed."""
     named = [p.name for p in parameters if p.param.positional] or [p.name for p in parameters if p.name == "table"]
@@ -67,7 +72,7 @@ def _method(name: str) -> Callable[..., Any]:
                 parameter.name,
                 inspect.Parameter.POSITIONAL_OR_KEYWORD if parameter.name in first else inspect.Parameter.KEYWORD_ONLY,
                 default=parameter.default,
-                annotation="Records" if parameter.name in RECORDS else parameter.type)
+                annotation="Records" if takes_records(parameter) else parameter.type)
             for parameter in own
         ),
     ])  # fmt: skip

@@ -30,7 +30,7 @@ from sqlmicro.options.params import Parameter, carried, take
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import find
 from sqlmicro.session.frames import as_arrow, kind
-from sqlmicro.session.methods import RECORDS, Verbs
+from sqlmicro.session.methods import Verbs, takes_records
 from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result
 from sqlmicro.system import scratch
@@ -248,8 +248,8 @@ class Session(Verbs):
             options = self._taken(name, declared, given, warehouse)
             job = one_step(find(name), options, Progress(enabled=False))
             source = find_source(warehouse, options.table, options)
-            frame = next((one for name, one in given.items() if name in RECORDS and not isinstance(one, str)), None)
-            if frame is not None:
+            frame = given["table"]
+            if not isinstance(frame, str):
                 label = kind(frame)
                 source = replace(source, label=label, is_table=False, is_frame=True)
                 job = replace(job, options=replace(job.options, table=label))
@@ -281,7 +281,7 @@ class Session(Verbs):
             if parameter.name not in given:
                 continue
             value, where = given[parameter.name], f"{name}, {parameter.name}"
-            if parameter.name in RECORDS:
+            if takes_records(parameter):
                 listed = value if parameter.many and isinstance(value, list | tuple) else [value]
                 texts = [
                     item

@@ -38,6 +38,7 @@ CORRECTIONS: tuple[Correction, ...] = (
     select_corrections.order_of_records,
     select_corrections.nearest_joins,
     value_corrections.sums_of_lists,
+    value_corrections.starts_of_lists,
     value_corrections.lists_of_nothing,
     value_corrections.lengths_of_lists,
     value_corrections.ordered_aggregates,

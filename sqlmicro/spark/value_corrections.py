@@ -39,12 +39,8 @@ def sums_of_lists(node: exp.Expression) -> exp.Expression:
     added: exp.Expression = exp.column("b")
     aggregated = array.find(exp.ArrayAgg)
     if aggregated is not None and isinstance(aggregated.this, exp.Order):
-        order = aggregated.this
-        fields = [ordered.this.copy() for ordered in order.expressions] + [order.this.copy()]
-        named = [part for i, field in enumerate(fields, 1) for part in (exp.Literal.string(f"field_{i}"), field)]
-        aggregated.set("this", call("named_struct", *named))
+        added = _in_structs(aggregated, "b")
         array = call("array_sort", array)
-        added = exp.column(f"field_{len(fields)}", table="b")
     added = exp.cast(added, "double")
     total = exp.Coalesce(
         this=exp.Add(this=exp.column("a"), expression=added), expressions=[exp.column("a"), added.copy()]
@@ -53,6 +49,30 @@ def sums_of_lists(node: exp.Expression) -> exp.Expression:
     if called(node, "list_sum"):
         return found
     return exp.Div(this=found, expression=call("size", call("array_compact", array.copy())))
+
+
+def _in_structs(aggregated: Any, name: str) -> exp.Expression:
+    """Make an ordered list one of structs that array_sort orders alike, and return the value in a struct of a name."""
+    from sqlglot import exp
+
+    order = aggregated.this
+    fields = [ordered.this.copy() for ordered in order.expressions] + [order.this.copy()]
+    named = [part for i, field in enumerate(fields, 1) for part in (exp.Literal.string(f"field_{i}"), field)]
+    aggregated.set("this", call("named_struct", *named))
+    return exp.column(f"field_{len(fields)}", table=name)
+
+
+def starts_of_lists(node: exp.Expression) -> exp.Expression:
+    """list(… ORDER BY …)[1:n] is the first n in this order, and NULL where there is none."""
+    from sqlglot import exp
+
+    aggregated: Any = node.find(exp.ArrayAgg) if isinstance(node, exp.Bracket) else None
+    if aggregated is None or not isinstance(aggregated.this, exp.Order):
+        return node
+    part: Any = node.expressions[0]
+    value = _in_structs(aggregated, "b")
+    values = call("transform", call("array_sort", node.this.copy()), function_of(value, "b"))
+    return call("nullif", call("slice", values, part.this.copy(), part.expression.copy()), exp.Array(expressions=[]))
 
 
 def lists_of_nothing(node: exp.Expression) -> exp.Expression:

@@ -7,11 +7,13 @@ on signals are only noted, so that what belongs to the release (its record, the 
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
@@ -162,43 +164,100 @@ def committing() -> Iterator[None]:
         watch.committed = True
 
 
-def interruptible(function: Callable[[], T], interrupt: Callable[[], None]) -> T:
-    """Return `function()`, run in a thread of its own, so that Ctrl-C can stop it with `interrupt` at once.
+class _Task:
+    """A function that is run elsewhere, once or never."""
 
-    When this returns or raises, the function has ended, or it never begins.
-    """
-    result: list[T] = []
-    failure: list[BaseException] = []
-    # An event, not Thread.join: a join that Ctrl-C interrupts takes the thread for finished while it still runs.
-    done, gate = threading.Event(), threading.Lock()
-    begun = given_up = False
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self.function = function
+        self.done = threading.Event()
+        self.begun = False
+        self._result: Any = None
+        self._failure: BaseException | None = None
+        self._gate = threading.Lock()
+        self._given_up = False
 
-    def work() -> None:
-        nonlocal begun
-        with gate:
-            begun = not given_up
+    def give_up(self) -> None:
+        """Let the function never begin, if it has not yet."""
+        with self._gate:
+            self._given_up = True
+
+    def run(self) -> None:
+        """Run the function, unless it was given up."""
+        with self._gate:
+            self.begun = not self._given_up
         try:
-            if begun:
-                result.append(function())
+            if self.begun:
+                self._result = self.function()
         except BaseException as error:
-            failure.append(error)
+            self._failure = error
         finally:
-            done.set()
+            self.done.set()
 
-    thread = threading.Thread(target=work, daemon=True)
+    def outcome(self) -> Any:
+        """Return what the function returned, or raise what it raised; nothing of it is kept here."""
+        (result, self._result), (failure, self._failure) = (self._result, None), (self._failure, None)
+        if failure is None:
+            return result
+        try:
+            raise failure
+        finally:
+            del failure  # or it would be kept by its own traceback, and records with it
+
+
+class _Worker:
+    """A thread that runs the tasks of one other thread; it ends when nothing refers to the worker any more."""
+
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._last: threading.Event | None = None  # of the last task, without what its function refers to
+        self._process = os.getpid()
+        threading.Thread(target=_serve, args=(self._tasks,), daemon=True).start()
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its thread would begin with a task at once; in a fork there is no thread."""
+        return self._process == os.getpid() and (self._last is None or self._last.is_set())
+
+    def take(self, task: _Task) -> None:
+        """Hand a task to the thread."""
+        self._last = task.done
+        self._tasks.put(task)
+
+    def __del__(self) -> None:
+        self._tasks.put(None)
+
+
+def _serve(tasks: SimpleQueue[_Task | None]) -> None:
+    while (task := tasks.get()) is not None:
+        task.run()
+        del task  # what a function refers to, such as a connection, may go at once
+
+
+_own = threading.local()
+
+
+def interruptible(function: Callable[[], T], interrupt: Callable[[], None]) -> T:
+    """Return `function()`, run in another thread, so that Ctrl-C can stop it with `interrupt` at once.
+
+    Every thread has one for all its functions, since starting one costs more than a small statement. When this returns
+    or raises, the function has ended, or it never begins.
+    """
+    # An event, not Thread.join: a join that Ctrl-C interrupts takes the thread for finished while it still runs.
+    task = _Task(function)
     try:
-        thread.start()
-        done.wait()
+        worker: _Worker | None = getattr(_own, "worker", None)
+        if worker is None or not worker.is_free:  # a second Ctrl-C may have left a function running
+            worker = _own.worker = _Worker()
+        worker.take(task)
+        task.done.wait()
     except KeyboardInterrupt:
-        with gate:
-            given_up = True
-        while begun and not done.is_set():
+        task.give_up()
+        while task.begun and not task.done.is_set():
             interrupt()
-            done.wait(0.05)
+            task.done.wait(0.05)
         raise
-    if failure:
-        raise failure[0]
-    return result[0]
+    result: T = task.outcome()
+    return result
 
 
 def _interrupt(number: int, frame: Any) -> NoReturn:

@@ -1,1 +1,2 @@
-"""Commands that are more than one call: attack, compare, report, warm-up. May import `spark` and what is below it."""
+"""What the commands do, one module each with its options, loaded when the command is called. May import `spark` and
+what is below it."""

@@ -208,6 +208,8 @@ def _candidates(options: CompareOptions) -> Iterator[Candidate]:
     for text in texts:
         name, given = specification(text, f"{_WHERE}, methods", "a method")
         method = find(name)
+        many = {parameter.name for parameter in method.settings if parameter.many}
+        given = {key: (value,) if key in many and isinstance(value, str) else value for key, value in given.items()}
         k = method.setting("k")
         several = [{**given, k.name: size} for size in dict.fromkeys(sizes)] if k and k.name not in given else [given]
         for settings in several:
@@ -370,7 +372,7 @@ def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> st
         if value is True:
             words.append(parameter.option)
         elif value not in (None, False):
-            words += [parameter.option, str(value)]
+            words += [parameter.option, _comma_list(value) if isinstance(value, tuple) else str(value)]
     return " ".join(shlex.quote(word) for word in words)
 
 

@@ -9,8 +9,8 @@ import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.params import Parameter
+from sqlmicro.registry import late
 
 _OF = ("table", "original", "first", "release")
 Complete = Callable[[Any, str], list[str]]
@@ -69,6 +69,7 @@ def _names(given: Mapping[str, Any], look_up: str, *values: str) -> list[str]:
     found: list[str] = []
     if not given.get("db"):
         return found
+    open_warehouse = late("sqlmicro.database.opening", "open_warehouse")
     with contextlib.suppress(Exception), open_warehouse(given["db"], read_only=True) as warehouse:
         found = [str(name) for (name,) in warehouse.query("catalog", look_up, [warehouse.catalog, *values])]
     return [name for name in found if name.replace("_", "").isalnum()]

@@ -38,7 +38,7 @@ class Verb(Generic[T]):
     @property
     def text(self) -> str:
         """What it does."""
-        return inspect.cleandoc(self.action.__doc__ or "")
+        return inspect.cleandoc(self._does.__doc__ or "")
 
     @property
     def description(self) -> str:
@@ -48,8 +48,11 @@ class Verb(Generic[T]):
     @property
     def returns(self) -> Any:
         """The class of its report, or the union of several."""
-        function = self.action.func if isinstance(self.action, partial) else self.action
-        return get_type_hints(function)["return"]
+        return get_type_hints(self._does)["return"]
+
+    @property
+    def _does(self) -> Callable[..., Any]:
+        return self.action.func if isinstance(self.action, partial) else self.action
 
     def take(self, given: Mapping[str, object], where: str = "") -> T:
         """Return what was given as options, or raise ParameterError."""

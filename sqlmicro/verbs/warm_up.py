@@ -19,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from sqlmicro.errors import InputError
+from sqlmicro.options.common import NoOptions
 from sqlmicro.registry import methods
 from sqlmicro.reports.results import Compiled
 from sqlmicro.system import scratch
@@ -52,8 +53,10 @@ CALLS = (
     Call("suppress", _CODES),
     Call("suppress", (*_CODES, "x")),
     Call("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
+    Call("suppress", _CODES, {"sensitive": ("age",), "min_l": 2, "max_risk": 0.9, "weight": "weight"}),
     Call("mondrian"),
     Call("mondrian", (*_NUMBERS, *_CODES)),
+    Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
@@ -65,6 +68,11 @@ def all_calls() -> tuple[Call, ...]:
     named = {call.verb for call in CALLS}
     ours = (m for m in methods().values() if m.engine == "numpy" and m.module.startswith("sqlmicro."))
     return (*(Call(method.name) for method in ours if method.name not in named), *CALLS)
+
+
+def warm_up_values(verb: Callable[[str], Callable[..., Any]], options: NoOptions, progress: Progress) -> Compiled:
+    """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
+    return warm_up(verb, progress)
 
 
 def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Compiled:
@@ -79,7 +87,7 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
     known = all_calls()
     left_out = tuple(sorted({call.needs for call in known if call.needs and not _installed(call.needs)}))
     calls = [call for call in known if call.needs not in left_out]
-    total = len(calls) + 1
+    total = len(calls) + 2
     with scratch.spill() as folder, progress.stage("compile", total, unit="calls"):
         many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
         for number, call in enumerate(calls):
@@ -90,6 +98,11 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
                 to=str(folder / f"{number}.parquet"), **call.settings,
             )  # fmt: skip
         progress.tick(len(calls), total)
+        progress.log(f"{total - 1} of {total}: swap")
+        verb("swap")(
+            many, columns=list(_CODES), kind="data", rate=0.5, min_k_map=1, population=many, rest="drop",
+            seed="warm-up", to=str(folder / "swapped.parquet"),
+        )  # fmt: skip
         progress.log(f"{total} of {total}: attack")
         verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
     kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))

@@ -68,7 +68,7 @@ def test_small_frames(audit: Audit, seed: int, numbers: bool) -> None:
     assert agree(ours(audit, frame, ["a", "b"], "s"), theirs(frame, ["a", "b"], "s"))
 
 
-@pytest.mark.parametrize("sensitive", ["hhcivil", "age"])
+@pytest.mark.parametrize("sensitive", ["hhcivil", pytest.param("age", marks=pytest.mark.slow)])
 def test_the_survey(audit: Audit, data_folder: Path, sensitive: str) -> None:
     frame = pd.read_csv(data_folder / "testdata.csv")[[*KEYS, sensitive]].head(300)
     if sensitive == "hhcivil":

@@ -128,6 +128,7 @@ def test_macros_do_not_follow_the_default_collation() -> None:
         assert connection.execute("FROM sm_k_anonymity('release', ['name'])").fetchall() == [(1, 3, 3, 3)]
 
 
+@pytest.mark.slow
 def test_the_same_command_twice_is_refused_or_gives_the_same(odd: str, tmp_path: Path) -> None:
     path = tmp_path / "twice.parquet"
     sqlmicro.mdav("odd", db=odd, to=str(path), **OPTIONS)

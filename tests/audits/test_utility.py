@@ -132,6 +132,7 @@ def test_regression(found: dict[str, Any], rows: tuple[list[Any], list[Any]]) ->
     assert found["regression"]["value"] == near((abs(after - before) / errors)[1:].max())
 
 
+@pytest.mark.slow
 def test_pmse_against_another_program(audit: Audit, rows: tuple[list[Any], list[Any]]) -> None:
     from sklearn.linear_model import LogisticRegression
 

@@ -11,7 +11,7 @@ import argparse
 import numpy as np
 from _measure import Measure, emit, peak_mb
 
-from sqlmicro.group.optimal_univariate import optimal_groups
+from sqlmicro.group.consecutive_groups import optimal_groups
 
 
 def columns(rows):

@@ -3,11 +3,16 @@
 On testdata.csv beside what the R package sdcMicro 5.8 needs there (157 / 293 / 500 for k = 2 / 3 / 5, where a missing
 value may be any value), and on random tables, most of whose combinations are rare.
 
-    python tests/bench/suppression.py [--rows 20000 1000000] [--values 1000 60] [--k 3]
+With --adult: what guarantees cost on the 30 162 records of Adult, seven columns, k = 5, the occupation sensitive, beside
+k alone and whole records of classes that miss something; and exchanges until k-map holds.
+
+    python tests/bench/suppression.py [--rows 20000 1000000] [--values 1000 60] [--k 3] [--adult]
 """
 
 import argparse
+import csv
 import json
+import math
 import os
 from pathlib import Path
 
@@ -19,14 +24,24 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import Roles
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.guarantees.rules import Rules, Sensitive
+from sqlmicro.mask.demand import Demand
+from sqlmicro.mask.kept_suppression import KeptSuppression
+from sqlmicro.mask.population_swap import Sought, exchange
+from sqlmicro.mask.suppression import keys
 from sqlmicro.options.params import settle
-from sqlmicro.registry import find
+from sqlmicro.registry import find, silent
 from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
 DATA = Path(os.environ.get("SQLMICRO_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 READINGS = ["own-value", "wildcard"]
+ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass"]
+LIMITS = [
+    {"l": 2}, {"l": 3}, {"l": 4}, {"entropy_l": 3.0}, {"recursive_l": 3}, {"alpha": 0.5}, {"beta": 4.0}, {"t": 0.4},
+    {"t": 0.3}, {"t": 0.2},
+]  # fmt: skip
 
 
 def suppress(warehouse, table, columns, **settings):
@@ -73,13 +88,75 @@ def on_random(reading, rows, values, k):
         )  # fmt: skip
 
 
+def adult():
+    """Return the codes of Adult by column."""
+    with (DATA / "adult" / "adult.csv").open() as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    return {name: np.unique([row[name] for row in rows], return_inverse=True)[1] for name in rows[0]}
+
+
+def on_adult():
+    """Measure what guarantees cost, one row each: with limits of a column, with persons, with a largest risk."""
+    table = adult()
+    codes, occupation = np.array([table[name] for name in ADULT]).T, table["occupation"]
+    n, shares = len(codes), np.bincount(occupation) / len(codes)
+    none, demands = np.zeros(n), {}
+    for limit in LIMITS:
+        one = Sensitive("occupation", occupation, shares, False, **limit)
+        demands[str(limit)] = Demand(Rules(5, None, (one,)), none)
+    demands["k alone, by the same search"] = Demand(Rules(5), none)
+    demands["two records a person"] = Demand(Rules(5, np.arange(n) // 2), none)
+    weights = 1 + 20 * np.random.default_rng(1).random(n)
+    for risk in (0.05, 0.02, 0.01):
+        demands[f"risk {risk}"] = Demand(Rules(2), weights, risk)
+    for named, demand in demands.items():
+        whole = keys(codes)
+        rare = int((demand.misses(whole) > 0)[whole].sum())
+        search = KeptSuppression(codes, demand, np.ones(len(ADULT)), silent)
+        with Measure() as measured:
+            search.run()
+        assert not demand.misses(keys(search.released)).any()
+        emit(
+            bench="suppression", data="adult", asked=named, values=int((search.released != codes).sum()),
+            whole_records=rare * len(ADULT), of=codes.size, cpu=measured.cpu,
+        )  # fmt: skip
+
+
+def on_adult_swap():
+    """Measure the exchanges until a tenth of Adult has combinations that all of it has k times."""
+    table = adult()
+    codes = np.array([np.minimum(table["age"], 60) // 5, *(table[name] for name in ("sex", "race", "education"))]).T
+    everybody, count = np.unique(codes, axis=0, return_counts=True)
+    rng = np.random.default_rng(1)
+    sample = codes[rng.permutation(len(codes))[: len(codes) // 10]]
+    # Data swapping of a fifth: their values of sex and race go around together.
+    chosen = np.flatnonzero(rng.random(len(sample)) < 0.2)
+    sample[chosen, 1:3] = sample[np.roll(chosen, 1), 1:3]
+    for k in (2, 5, 10):
+        sought = Sought(sample, everybody[count >= k], sample / sample.max(axis=0))
+        if any(sought.hopeless()):
+            emit(bench="k-map", k=k, hopeless=sought.hopeless())
+            continue
+        with Measure() as measured:
+            _, before, left, made = exchange(sought, np.random.default_rng(1), silent)
+        emit(
+            bench="k-map", data="adult", records=len(sample), k=k, without=before, exchanges=made, left=left,
+            least=math.ceil(before / 2), cpu=measured.cpu,
+        )  # fmt: skip
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="*", default=[20_000, 1_000_000])
     parser.add_argument("--values", type=int, nargs="*", default=[1000, 60], help="distinct values, for every --rows")
     parser.add_argument("--k", type=int, default=3)
     parser.add_argument("--readings", nargs="+", default=READINGS)
+    parser.add_argument("--adult", action="store_true", help="only what guarantees cost")
     given = parser.parse_args()
+    if given.adult:
+        on_adult()
+        on_adult_swap()
+        return
     for reading in given.readings:
         on_testdata(reading)
         for rows, values in zip(given.rows, given.values, strict=True):

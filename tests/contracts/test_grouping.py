@@ -26,7 +26,7 @@ SHORT: dict[str, dict[str, Any]] = {
 """Settings that keep a search short; a contract holds however long it goes on."""
 ONE_OF_EACH = ("mdav", "individual-ranking", "safe")
 """A kernel, a statement and SAFE: where the others share the code that a contract is about, they are `slow`."""
-OWN_STATEMENTS = {method.templates: method.name for method in reversed(ALL)}.values()
+OWN_STATEMENTS = list({method.templates: method for method in reversed(ALL)}.values())
 """One method of those that run the same statements."""
 
 
@@ -184,18 +184,10 @@ def _release_with_names(workbench: Any, method: Method, n: int = 15, **roles: li
 
 
 @pytest.mark.slow
-@_quick(OWN_STATEMENTS)
-def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method) -> None:
-    """Half of the names are strata, and the others are kept; the slow test has every name in every role."""
-    assert {"row_id", "value", "label", "rowid"} <= set(NAMES)
-    by, keep = HALVES
-    _release_with_names(workbench, method, by=by, keep=keep)
-
-
-@pytest.mark.slow
-@every_method
+@pytest.mark.parametrize("method", OWN_STATEMENTS, ids=lambda method: method.name)
 @pytest.mark.parametrize("role", ["columns", "by", "keep"])
-def test_columns_may_have_those_names_in_every_role(workbench: Any, method: Method, role: str) -> None:
+def test_columns_may_have_the_names_that_the_statements_use(workbench: Any, method: Method, role: str) -> None:
+    assert {"row_id", "value", "label", "rowid"} <= set(NAMES)
     # DuckDB evaluates tables of 64 nominal columns at most, so SAFE takes its strata in two halves.
     # With so many records secure-k-ward has no mean to move.
     for names in HALVES if role == "by" else [NAMES]:

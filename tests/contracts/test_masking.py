@@ -48,9 +48,7 @@ VARIANTS = [
     Variant("constant", {}, ("town", "age", "born"), nulls=False),
     Variant("generalize", {"width": ["income=500", "age=10"]}, bad="flag", quick=True),
     Variant("mondrian", {"k": 3}, ("income",)),
-    Variant(
-        "noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"
-    ),
+    Variant("noise", {"kind": "uncorrelated", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),
     Variant("noise", {"kind": "correlated", "amount": 0.2}, random=True, bad="town", quick=True),
     Variant("noise", {"kind": "linear", "amount": 0.2}, random=True, bad="flag"),
     Variant("noise", {"kind": "nonlinear", "amount": 0.2}, ("income", "age", "born"), random=True, bad="town"),
@@ -120,15 +118,6 @@ def _options(variant: Variant, table: Any, **more: Any) -> dict[str, Any]:
     return {**variant.settings, **columns, "rest": "keep", "accept_unique": unique, "seed": "contract", **more}
 
 
-def _worked_on(variant: Variant, db: str, threads: int, seed: str = "contract") -> list[tuple[Any, ...]]:
-    """Return the release in its physical order."""
-    name = variant.name.replace("-", "_")
-    into = f"r{threads}_{seed}"
-    getattr(sqlmicro, name)("records", db=db, into=into, threads=threads, **_options(variant, None) | {"seed": seed})
-    with duckdb.connect(db) as connection:
-        return connection.execute(f'SELECT * FROM "{into}"').fetchall()
-
-
 @every_variant
 def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Variant) -> None:
     table = _persons()
@@ -159,15 +148,6 @@ def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Vari
 
 @pytest.mark.slow
 @every_variant
-def test_the_key_alone_decides_not_the_number_of_threads(workbench: Any, variant: Variant) -> None:
-    """The quick suite has it in test_same_bytes."""
-    db = workbench.make(_persons())
-    first = _worked_on(variant, db, 1)
-    assert _worked_on(variant, db, 2) == _worked_on(variant, db, 8) == first
-
-
-@pytest.mark.slow
-@every_variant
 def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, variant: Variant) -> None:
     db = workbench.make(_persons())
     options = _options(variant, None)
@@ -187,7 +167,7 @@ def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, vari
 ODD = ['net "income"', "it's", "row_id", "value", "draw", "label", "n", "records", "Ä ß", "select", "u_1", "position"]
 
 
-@pytest.mark.parametrize("variant", _parameters(VARIANTS, ("generalize", "noise")))
+@pytest.mark.parametrize("variant", _parameters(VARIANTS, ("noise",)))
 @pytest.mark.parametrize("shift", [0, pytest.param(6, marks=pytest.mark.slow)])
 def test_columns_may_have_any_name(
     workbench: Any, monkeypatch: pytest.MonkeyPatch, variant: Variant, shift: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 from conftest import kept
+from test_masking import VARIANTS
 
 import sqlmicro
 from sqlmicro.registry import methods
@@ -22,19 +24,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"k": 3, "columns": ["income", "age", "town", "flag"], "method": "search"},
     ],
     "split-group": [{"k": 4, "shuffle": "column"}],
-    "top-code": [{"value": 25}, {"count": 5, "replacement": "mean"}],
-    "bottom-code": [{"quantile": 0.1}],
-    "constant": [{"columns": ["town"], "value": "x"}],
+    **{name: [{**variant.settings, "columns": list(variant.columns) or None} for variant in variants]
+       for name, variants in groupby(VARIANTS, lambda variant: variant.name)},
     "generalize": [{"columns": ["age"], "width": ["age=5"]}, {"columns": ["income"], "quantiles": ["income=4"]}],
     "mondrian": [{"k": 3, "columns": ["income", "age", "town"]}],
-    "noise": [{"kind": "correlated", "amount": 0.2}, {"kind": "laplace", "epsilon": 1, "lower": 0, "upper": 90}],
-    "partial": [{"columns": ["town"], "keep_first": 1}],
-    "pram": [{"columns": ["town", "flag"], "keep_probability": 0.5}],
-    "pseudonymise": [{"columns": ["town"]}],
-    "sample": [{"columns": None, "size": 20}],
-    "shuffle": [{"columns": ["income", "town"]}],
-    "suppress": [{"k": 2, "columns": ["town", "flag"]}],
-    "swap": [{"kind": "rank", "percent": 20}, {"kind": "data", "rate": 0.5}],
 }  # fmt: skip
 """Settings of a method, where k = 3 over two numeric columns is none."""
 QUICK = ("mdav", "individual-ranking", "shuffle")
@@ -58,15 +51,18 @@ def persons(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("persons")
     rng = np.random.default_rng(N)
     rows = list(zip(
-        range(N), rng.normal(2000, 500, N).round(-2).tolist(), rng.integers(0, 30, N).tolist(),
-        rng.choice(["Ulm", "Köln", "Au"], N).tolist(), rng.integers(0, 2, N).astype(bool).tolist(), strict=True,
+        range(N), rng.normal(2000, 500, N).round(-2).tolist(), (3 * rng.integers(0, 30, N)).tolist(),
+        rng.choice(["Ulm", "Köln", "Au"], N).tolist(), rng.integers(0, 2, N).astype(bool).tolist(),
+        [f"{year}-05-01" for year in rng.integers(1970, 2000, N)], strict=True,
     ))  # fmt: skip
     assert max(Counter(row[1] for row in rows).values()) > 3
     paths = []
     with duckdb.connect() as connection:
         for number in range(3):
-            connection.execute("CREATE OR REPLACE TABLE p (number INT, income DOUBLE, age INT, town TEXT, flag BOOL)")
-            connection.executemany("INSERT INTO p VALUES (?, ?, ?, ?, ?)", rows)
+            connection.execute(
+                "CREATE OR REPLACE TABLE p (number INT, income DOUBLE, age INT, town TEXT, flag BOOL, born DATE)"
+            )
+            connection.executemany("INSERT INTO p VALUES (?, ?, ?, ?, ?, ?)", rows)
             paths.append(str(folder / f"{number}.parquet"))
             connection.execute(f"COPY p TO '{paths[-1]}' (FORMAT parquet)")
             rng.shuffle(rows)
@@ -81,7 +77,7 @@ def release(tmp_path: Path) -> Release:
         to = tmp_path / "release.csv"
         options = {"columns": ["income", "age"], "rest": "keep", "row_key": ["number"], "seed": "bytes", **settings}
         options = {key: value for key, value in options.items() if value is not None}
-        options["accept_unique"] = kept(["number", "income", "age", "town", "flag"], options)
+        options["accept_unique"] = kept(["number", "income", "age", "town", "flag", "born"], options)
         verb = getattr(sqlmicro, name.replace("-", "_"))
         verb(path, to=str(to), overwrite=True, **(options | more))
         return to.read_bytes()
@@ -109,9 +105,9 @@ def test_without_a_key_the_content_of_the_records_decides(persons: list[str], re
 
 
 def test_a_key_is_released_where_it_is_kept_only(persons: list[str], release: Release) -> None:
-    assert release("mdav", persons[0], {"k": 3}).splitlines()[0] == b"income,age,town,flag"
+    assert release("mdav", persons[0], {"k": 3}).splitlines()[0] == b"income,age,town,flag,born"
     kept = release("mdav", persons[0], {"k": 3, "keep": ["number"]})
-    assert kept.splitlines()[0] == b"number,income,age,town,flag"
+    assert kept.splitlines()[0] == b"number,income,age,town,flag,born"
     assert release("mdav", persons[1], {"k": 3, "keep": ["number"]}, threads=2) == kept
     # A column that is worked on may be a part of the key; its values are read as they were.
     options = {"k": 3, "columns": ["income", "number"], "row_key": ["town", "number"], "keep": ["town"]}

@@ -8,6 +8,7 @@ although those of 2k and more are never needed. A second for n = 12; ten millise
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -26,13 +27,20 @@ def all_groups(n: int, smallest: int, largest: int) -> list[tuple[int, ...]]:
     return [group for size in range(smallest, largest + 1) for group in combinations(range(n), size)]
 
 
-def best_grouping(X: np.ndarray, k: int) -> tuple[float, np.ndarray]:
-    """Return the least SSE of any grouping of X (n, p) into groups of at least k, and labels (n,) that have it."""
+def best_grouping(
+    X: np.ndarray, k: int, allowed: Callable[[tuple[int, ...]], bool] = lambda group: True
+) -> tuple[float, np.ndarray]:
+    """Return the least SSE of any grouping of X (n, p) into groups of at least k, and labels (n,) that have it.
+
+    Only groups that are `allowed` count; that of all records must be.
+    """
     n = len(X)
     if not k <= n <= MOST_RECORDS:
         raise ValueError(f"n must be from k = {k} to {MOST_RECORDS}")
     cost = [math.inf] * (1 << n)
     for group in all_groups(n, k, n):
+        if not allowed(group):
+            continue
         Y = X[list(group)]
         cost[sum(1 << i for i in group)] = float(((Y - Y.mean(axis=0)) ** 2).sum())
     least, taken = [0.0] + [math.inf] * ((1 << n) - 1), [0] * (1 << n)

@@ -260,6 +260,7 @@ def test_without_highspy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPat
 # microaggregate, quality best
 
 
+@pytest.mark.slow
 def test_annealed_groupings_are_groupings_and_come_from_afar_once() -> None:
     X = np.random.default_rng(10).normal(size=(30, 2))
     pool = annealed(X, 3, np.random.default_rng(0))

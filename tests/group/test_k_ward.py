@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sqlmicro.errors import InputError
+from sqlmicro.group.consecutive_groups import optimal_groups
 from sqlmicro.group.k_ward import MOST_RECORDS, k_ward, ward_groups
-from sqlmicro.group.optimal_univariate import optimal_groups
 from sqlmicro.registry import silent
 
 
@@ -77,6 +77,7 @@ def test_one_column_is_grouped_like_the_naive_one(seed: int, k: int) -> None:
         assert labels_of(x, k) == expected.tolist(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 5])
 def test_joining_neighbours_only_loses_no_more(k: int) -> None:
     """The source joins the nearest pair wherever it lies; see also the published columns below."""

@@ -13,7 +13,7 @@ from looping import each
 from naive_ward import brute_force, sse
 
 from sqlmicro.errors import InputError
-from sqlmicro.group.optimal_univariate import consecutive_groups, optimal_groups
+from sqlmicro.group.consecutive_groups import consecutive_groups, optimal_groups
 
 
 def exact_sse(values: np.ndarray, labels: np.ndarray) -> Fraction:

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import run
 
 from sqlmicro import SqlmicroError
-from sqlmicro.mask.lattice import search
-from sqlmicro.registry import silent
 
 PEOPLE = {
     "age": ("INTEGER", [19, 20, 34, None, 65, 66]),
@@ -107,7 +106,7 @@ def test_the_best_node_is_that_of_all_nodes_counted(workbench: Any, seed: int) -
     }  # fmt: skip
     release = workbench.release(
         "generalize", workbench.make(table), columns=["age", "code", "sex"], width=["age=5", "age=10", "age=20"],
-        prefix=["code=1"], until_k=k, suppress=share,
+        prefix=["code=1"], until_k=k, suppress_up_to=share,
     )  # fmt: skip
     ladders: list[list[Callable[[Any], Any]]] = [
         [lambda x: x, lambda x: x // 5, lambda x: x // 10, lambda x: x // 20, lambda x: "*"],
@@ -122,21 +121,6 @@ def test_the_best_node_is_that_of_all_nodes_counted(workbench: Any, seed: int) -
     assert release.report["promise"] == ["record"]
 
 
-def test_far_fewer_nodes_are_counted_than_there_are() -> None:
-    heights = [6, 6, 6, 6]
-    bounds = [[level / (height - 1) for level in range(height)] for height in heights]
-    count = [0]
-
-    def evaluate(node: tuple[int, ...]) -> tuple[int, int, float]:
-        count[0] += 1
-        return 1, 0 if sum(node) >= 9 else 100, 100 * sum(bounds[c][level] for c, level in enumerate(node))
-
-    found = search(bounds, 100, 0, evaluate, silent)
-    assert found is not None
-    assert sum(found.node) == 9
-    assert found.visited == count[0] < 6**4 / 2
-
-
 def test_strata_are_part_of_what_is_k_anonymous(workbench: Any) -> None:
     table = {"age": ("INTEGER", [1, 2, 11, 12]), "land": ("VARCHAR", ["a", "a", "b", "b"])}
     db = workbench.make(table)
@@ -146,11 +130,100 @@ def test_strata_are_part_of_what_is_k_anonymous(workbench: Any) -> None:
         workbench.release("generalize", db, columns=["age"], by=["land"], width=["age=10"], until_k=3)
 
 
+@pytest.mark.parametrize("local", [False, True])
+def test_a_release_without_records_is_refused(workbench: Any, local: bool) -> None:
+    db = workbench.make({"age": ("INTEGER", [1, 2, 3]), "ill": ("VARCHAR", ["a", "a", "b"])})
+    given = {"columns": ["age"], "rest": "drop", "local": local, "suppress_up_to": 1.0}
+    with pytest.raises(SqlmicroError, match="make every record occur 4 times") as refused:
+        workbench.release("generalize", db, until_k=4, **given)
+    assert refused.value.exit_code == 2
+    with pytest.raises(SqlmicroError, match="some levels must keep what was asked for"):
+        workbench.release("generalize", db, until_k=2, sensitive=["ill"], min_l=3, **given)
+    with pytest.raises(SqlmicroError, match="guarantees go with --until-k"):
+        workbench.release("generalize", db, columns=["age"], width=["age=5"], sensitive=["ill"], min_l=2)
+
+
+@pytest.mark.parametrize("local", [False, True])
+def test_every_class_has_k_persons_and_keeps_what_was_asked_for(workbench: Any, local: bool) -> None:
+    draw = random.Random(5)
+    n = 300
+    table = {
+        'net "income"': ("INTEGER", [draw.choice([None, *range(30)]) for _ in range(n)]),
+        "born": ("DATE", [datetime.date(2000, 1, 1) + datetime.timedelta(draw.randrange(900)) for _ in range(n)]),
+        "ill": ("VARCHAR", [draw.choice(["a", "a", "b", "c", None]) for _ in range(n)]),
+        "pay": ("DOUBLE", [draw.gauss(0, 1) for _ in range(n)]),
+        "number": ("INTEGER", list(range(n))),
+        "who": ("INTEGER", [draw.randrange(120) for _ in range(n)]),
+    }
+    names = ['net "income"', "born"]
+    release = workbench.release(
+        "generalize", workbench.make(table), columns=names, width=['net "income"=5', 'net "income"=10'],
+        truncate=["born=month", "born=year"], until_k=4, suppress_up_to=0.1, local=local, person=["who"],
+        sensitive=["ill", "pay"], min_l=2, max_t=0.35, keep=["number"],
+    )  # fmt: skip
+    classes: dict[Any, list[int]] = {}
+    for *key, number in release.records([*names, "number"]):
+        classes.setdefault(tuple(key), []).append(number)
+    assert len(classes) > 3
+    assert sum(map(len, classes.values())) >= 0.9 * n
+    shares = {value: count / n for value, count in Counter(table["ill"][1]).items()}
+    for numbers in classes.values():
+        assert len({table["who"][1][i] for i in numbers}) >= 4
+        own = Counter(table["ill"][1][i] for i in numbers)
+        assert len(own) >= 2
+        assert sum(abs(own[value] / len(numbers) - share) for value, share in shares.items()) / 2 <= 0.35 + 1e-9
+    told = {(row["check"], *row["columns"][-1:]): row for row in release.report["audits"]}
+    assert told["t-closeness", "pay"]["passed"]
+    assert told["t-closeness", "ill"]["passed"]
+    assert release.report["promise"] == ["record"]
+
+
+def test_how_well_the_classes_predict_a_column_is_told(workbench: Any) -> None:
+    # Classes of 3, 3 and 2: with the commonest value 3 + 2 + 1 of 9 are right, one is suppressed; x alone in 5.
+    table = {
+        "age": ("INTEGER", [1, 1, 1, 2, 2, 2, 3, 3, 9]),
+        "pays": ("VARCHAR", ["x", "x", "x", "y", "y", "x", "x", None, "z"]),
+    }
+    given = {"columns": ["age"], "until_k": 2, "suppress_up_to": 0.2, "keep": ["pays"]}
+    release = workbench.release("generalize", workbench.make(table), target="pays", **given)
+    assert any(
+        f"classification accuracy on pays {6 / 9:.4f} ({5 / 9:.4f} w" in note for note in release.report["notes"]
+    )
+    with pytest.raises(SqlmicroError, match="must be a column that is released as it is"):
+        workbench.release("generalize", workbench.make(table), target="age", **given)
+
+
+def test_a_hierarchy_with_a_root_gets_no_other_and_counts_its_leaves(workbench: Any, tmp_path: Path) -> None:
+    (tmp_path / "h.csv").write_text("a;ab;all\nb;ab;all\nc;cde;all\nd;cde;all\ne;cde;all\n")
+    table = {"x": ("VARCHAR", ["a", "b", "c", "c", "c", None, None])}
+    given = {"columns": ["x"], "hierarchy": [f"x={tmp_path / 'h.csv'}"], "rest": "drop"}
+    one = workbench.release("generalize", workbench.make(table), until_k=2, **given)
+    assert Counter(one.columns["x"]) == {"ab": 2, "cde": 3, None: 2}
+    # 2 records at (2 - 1)/4, 3 at (3 - 1)/4; a missing value covers nothing else.
+    assert any(f"loss {(2 * 0.25 + 3 * 0.5) / 7:.4f}," in note for note in one.report["notes"])
+    whole = workbench.release("generalize", workbench.make(table), until_k=4, **given)
+    assert Counter(whole.columns["x"]) == {"all": 7}
+    assert any("x 2 of 2" in note for note in whole.report["notes"])
+    mixed = workbench.release("generalize", workbench.make(table), until_k=2, local=True, **given)
+    assert Counter(mixed.columns["x"]) == {"ab": 2, "c": 3, None: 2}
+
+
+def test_a_share_may_be_a_percentage(workbench: Any) -> None:
+    db = workbench.make({"age": ("INTEGER", [1] * 19 + [2])})
+    given = ("generalize", "--db", db, "--table", "records", "--columns", "age", "--until-k", "2", "--into", "o")
+    assert run(*given, "--suppress-up-to", "4.9%").returncode == 0
+    assert set(workbench.read(db, "o")["age"]) == {"*"}
+    assert run(*given, "--suppress-up-to", "5%", "--overwrite").returncode == 0
+    assert workbench.read(db, "o")["age"] == [1] * 19
+    for wrong in ("5 per cent", "105%", "-1%"):
+        assert run(*given, "--suppress-up-to", wrong).returncode == 2
+
+
 def test_a_date_that_became_text_is_released_as_text_and_masked_on(workbench: Any) -> None:
     table = {"born": PEOPLE["born"], "id": PEOPLE["id"]}
     release = workbench.release(
         "generalize", workbench.make(table), columns=["born"], rest="drop", breaks=["born=2000-01-01"], until_k=2,
-        suppress=0.2,
+        suppress_up_to=0.2,
     )  # fmt: skip
     assert Counter(release.columns["born"]) == {">= 2000-01-01": 2, "< 2000-01-01": 3}
 
@@ -171,7 +244,7 @@ def test_a_date_that_became_text_is_released_as_text_and_masked_on(workbench: An
         ({"prefix": ["zip=-1"]}, "number of characters"),
         ({"width": ["age=5"], "quantiles": ["age=4"]}, "levels of one kind"),
         ({"width": ["age=5"], "prefix": ["zip=1"], "level": ["age=2"]}, "a level from 0 to 1"),
-        ({"width": ["age=5"], "prefix": ["zip=1"], "suppress": 0.1}, "goes with --until-k"),
+        ({"width": ["age=5"], "prefix": ["zip=1"], "suppress_up_to": 0.1}, "goes with --until-k"),
         ({"width": ["age=5", "age=6"], "until_k": 2}, "level 2 must hold the classes of level 1 whole"),
         ({"width": ["age=5"], "level": ["age=1"], "until_k": 2}, "chosen by --until-k"),
         ({"hierarchy": ["zip=/nowhere.csv"]}, "there must be a hierarchy file"),

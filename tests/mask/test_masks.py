@@ -18,6 +18,7 @@ from sqlmicro import InputError, ParameterError, SqlmicroError
 # Sampling
 
 
+@pytest.mark.slow
 def test_a_sample_has_exactly_its_size_and_proportional_strata(workbench: Any) -> None:
     land = ["a"] * 510 + ["b"] * 332 + ["c"] * 155 + ["d"] * 3
     db = workbench.make({"i": ("INTEGER", range(1000)), "land": ("VARCHAR", land)})
@@ -201,6 +202,7 @@ def test_values_change_as_the_matrix_says(workbench: Any, towns: str, tmp_path: 
     assert (_changes(workbench, towns, matrix=str(toml)) == found).all()
 
 
+@pytest.mark.slow
 def test_invariant_pram_keeps_the_expected_margin(workbench: Any, towns: str, tmp_path: Path) -> None:
     """Two stages: R = PQ with Q_jl = P_lj t_l / (tP)_j; then t R = t."""
     t = np.array([Counter(_towns())[town] for town in TOWNS], dtype=float)
@@ -332,6 +334,7 @@ def test_a_column_of_nothing_keeps_its_type(workbench: Any, tmp_path: Path) -> N
     assert {row[0]: row[1] for row in in_file} == kinds
 
 
+@pytest.mark.slow
 def test_one_job_masks_a_whole_table(tmp_path: Path, workbench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps on other columns and on the same: each draws numbers of its own."""
     rng = np.random.default_rng(6)
@@ -365,6 +368,7 @@ def test_one_job_masks_a_whole_table(tmp_path: Path, workbench: Any, monkeypatch
     assert np.corrcoef(found["income"], income)[0, 1] == pytest.approx(0.5, abs=0.07)
 
 
+@pytest.mark.slow
 def test_inputs_of_the_wrong_type(workbench: Any) -> None:
     db = workbench.make({"x": ("DOUBLE", [1.0, 2.0]), "t": ("TIMESTAMP", ["2020-01-01", "2020-01-02"])})
     for method, settings in (("pram", {"keep_probability": 0.5}), ("partial", {}), ("pseudonymise", {})):

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import datetime
+import os
 import random
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
+from naive_rules import groups_of, keeps, random_rules
 
 from sqlmicro import SqlmicroError
+from sqlmicro.guarantees.rules import Rules
 from sqlmicro.mask.mondrian import partition
 from sqlmicro.registry import silent
 
+TABLES = int(os.environ.get("TABLES", "60"))
 
-def _naive(X: np.ndarray, members: list[int], k: int, strict: bool) -> list[list[int]]:
+
+def _naive(X: np.ndarray, members: list[int], rules: Rules, strict: bool) -> list[list[int]]:
     """Cut recursively, with lists."""
+    k = rules.k
     spread = [max(X[i, j] for i in members) - min(X[i, j] for i in members) for j in range(X.shape[1])]
     for j in sorted(range(X.shape[1]), key=lambda j: (-spread[j], j)):
         if spread[j] <= 0:
@@ -27,11 +33,10 @@ def _naive(X: np.ndarray, members: list[int], k: int, strict: bool) -> list[list
             for place in range(k, len(members) - k + 1)
             if not strict or X[ordered[place - 1], j] < X[ordered[place], j]
         ]
-        if not strict:
-            places = [len(members) // 2] if len(members) >= 2 * k else []
-        if places:
-            place = min(places, key=lambda place: (abs(place - len(members) // 2), place))
-            return _naive(X, ordered[:place], k, strict) + _naive(X, ordered[place:], k, strict)
+        places.sort(key=lambda place: (abs(place - len(members) // 2), place))
+        for place in places:
+            if rules.only_k or (keeps(rules, ordered[:place]) and keeps(rules, ordered[place:])):
+                return _naive(X, ordered[:place], rules, strict) + _naive(X, ordered[place:], rules, strict)
     return [members]
 
 
@@ -41,10 +46,56 @@ def test_cuts_are_those_of_the_naive_recursion(seed: int, strict: bool) -> None:
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 6, size=(80, 3)) / np.array([5.0, 4.0, 3.0]) if seed % 2 else rng.random((80, 3))
     k = 2 + seed % 4
-    labels = partition(X, k, strict, silent)
-    expected = {frozenset(group) for group in _naive(X, list(range(80)), k, strict)}
+    labels = partition(X, Rules(k), strict, silent)
+    expected = {frozenset(group) for group in _naive(X, list(range(80)), Rules(k), strict)}
     assert {frozenset(np.flatnonzero(labels == group).tolist()) for group in range(labels.max() + 1)} == expected
     assert np.bincount(labels).min() >= k
+
+
+def test_cuts_that_keep_guarantees_are_those_of_the_naive_recursion() -> None:
+    cut = 0
+    for number in range(TABLES):
+        rng = np.random.default_rng(number)
+        n = int(rng.integers(4, 60))
+        rules, strict = random_rules(rng, n), bool(number % 2)
+        if rules.only_k or not keeps(rules, range(n)):
+            continue
+        X = rng.integers(0, 6, size=(n, 3)) / np.array([5.0, 4.0, 3.0])
+        labels = partition(X, rules, strict, silent)
+        found = groups_of(labels)
+        assert {frozenset(rows) for rows in found.values()} == {
+            frozenset(group) for group in _naive(X, list(range(n)), rules, strict)
+        }, number
+        assert all(keeps(rules, rows) for rows in found.values()), number
+        cut += len(found) > 1
+    assert cut > TABLES / 10
+
+
+def test_classes_keep_what_was_asked_for(workbench: Any) -> None:
+    draw = random.Random(3)
+    table = {
+        "age": ("INTEGER", [draw.randrange(80) for _ in range(400)]),
+        'net "income"': ("DOUBLE", [draw.gauss(0, 1) for _ in range(400)]),
+        "ill": ("VARCHAR", [draw.choice(["a", "b", "c", "d", None]) for _ in range(400)]),
+        "who": ("INTEGER", [draw.randrange(150) for _ in range(400)]),
+    }
+    names = ["age", 'net "income"']
+    release = workbench.release(
+        "mondrian", workbench.make(table), columns=names, k=3, sensitive=["ill"], min_l=3, max_t=0.3, person=["who"]
+    )
+    shares = {value: n / 400 for value, n in Counter(table["ill"][1]).items()}
+    classes: dict[Any, Counter[Any]] = {}
+    for *key, ill in release.records([*names, "ill"]):
+        classes.setdefault(tuple(key), Counter())[ill] += 1
+    assert len(classes) > 5
+    for counts in classes.values():
+        size = sum(counts.values())
+        assert len(counts) >= 3
+        assert sum(abs(counts[value] / size - share) for value, share in shares.items()) / 2 <= 0.3 + 1e-9
+    with pytest.raises(SqlmicroError, match="does not hold of all 400 records together"):
+        workbench.release(
+            "mondrian", workbench.make(table), columns=names, k=3, sensitive=["ill"], min_l=6, rest="drop"
+        )
 
 
 def test_ranges_and_sets_are_released(workbench: Any) -> None:

@@ -84,6 +84,7 @@ def test_correlated_noise_has_the_covariance_of_the_columns(workbench: Any, db: 
     assert np.abs(np.corrcoef(released, rowvar=False) - correlations).max() <= 0.01 + 5 / np.sqrt(N)
 
 
+@pytest.mark.slow
 def test_linear_noise_restores_means_and_covariance(workbench: Any, db: str, original: np.ndarray) -> None:
     """Kim: given the records, the moments of y differ from theirs only by those of the noise; variances exactly."""
     released = _released(workbench, db, kind="linear", amount=0.5)
@@ -155,6 +156,7 @@ def test_laplace_noise_is_that_of_a_snapped_laplace_distribution(workbench: Any,
     )
 
 
+@pytest.mark.slow
 def test_laplace_noise_is_independent_between_columns(workbench: Any) -> None:
     from scipy import stats
 

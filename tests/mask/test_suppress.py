@@ -312,6 +312,7 @@ def test_what_does_not_fit_is_refused(workbench: Any, options: dict[str, Any], m
     assert workbench.relations(db) == before
 
 
+@pytest.mark.slow
 def test_in_place(workbench: Any) -> None:
     import sqlmicro
 

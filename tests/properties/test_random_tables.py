@@ -24,7 +24,7 @@ every_method = pytest.mark.parametrize(
 NULLS = ("error", "keep", "suppress", "pattern")
 NAMES = ('net "income"', "a,b", "row_id", "value", "Label", "size", "select", "größe")
 MOST = settings.default.max_examples
-releases = settings(max_examples=min(MOST // 5, 30))
+releases = settings(max_examples=min(MOST // 10, 30))
 few = settings(max_examples=MOST // 25)
 """Runs of the properties that release two tables, or that fail for everything or nothing."""
 TEXTS = ("x", "y", "", "it's", "NULL", "Ä", "ä")

@@ -105,6 +105,7 @@ def test_persons_are_counted_where_they_are_named(world: World) -> None:
     assert {"l-diversity", "t-closeness"} <= {row["check"] for row in found["audits"]}
 
 
+@pytest.mark.slow
 def test_in_place_there_is_no_before(workbench: Workbench) -> None:
     db = workbench.make({"x": ("DOUBLE", [float(i) for i in range(60)])})
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, in_place=True)
@@ -118,6 +119,7 @@ def test_in_place_there_is_no_before(workbench: Workbench) -> None:
     assert "took the place of the original" in html(found)
 
 
+@pytest.mark.slow
 def test_a_source_that_is_gone_or_has_changed_is_said(workbench: Workbench) -> None:
     from sqlmicro.reports.markdown import markdown
 
@@ -196,6 +198,7 @@ def test_a_file_is_written_once(world: World, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_text_goes_to_a_file_or_is_printed(world: World, tmp_path: Path) -> None:
     given = ["report", "--db", world.db, "--release", "release", "--sample", "0"]
     printed = CliRunner().invoke(app, [*given, "--markdown"])

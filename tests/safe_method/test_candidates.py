@@ -119,6 +119,7 @@ def test_memory_is_unknown_where_the_system_does_not_tell(db: str, monkeypatch: 
 # Weights
 
 
+@pytest.mark.slow
 def test_the_weights_decide_which_candidate_is_nearest(db: str) -> None:
     told = _reported(db, sum_weight=0.0, into="a"), _reported(db, count_weight=0.0, sum_weight=3.0, into="b")
     by_counts, by_sums = map(as_json, told)
@@ -142,6 +143,7 @@ def test_the_weights_decide_which_candidate_is_nearest(db: str) -> None:
     assert "+ 0 × sums" in release(told[0])
 
 
+@pytest.mark.slow
 def test_weights_of_two_tables(db: str) -> None:
     _safe(db, algorithm=["kmeans++(clusters=2, columns=numeric)"])
     equal = sqlmicro.safe_distance("records", "t", db=db)
@@ -242,6 +244,7 @@ def test_what_was_kept_before_is_replaced_only_on_request(db: str, tmp_path: Pat
     assert [path.name for path in tmp_path.iterdir()] == ["out_candidate_1.parquet"]
 
 
+@pytest.mark.slow
 def test_a_later_candidate_in_the_way_is_found_before_anything_is_written(db: str, workbench: Any) -> None:
     with duckdb.connect(db) as connection:
         connection.execute("CREATE VIEW t_candidate_3 AS SELECT 1 AS one")
@@ -274,6 +277,7 @@ def test_a_candidate_that_breaks_its_promise_stops_everything(
     assert _query(db, "SELECT count(*) FROM sqlmicro.releases") == [(1,)]
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_how_candidates_would_be_kept(db: str, workbench: Any) -> None:
     before = workbench.relations(db)
     report = _safe(db, keep_candidates=True, show_sql=True, algorithm=["mdav"])

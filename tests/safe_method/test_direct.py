@@ -56,6 +56,7 @@ def test_steps_keep_totals_and_bring_released_incomes_near_to_the_original_ones(
     assert changed < 0.25
 
 
+@pytest.mark.slow
 def test_a_file_with_nothing_but_an_income_can_be_searched_in_steps(workbench: Any) -> None:
     table = _incomes(200, 2)
     for steps in ([], ["income=100"]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from looping import each
 
 from sqlmicro.safe_method.kmeans import kmeans, merge_small
@@ -115,6 +116,7 @@ def test_a_small_group_joins_the_group_with_the_nearest_centroid() -> None:
     assert merge_small(X, heavy, np.array([0, 0, 0, 1, 1, 1, 2]), 3).tolist() == [0, 0, 0, 1, 1, 1, 2]
 
 
+@pytest.mark.slow
 def test_many_rows_are_clustered_by_a_sample_of_their_records() -> None:
     """24 clusters of all rows fit better than the six they were drawn around, and a heavy row is drawn more often."""
     X, weights = _rows(7, n=40_000)

@@ -288,6 +288,7 @@ def test_the_search_keeps_values_that_occur_and_gives_means_to_an_income(workben
     assert [candidate["algorithm"] for candidate in release.report["candidates"]] == ["search"]
 
 
+@pytest.mark.slow
 def test_the_search_is_nearer_than_every_cluster_method(workbench: Any) -> None:
     columns = _people(120, 2)
     db = workbench.make(columns)

@@ -128,6 +128,7 @@ def test_large_combinations_stay_as_they_are() -> None:
     assert not found.stopped
 
 
+@pytest.mark.slow
 def test_the_shift_of_large_combinations_is_kept_to() -> None:
     file = _file(2, 400, 4, 0, values=6, most=9)
     for shift in (0, 1, 3):
@@ -156,6 +157,7 @@ def test_records_move_to_near_combinations() -> None:
     assert np.average(changed, weights=found.count[moved]) < 1.6
 
 
+@pytest.mark.slow
 def test_other_keys_find_other_placements_and_restarts_keep_the_best() -> None:
     file = _file(5, 300, 3, 1, values=7)
     single = [_search(file, 4, seed, effort="fast") for seed in range(2)]

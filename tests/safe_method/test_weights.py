@@ -72,6 +72,7 @@ def test_means_are_weighted_and_so_the_weighted_total_stays(workbench: Any) -> N
     assert sum(age * float(w) for age, w in release.records(["age", "w"])) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_mode_of_a_group_is_by_weight(workbench: Any) -> None:
     """Of three records two are a; the one b weighs more than both. Unweighted the group would become a."""
     table: dict[str, tuple[str, list[Any]]] = {

@@ -6,7 +6,7 @@ from sqlmicro import api
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
-from sqlmicro.session.methods import OTHERS, RECORDS, declared, positional
+from sqlmicro.session.methods import OTHERS, declared, positional, takes_records
 
 HEAD = '''# ruff: noqa: E501
 """The verbs as methods of a session. Made by tests/session/test_stub.py: do not edit."""
@@ -32,6 +32,8 @@ TAIL = """
 OTHERS: tuple[str, ...]
 RECORDS: tuple[str, ...]
 
+def takes_records(parameter: Parameter) -> bool: ...
+
 def declared(name: str) -> tuple[Parameter, ...]: ...
 def positional(parameters: list[Parameter]) -> list[str]: ...
 """
@@ -45,7 +47,7 @@ EXPLICIT = ("table", "columns", "by", "nulls")
 def written(parameter: Parameter) -> str:
     """Return the type of a parameter as it is written."""
     base = parameter.base
-    if parameter.name in RECORDS:
+    if takes_records(parameter):
         text = "Records | Sequence[Records]" if parameter.many else "Records"
     elif parameter.many:
         text = "Names"

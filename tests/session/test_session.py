@@ -155,6 +155,7 @@ def test_a_release_that_nobody_holds_is_forgotten(connection: duckdb.DuckDBPyCon
     assert databases(connection) == ["memory"]
 
 
+@pytest.mark.slow
 def test_targets_are_those_of_the_command_line(file: str, tmp_path: Path) -> None:
     with sm.open(file) as w:
         r = w.mdav(TABLE, **SMALL)
@@ -213,6 +214,7 @@ def test_in_place_of_a_foreign_connection_says_how(file: str) -> None:
                                   ).fetchone() == (5,)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_other_verbs_take_frames_too(connection: duckdb.DuckDBPyConnection) -> None:
     with sm.open(connection) as w:
         r = w.mdav("persons", **SMALL)
@@ -336,3 +338,15 @@ def test_what_cannot_be_attached_leaves_the_connection_as_it_was(
     with pytest.raises(sm.InputError, match="there must be a file") as caught:
         sm.open(file, attach="old=nowhere.duckdb")
     duckdb.connect(file, read_only=True).close()  # not in use any more, though the error still refers to the session
+
+
+def test_a_population_may_be_a_frame_where_it_is_a_table(connection: duckdb.DuckDBPyConnection) -> None:
+    """That of a search is a number. What is read is called as the table is."""
+    everybody = pa.concat_tables([TABLE, TABLE])
+    given = {"columns": ["age", "income"], "rest": "drop", "seed": "a test"}
+    with sm.open(connection) as w:
+        release = w.swap("persons", kind="data", rate=0.2, min_k_map=2, population=everybody, **given)
+        assert {row["check"]: row["value"] for row in release.report["audits"]}["k-map"] == 2
+        assert release.report["source"] == "persons"
+        few = {"population": 4, "survivors": 2, "generations": 1}
+        assert w.kanonymeans_star("persons", k=5, **few, **given).records == N

@@ -52,6 +52,7 @@ def most_at_driver(monkeypatch, spark):
             found = list(real(self, *args, **kwargs))
             if {"place", "path", "pattern"} <= set(self.columns):
                 assert len(found) <= most * len({row["place"] for row in found} or {0})
+                assert all(len(row["listed"] or ()) <= scan.MOST_CHECKED for row in found)
             else:
                 sizes.append(len(found))
             return found

@@ -42,6 +42,16 @@ def ranges(*rows, columns=STRATA):
 
 
 CASES = [
+    Case(
+        "group/labels.sql",
+        given={
+            "groups": values("row_id, label, value, position", "(2, 7, 1.5, 0)", "(0, 0, NULL, 1)", "(1, 7, 3.5, 2)")
+        },
+        params={"groups": rel("groups")},
+        returns=["row_id", "label", "value"],
+        expect=[(0, 0, None), (1, 7, 3.5), (2, 7, 1.5)],
+        ordered=True,
+    ),
     # Ties go by row_id, whatever the physical order; a record without a value is left out; NULL strata come last.
     Case(
         "group/sorted.sql",

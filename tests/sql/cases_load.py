@@ -327,12 +327,12 @@ CASES = [
         expect=[(3, 0, 1)],
     ),
     Case(
-        "load/leaves_together.sql",
+        "load/samples_together.sql",
         given={
             "first": values("place, path, value", "(1, '', 'a')"),
             "second": values("place, path, value", "(2, '$.x', 'b')", "(2, '', 'a')"),
         },
-        params={"leaves": [rel("first"), rel("second")]},
+        params={"samples": [rel("first"), rel("second")]},
         returns=["place", "path", "value"],
         expect=[(1, "", "a"), (2, "$.x", "b"), (2, "", "a")],
     ),
@@ -351,6 +351,7 @@ CASES = [
                 'name, "net ""income""", tags',
                 "(' a@b.de ', 5.0::DOUBLE, [1, 2])",
                 "('a@b.de', 5.5, NULL)",
+                "(' \t', 5.5, NULL)",
                 "(NULL, 5.5, [1, 2])",
             )
         },
@@ -404,19 +405,67 @@ CASES = [
             (2, "", "plain"),
         ],
     ),
-    Case(
-        "load/value_matches.sql",
-        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '$.x', '12')")},
-        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")]},
-        returns=["place", "path", "pattern", "matched"],
-        expect=[(1, "", "", 2), (2, "$.x", "", 1), (1, "", "at", 1), (2, "$.x", "digits", 1)],
+    # What may be JSON, and what is not ASCII: the smallest character that is not is U+0080.
+    *(
+        Case(
+            "load/sampled_forms.sql",
+            given={"sampled": values("value", "('ab~')", *given)},
+            params={"sampled": rel("sampled")},
+            returns=["json", "other_characters"],
+            expect=[expect],
+        )
+        for given, expect in (
+            (("('{}')",), (True, False)),
+            (("('[1]')", "('a[1]')"), (True, False)),
+            (("('a{')", "('é')"), (False, True)),
+            (("(chr(128))",), (False, True)),
+            (("('東京')", "('[')"), (True, True)),
+            ((), (False, False)),
+        )
     ),
     Case(
-        "load/matching_values.sql",
-        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'ab')", "(2, '', '12')")},
-        params={"leaves": rel("leaves"), "patterns": [("at", "@"), ("digits", "^[0-9]+$")], "most": 5},
-        returns=["place", "path", "pattern", "value"],
-        expect=[(1, "", "at", "a@b"), (2, "", "digits", "12")],
+        "load/sampled_forms.sql",
+        given={"sampled": "SELECT '{é' AS value WHERE false"},
+        params={"sampled": rel("sampled")},
+        returns=["json", "other_characters"],
+        expect=[(False, False)],
+    ),
+    # Each value counts for every pattern that it matches; those of one pattern are listed, another is only counted.
+    Case(
+        "load/pattern_matches.sql",
+        given={"leaves": values("place, path, value", "(1, '', 'a@b')", "(1, '', 'a1')", "(2, '$.x', '12')")},
+        params={
+            "leaves": rel("leaves"),
+            "patterns": [("at", "@"), ("a digit", "[0-9]"), ("digits", "^[0-9]+$")],
+            "listed": ["a digit", "at"],
+            "most": 5,
+        },
+        returns=["place", "path", "pattern", "matched", "listed"],
+        expect=[
+            (1, "", "", 2, None),
+            (1, "", "at", 1, ["a@b"]),
+            (1, "", "a digit", 1, ["a1"]),
+            (2, "$.x", "", 1, None),
+            (2, "$.x", "a digit", 1, ["12"]),
+            (2, "$.x", "digits", 1, None),
+        ],
+    ),
+    # No more than asked for, here of three two.
+    Case(
+        "load/pattern_matches.sql",
+        given={"leaves": values("place, path, value", "(1, '', '1')", "(1, '', '2')", "(1, '', '3')")},
+        params={"leaves": rel("leaves"), "patterns": [("digits", "[0-9]")], "listed": ["digits"], "most": 2},
+        returns=["place", "path", "pattern", "matched", "listed"],
+        show="matched, len(listed)",
+        expect=[(3, None), (3, 2)],
+    ),
+    Case(
+        "load/value_counts.sql",
+        given={"people": values('"net ""income"""', "(10)", "(20)", "(10)", "(NULL)")},
+        params={"relation": rel("people"), "column": col('net "income"', "INTEGER")},
+        returns=["value", "n"],
+        expect=[("10", 2), ("20", 1)],
+        ordered=True,
     ),
     Case(
         "load/records.sql",

@@ -94,16 +94,6 @@ CASES = [
         expect=[("10115", "10***"), ("ÄÖ", "ÄÖ"), ("7", "7"), (None, None)],
     ),
     Case(
-        "mask/mapped_values.sql",
-        given={
-            "values": values("value, n", "(1, 4)", "(2, 1)", "(NULL, 1)", "(3, 1)"),
-            "hierarchy": values("value, level_1, level_2", "('1', 'a', 'x')", "('2', 'b', 'x')", "('9', 'c', 'y')"),
-        },
-        params={"values": rel("values"), "hierarchy": rel("hierarchy"), "level": "level_2"},
-        returns=["value", "recoded", "found"],
-        expect=[(1, "x", True), (2, "x", True), (None, None, True), (3, None, False)],
-    ),
-    Case(
         "mask/one_class.sql",
         given={"values": values("value, n", "(1, 4)", "(NULL, 1)")},
         params={"values": rel("values"), "label": "*"},
@@ -141,50 +131,120 @@ CASES = [
         returns=["split"],
         expect=[(1,)],
     ),
+    # The file has four leaves, of which 3 does not occur. a covers (2 - 1) / (4 - 1) of it, the top all.
+    # A missing value is missing on every level but the last; 7 is not in the file.
     Case(
-        "mask/coded_cells.sql",
+        "mask/hierarchy_ladder.sql",
         given={
-            "cells": values('cell, "net ""income""", land, n', "(0, 10, 'a', 3)", "(1, NULL, 'a', 1)"),
-            "incomes": values("value, code_0, code_1, share_1", "(10, 1, 1, 0.5)", "(NULL, 2, 1, 0.5)"),
+            "texts": values("value, recoded", "(1, '1')", "(2, '2')", "(9, '9')", "(NULL, NULL)", "(7, '7')"),
+            "hierarchy": values(
+                "value, level_1, level_2",
+                "('1', 'a', '*')",
+                "('2', 'a', '*')",
+                "('3', 'b', '*')",
+                "('9', 'c', '*')",
+                "(NULL, NULL, '*')",
+            ),
         },
         params={
-            "cells": rel("cells"),
-            "ladders": [("a1", rel("incomes"), INCOME)],
-            "levels": [("a1", "code_0", "code_1_0"), ("a1", "share_1", "share_1_1"), ("c", col("land"), "stratum_1")],
+            "texts": rel("texts"),
+            "hierarchy": rel("hierarchy"),
+            "levels": [("level_1", "code_1", "share_1"), ("level_2", "code_2", "share_2")],
         },
-        returns=["n", "code_1_0", "share_1_1", "stratum_1"],
-        expect=[(3, 1, 0.5, "a"), (1, 2, 0.5, "a")],
-    ),
-    # By the first code: 2 + 1 records of share 0.5 and 0, and one record alone, which is suppressed.
-    Case(
-        "mask/node.sql",
-        given={
-            "cells": values("n, code_1_0, code_2_0, share_2_1", "(2, 1, 1, 0.5e0)", "(1, 1, 2, 0e0)", "(1, 2, 2, 1e0)")
-        },
-        params={"cells": rel("cells"), "codes": ["code_1_0"], "shares": ["share_2_1"], "k": 2},
-        returns=["classes", "below", "loss"],
-        expect=[(1, 1, 1.0)],
+        returns=["value", "found", "code_0", "level_1", "code_1", "share_1", "level_2", "code_2", "share_2"],
+        expect=[
+            (1, True, 1, "a", 1, 1 / 3, "*", 1, 1.0),
+            (2, True, 2, "a", 1, 1 / 3, "*", 1, 1.0),
+            (7, False, 3, None, 3, None, None, 2, None),
+            (9, True, 4, "c", 2, 0.0, "*", 1, 1.0),
+            (None, True, 5, None, 3, 0.0, "*", 1, 1.0),
+        ],
     ),
     Case(
-        "mask/node.sql",
-        given={"cells": values("n, code_1_0", "(2, 1)", "(1, 2)")},
-        params={"cells": rel("cells"), "codes": [], "shares": [], "k": 2},
-        returns=["classes", "below", "loss"],
-        expect=[(1, 0, 0.0)],
+        "mask/ladder_codes.sql",
+        given={"ladder": values("value, code_0, code_1, share_1", "(NULL, 2, 1, 0.5e0)", "('b', 1, 2, 0e0)")},
+        params={"ladder": rel("ladder"), "levels": [("code_1", "share_1")]},
+        returns=["code_0", "code_1", "share_1"],
+        expect=[(0, 1, 0.0), (1, 0, 0.5)],
+        ordered=True,
     ),
     Case(
         "mask/recoded.sql",
         given={
-            "typed": values('row_id, "net ""income""", x', "(0, 10, 1)", "(1, NULL, 2)"),
+            "typed": values('row_id, "net ""income"""', "(0, 10)", "(1, NULL)"),
             "incomes": values("value, level_1", "(NULL, 'none')", "(10, 'some')", "(20, 'much')"),
         },
         params={
             "relation": rel("typed"),
-            "untouched": [col("x")],
             "recoded": [(INCOME, "a1", rel("incomes"), "level_1")],
         },
-        returns=["row_id", "x", 'net "income"'],
-        expect=[(0, 1, "some"), (1, 2, "none")],
+        returns=["row_id", 'net "income"'],
+        expect=[(0, "some"), (1, "none")],
+    ),
+    Case(
+        "mask/cell_members.sql",
+        given={
+            "typed": values('row_id, "net ""income""", x', "(4, 10, 1)", "(5, NULL, 1)", "(6, 10, 1)"),
+            "cells": values('cell, "net ""income""", x, n', "(0, 10, 1, 2)", "(1, NULL, 1, 1)"),
+        },
+        params={"relation": rel("typed"), "cells": rel("cells"), "columns": [INCOME, col("x")]},
+        returns=["row_id", "label"],
+        expect=[(4, 0), (5, 1), (6, 0)],
+    ),
+    Case(
+        "mask/member_values.sql",
+        given={
+            "typed": values('row_id, "net ""income"""', "(4, 20)", "(5, NULL)", "(6, 10)"),
+            "members": values("row_id, label", "(4, 0)", "(5, 1)", "(6, 0)"),
+        },
+        params={"relation": rel("typed"), "members": rel("members"), "column": INCOME},
+        returns=["label", "code"],
+        expect=[(0, 1), (1, 2), (0, 0)],
+    ),
+    # Combination 0 is released as it is, 2 on levels 1 and 2; 1 is suppressed.
+    Case(
+        "mask/chosen_levels.sql",
+        given={
+            "cells": values(
+                'cell, "net ""income""", x, n', "(0, 10, 'a', 2)", "(1, NULL, 'a', 1)", "(2, NULL, 'b', 1)"
+            ),
+            "chosen": values("label, chosen_1, chosen_2", "(0, 0, 0)", "(2, 1, 2)"),
+            "incomes": values("value, level_1", "(NULL, 'none')", "(10, 'some')"),
+            "texts": values("value, recoded", "(NULL, NULL)", "(10, '10')"),
+            "letters": values("value, level_1, level_2", "('a', 'ab', '*')", "('b', 'ab', '*')"),
+        },
+        params={
+            "cells": rel("cells"),
+            "chosen": rel("chosen"),
+            "joined": [(rel("incomes"), "a1", INCOME), (rel("texts"), "t1", INCOME), (rel("letters"), "a2", col("x"))],
+            "columns": [
+                (INCOME, "chosen_1", [(0, "t1", "recoded"), (1, "a1", "level_1")]),
+                (col("x"), "chosen_2", [(0, "a2", "value"), (1, "a2", "level_1"), (2, "a2", "level_2")]),
+            ],
+        },
+        returns=["label", 'net "income"', "x"],
+        expect=[(0, "10", "a"), (2, "none", "*")],
+    ),
+    Case(
+        "mask/value_texts.sql",
+        given={"values": values("value, n", "(10.5, 4)", "(NULL, 1)")},
+        params={"values": rel("values")},
+        returns=["value", "recoded"],
+        expect=[(10.5, "10.5"), (None, None)],
+    ),
+    Case(
+        "mask/date_texts.sql",
+        given={"values": values("value, n", "(31e0, 4)", "(NULL, 1)")},
+        params={"values": rel("values")},
+        returns=["value", "recoded"],
+        expect=[(31.0, "1970-02-01"), (None, None)],
+    ),
+    Case(
+        "mask/timestamp_texts.sql",
+        given={"values": values("value, n", "(60000000e0, 4)", "(NULL, 1)")},
+        params={"values": rel("values")},
+        returns=["value", "recoded"],
+        expect=[(60000000.0, "1970-01-01 00:01:00"), (None, None)],
     ),
     # Group 0: 10 and 30. Group 1: one value, and one is missing. Group 2: nothing there.
     Case(
@@ -216,13 +276,6 @@ CASES = [
         params={"grouped": rel("grouped"), "column": col("land")},
         returns=["label", "land"],
         expect=[(0, "{a, b}"), (1, "c or missing"), (2, None)],
-    ),
-    Case(
-        "mask/frequent_records.sql",
-        given={"values": values('row_id, "net ""income""", x', "(0, 1, 'a')", "(1, NULL, 'a')", "(2, NULL, 'a')")},
-        params={"relation": rel("values"), "columns": [INCOME, col("x")], "k": 2},
-        returns=["row_id"],
-        expect=[(1,), (2,)],
     ),
     # A missing value is -1 and takes no number; -5 comes before 10. The rows are in the order of cell.
     Case(

@@ -17,6 +17,14 @@ ORIGINAL = values("sex, land, x, n", "('m', 'A', 10e0, 2)", "('f', 'A', 20e0, 1)
 CHANGED = values("sex, land, x, n", "('m', 'A', 12e0, 3)", "('f', 'B', 30e0, 1)")
 
 CASES = [
+    Case(
+        "safe/seats.sql",
+        given={"groups": values("row_id, label", "(2, 7)", "(0, 0)", "(1, 7)")},
+        params={"groups": rel("groups")},
+        returns=["row_id", "label"],
+        expect=[(0, 0), (1, 7), (2, 7)],
+        ordered=True,
+    ),
     # Group 0 becomes cell 1 with the mean of its members' incomes, group 1 becomes cell 0.
     Case(
         "safe/placed_cells.sql",

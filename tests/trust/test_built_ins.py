@@ -115,6 +115,7 @@ def wrong(connection: duckdb.DuckDBPyConnection, case: Case) -> bool:
     return names != case.returns or not same_rows(case.expect, rows, case.ordered)
 
 
+@pytest.mark.slow
 def test_every_template_returns_its_rows_where_everything_is_shadowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,6 +325,7 @@ def test_a_borrowed_connection_lends_none_of_its_macros(tmp_path: Path) -> None:
         assert connection.execute("SELECT encode('a'), current_schema()").fetchall() == [(b"x", "other")]
 
 
+@pytest.mark.slow
 def test_a_borrowed_connection_lends_none_of_its_settings(tmp_path: Path) -> None:
     """Those that change what a statement returns: whole numbers divided to whole ones made every risk 0."""
     with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
@@ -382,6 +384,7 @@ def test_statements_that_stay_are_refused_where_macros_would_stand_for_functions
 # Scripts
 
 
+@pytest.mark.slow
 def test_a_printed_script_sets_the_path_and_takes_it_back(warehouse: Path, tmp_path: Path) -> None:
     """Whoever runs it in a shell gets the same functions, and goes on in the schema of the database."""
     with duckdb.connect(str(warehouse)) as connection:

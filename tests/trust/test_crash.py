@@ -54,44 +54,35 @@ def phase(first: dict[str, Any], stop: dict[str, Any]) -> str:
     raise AssertionError(f"a mix: {stop}")
 
 
-KILLED = [0.05, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.75, 0.9, 0.98, 0.99, 1]
-ENDED = [0.3, 0.75]
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
+BEFORE, LATER = 0.3, 0.75
+SOME = ([0.05, 0.55, 1], [(signal.SIGINT, BEFORE), (signal.SIGTERM, LATER)])
+MANY = (
+    [0.05, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.75, 0.9, 0.98, 0.99, 1],
+    [(sent, share) for sent in CODES for share in (BEFORE, LATER)],
+)
 
 
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Runs that were stopped at chosen statements: killed, interrupted, terminated."""
-    stops = [[signal.SIGKILL, share] for share in KILLED]
-    stops += [[sent, share] for sent in (signal.SIGINT, signal.SIGTERM) for share in ENDED]
-    return drive(tmp_path_factory.mktemp("stopped"), stops=stops)
-
-
-@pytest.mark.long
-def test_a_kill_at_any_statement_leaves_the_old_or_the_new_state(
-    stopped: tuple[dict[str, Any], list[dict[str, Any]]],
+@pytest.mark.parametrize(
+    ("killed", "ended"), [pytest.param(*SOME, id="some"), pytest.param(*MANY, id="many", marks=pytest.mark.slow)]
+)
+def test_a_kill_leaves_the_old_or_the_new_state_and_a_signal_ends_in_one_of_them(
+    tmp_path: Path, killed: list[float], ended: list[tuple[int, float]]
 ) -> None:
-    first, stops = stopped
-    killed = stops[: len(KILLED)]
-    assert all(stop["status"] == -signal.SIGKILL for stop in killed)
-    found = [phase(first, stop) for stop in killed]
+    """A signal before the commit publishes nothing, and a later one lets the purge finish."""
+    first, stops = drive(tmp_path, stops=[*((signal.SIGKILL, share) for share in killed), *ended])
+    dead, over = stops[: len(killed)], stops[len(killed) :]
+    assert all(stop["status"] == -signal.SIGKILL for stop in dead)
+    found = [phase(first, stop) for stop in dead]
     assert set(found) == {"old", "new, not purged", "new, purged"}, found
     assert found == sorted(found, key=["old", "new, not purged", "new, purged"].index), "states follow one another"
-
-
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_before_the_commit_publishes_nothing_and_a_later_one_lets_the_purge_finish(
-    stopped: tuple[dict[str, Any], list[dict[str, Any]]], sent: int, code: int
-) -> None:
-    first, stops = stopped
-    ended = [stop for stop in stops if stop["stop"][0] == sent]
-    assert len(ended) == len(ENDED)
-    for stop in ended:
-        before = phase(first, stop) == "old"
-        assert stop["status"] == (code if before else 0), stop["err"]
+    for (sent, share), stop in zip(ended, over, strict=True):
+        before = share == BEFORE
+        assert phase(first, stop) == ("old" if before else "new, purged")
+        assert stop["status"] == (CODES[sent] if before else 0), stop["err"]
         assert stop["left_before"] == ["w.duckdb"], "no log, no temporary folder"
         assert ("nothing was published" in stop["err"]) == before
         assert ("too late" in stop["err"]) != before
-    assert {phase(first, stop) for stop in ended} == {"old", "new, purged"}
 
 
 def check_files(folder: Path, every: int) -> None:
@@ -198,6 +189,7 @@ def small_disk(folder: Path, megabytes: int):  # type: ignore[no-untyped-def]
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_beforehand_and_changes_nothing(tmp_path: Path, db: Path) -> None:
     with small_disk(tmp_path / "disk", 3) as disk:
         small = Path(shutil.copy(db, disk))
@@ -308,6 +300,7 @@ def test_a_log_of_a_killed_writer_is_taken_in_and_never_replayed(db: Path) -> No
     assert state(db) == (2000, 2007, 0)
 
 
+@pytest.mark.slow
 def test_read_only_files_and_folders_are_refused_before_any_work(tmp_path: Path, db: Path) -> None:
     # Root passes every permission, unless it gives that power away.
     plain = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []

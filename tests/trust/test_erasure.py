@@ -137,6 +137,7 @@ def test_a_purge_of_300_000_records(tmp_path: Path, compressed: bool, monkeypatc
     assert counts["purged"] == 0
 
 
+@pytest.mark.slow
 def test_a_manifest_that_fails_late_keeps_nothing_from_being_purged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -328,6 +329,7 @@ def test_residue_tells_places_and_counts_and_no_values(anonymized: Path, tmp_pat
     assert "main.visits.who" in done.stdout and "CANARY" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_residue_finds_nothing_when_everything_was_replaced_and_purged(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     make(db, 6000)
@@ -346,6 +348,7 @@ def test_residue_finds_nothing_when_everything_was_replaced_and_purged(tmp_path:
     assert told["born"][1] == 0, "four bytes turn up by chance"
 
 
+@pytest.mark.slow
 def test_without_an_original_residue_lists_what_may_hold_values(anonymized: Path) -> None:
     found = sqlmicro.residue(db=str(anonymized), table="persons")
     places = {(place["place"], place["where"]): place["values"] for place in found["places"]}

@@ -16,6 +16,7 @@ import sqlmicro
 from sqlmicro.cli import app
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.identifiers.judge import by_chance
+from sqlmicro.identifiers.patterns import PATTERNS, in_ascii
 
 VISITS = """CREATE TABLE visits AS SELECT
   printf('p%02d.mayer@example.com', i % 60) AS contact,
@@ -63,9 +64,12 @@ def test_a_draft_drops_them(db: str, tmp_path: Path) -> None:
     assert not {"contact", "nr"} & set(drafted["parameters"]["steps"][0]["columns"])
 
 
-def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "methods", [("safe",), pytest.param(("swap", "generalize", "suppress", "shuffle"), marks=pytest.mark.slow)]
+)
+def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path, methods: tuple[str, ...]) -> None:
     """In --keep, --columns and --by of every method that is not made for them, and where the rest is kept."""
-    for method in ("safe", "swap", "generalize", "suppress", "shuffle"):
+    for method in methods:
         with pytest.raises(InputError, match=r"contact \(its values: e-mail addresses \(100 %\)\)"):
             getattr(sqlmicro, method)("visits", db=db, columns=["age", "contact"], rest="drop", into="out")
     for options in ({"keep": ["nr"], "rest": "drop"}, {"rest": "keep"}, {"by": ["contact"], "rest": "drop"}):
@@ -106,7 +110,12 @@ def test_methods_made_for_them_take_them(db: str) -> None:
 def test_nothing_shown_is_a_value(db: str) -> None:
     done = CliRunner().invoke(app, ["profile", "--db", db, "--table", "visits", "--json"])
     assert json.loads(done.output)["columns"][0]["identifier"] == "e-mail addresses"
-    for arguments in (["profile"], ["safe", "--dry-run"], ["safe", "--show-sql"], ["init"]):
+    for arguments in (
+        ["profile"],
+        ["mdav", "--rest", "drop", "--columns", "age", "--dry-run"],
+        ["safe", "--effort", "fast", "--show-sql"],
+        ["init"],
+    ):
         done = CliRunner().invoke(app, [*arguments, "--db", db, "--table", "visits"])
         assert done.exit_code == 0
         assert "mayer" not in done.output
@@ -164,6 +173,7 @@ def test_the_order_of_the_table_does_not_matter(db: str) -> None:
     assert first == second
 
 
+@pytest.mark.slow
 def test_documents_without_end_are_looked_at_in_part(db: str) -> None:
     """Lists of thousands of values, thousands of keys, and nesting: bounded work, and no fault."""
     table(db, """CREATE TABLE docs AS SELECT
@@ -184,6 +194,41 @@ def test_precision_and_recall_on_labelled_columns() -> None:
     assert len(chosen) > 110  # 142 where the reference data is, whose columns are among them
     assert hits / (hits + len(alarms)) >= 0.95, [column.title for column in alarms]
     assert hits / (hits + len(missed)) >= 0.98, [column.title for column in missed]
+
+
+@pytest.mark.slow
+def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
+    """On labelled columns, on every single character, and on random texts of what the patterns ask for."""
+    draw = random.Random(14)
+    written = {str(value) for column in labelled.columns() for value in column.values}
+    known = draw.sample(sorted(text for text in written if text.isascii()), 4_000)
+    parts = [*map(chr, range(128)), "at", "St", "Am ", "rue de ", " 12", "www.", "://", ".com", "(at)", "5a", "hof"]
+    made = ["".join(draw.choices(parts, k=draw.randint(1, 12))) for _ in range(3000)]
+    crossed = [a[: draw.randint(0, len(a))] + b for a, b in zip(known, draw.sample(known, len(known)), strict=True)]
+    values = list({*map(chr, range(128)), *(f"{chr(i)}a1" for i in range(128)), *known, *crossed, *made})
+    assert all(value.isascii() for value in values)
+    assert not any("\\p" in pattern for pattern in in_ascii().values())
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE v AS SELECT unnest($1) AS value", [values])
+        for name, pattern in PATTERNS.items():
+            matched, others = connection.execute(
+                "SELECT count(*) FILTER (m), count(*) FILTER (m <> a) FROM ("
+                "SELECT regexp_matches(value, $1) AS m, regexp_matches(value, $2) AS a FROM v)",
+                [pattern, in_ascii()[name]],
+            ).fetchall()[0]
+            assert matched and others == 0, name
+
+
+def test_one_value_with_other_letters_is_read_with_all_others(db: str) -> None:
+    """Addresses whose only letters are not ASCII are found beside a column of numbers, and names beside others."""
+    streets = ["Вулиця 1", "東京都新宿区西新宿2丁目8番1号"]
+    table(db, "CREATE TABLE t (n INTEGER, x VARCHAR, y VARCHAR)")
+    with duckdb.connect(db) as connection:
+        rows = [[i, streets[i % 2] if i % 3 else "Øster Allé 4", f"{i}"] for i in range(60)]
+        connection.executemany("INSERT INTO t VALUES ($1, $2, $3)", rows)
+    assert kinds(db, "t")["x"] == "street addresses"
+    table(db, "UPDATE t SET x = 'flu', y = ['Zoë', 'Jürgen', 'Ángel', 'José', 'André', 'Björn'][n % 6 + 1]")
+    assert kinds(db, "t")["y"] == "names of persons"
 
 
 def test_the_bound_of_chance_is_one() -> None:

@@ -274,6 +274,7 @@ def test_another_thread_loses_no_write_without_a_word(
 # What was released and not purged
 
 
+@pytest.mark.slow
 def test_a_session_says_what_is_not_purged(db: str) -> None:
     sqlmicro.individual_ranking("persons", db=db, in_place=True, no_purge=True, **USED)
     with pytest.warns(UserWarning, match="release 1 in place is published, but not purged yet"):

@@ -34,21 +34,8 @@ KINDS = {"top-code": {"value": 0.5}, "bottom-code": {"value": 0.5}, "noise": {"k
 TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise")
 RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
-OTHERS = (
-    "register",
-    "run",
-    "methods",
-    "macros",
-    "purge",
-    "init",
-    "explain",
-    "schema",
-    "compare",
-    "warm-up",
-    "scan",
-    "plan",
-    "apply",
-)
+OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up",
+          "hierarchy", "scan", "plan", "apply")  # fmt: skip
 counted = {"texts": 0, "runs": 0, "done": 0}
 
 
@@ -152,7 +139,10 @@ def worlds(number: int, verbs: tuple[str, ...], wide: int) -> None:
             counted["texts"] += 12
             assert relations(db) == whole, name
         else:
-            tried = {"columns": columns[:3], "methods": ["mdav"], "k": ["2"]} if name == "compare" else {}
+            tried: dict[str, Any] = {
+                "compare": {"columns": columns[:3], "methods": ["mdav"], "k": ["2"]},
+                "hierarchy": {"action": "draft", "column": columns[3], "to": "h.csv", "k": 2},
+            }.get(name, {})
             verb(name, db=db, table=table, name=table, overwrite=True, **tried)
             counted["texts"] += 1 + len(tried)
             assert relations(db) == whole, name
@@ -383,6 +373,7 @@ def test_thousands_of_hostile_texts() -> None:
 
 PRINTED = re.compile(
     r"[\w.\[\]]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
+    r'|\w+ \| draw\("\w+", purpose="\w+"\)'
 )
 
 

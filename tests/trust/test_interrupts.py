@@ -132,7 +132,7 @@ def has_worked(seconds: float, process: subprocess.Popen[bytes]) -> None:
     ("sent", "terminal"),
     [
         pytest.param(signal.SIGINT, True, id="Ctrl-C in a terminal"),
-        pytest.param(signal.SIGTERM, False, id="SIGTERM as a background job"),
+        pytest.param(signal.SIGTERM, False, id="SIGTERM as a background job", marks=pytest.mark.slow),
         pytest.param(signal.SIGTERM, True, id="SIGTERM in a terminal", marks=pytest.mark.slow),
         pytest.param(signal.SIGINT, False, id="Ctrl-C as a background job", marks=pytest.mark.slow),
     ],
@@ -143,7 +143,7 @@ def test_a_search_that_is_interrupted_publishes_nothing(tmp_path: Path, sent: in
     make(db, 2000)
     before = db.read_bytes()
     code = stop(
-        tmp_path, db, (*ENDLESS, "--rest", "drop", "--in-place"), sent, partial(has_worked, 6), terminal=terminal
+        tmp_path, db, (*ENDLESS, "--rest", "drop", "--in-place"), sent, partial(has_worked, 3), terminal=terminal
     )
     told = (tmp_path / "out").read_text()
     assert code == CODES[sent], told

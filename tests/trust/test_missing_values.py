@@ -93,7 +93,7 @@ def random_case(workbench: Any, number: int) -> None:
 
 
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_and_k_holds(workbench: Any) -> None:
-    for number in range(6):
+    for number in range(len(METHODS)):
         random_case(workbench, number)
 
 
@@ -104,7 +104,7 @@ TABLES = int(os.environ.get("TABLES", "120"))
 @pytest.mark.long
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_on_many_tables(workbench: Any) -> None:
     """TABLES=300 has as many random tables."""
-    for number in range(6, TABLES):
+    for number in range(len(METHODS), TABLES):
         random_case(workbench, number)
 
 
@@ -159,19 +159,21 @@ def taken_out(missing: np.ndarray, n: np.ndarray, k: int) -> int:
     return cost
 
 
-def test_the_values_taken_out_are_nearly_the_fewest() -> None:
+@pytest.mark.parametrize("tables", [15, pytest.param(50, marks=pytest.mark.slow)])
+def test_the_values_taken_out_are_nearly_the_fewest(tables: int) -> None:
     rng = np.random.default_rng(7)
     ours, best, equal = 0, 0, 0
-    for _ in range(50):
+    for _ in range(tables):
         k = int(rng.integers(2, 4))
         records = rng.random((int(rng.integers(k, 12)), 3)) < rng.choice([0.1, 0.3, 0.5])
         missing, n = np.unique(records, axis=0, return_counts=True)
         found, least = taken_out(missing, n, k), _least(missing, n, k)
         assert least <= found <= 2 * least
         ours, best, equal = ours + found, best + least, equal + (found == least)
-    assert equal >= 45 and ours <= 1.05 * best
+    assert equal >= 0.9 * tables and ours <= 1.05 * best
 
 
+@pytest.mark.slow
 def test_many_patterns_are_coarsened_at_little_cost() -> None:
     """1 358 of 4 580 records have one of the rare patterns of 20 columns: less than two values for each."""
     rng = np.random.default_rng(0)
@@ -245,6 +247,7 @@ def test_a_method_of_single_columns_takes_k_missing_values_of_a_column_too(workb
     assert held(columns, release.columns, 3, ["age"]) == 2
 
 
+@pytest.mark.slow
 def test_the_reported_distance_of_safe_is_to_the_original_with_all_its_values(workbench: Any) -> None:
     columns = table(np.random.default_rng(3), 80, {"age": 0.1, "town": 0.1, "flag": 0.1})
     db = made(workbench, columns)
@@ -261,6 +264,7 @@ def test_the_reported_distance_of_safe_is_to_the_original_with_all_its_values(wo
 # It is said
 
 
+@pytest.mark.slow
 def test_what_keep_fills_in_and_takes_out_is_said_in_the_output_and_held_by_a_gate(
     workbench: Any, tmp_path: Path
 ) -> None:
@@ -317,6 +321,7 @@ def test_the_audit_measures_the_largest_change_of_a_share(workbench: Any) -> Non
     assert sqlmicro.audit("records", db=db, original="records", max_missing_change=0.0)["passed"]
 
 
+@pytest.mark.slow
 def test_safe_runs_on_a_table_with_missing_values_without_an_option(workbench: Any) -> None:
     columns = table(np.random.default_rng(1), 60, {"age": 0.2, INCOME: 0.2, "town": 0.2})
     db = made(workbench, {name: columns[name] for name in ("age", INCOME, "town")})
@@ -336,6 +341,7 @@ def test_a_draft_takes_the_way_that_loses_least_and_says_so(workbench: Any) -> N
     assert "This loses least" in " ".join(text.replace("# ", "").split())
 
 
+@pytest.mark.slow
 def test_a_report_shows_missing_values_before_and_after_but_none_of_few_records(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {
         "age": ("INTEGER", [None] * 10 + [5] * 20), INCOME: ("DOUBLE", [None, None] + [1.0] * 28)

@@ -131,6 +131,7 @@ def test_pages_and_markdown_have_none_either(unsafe: Path, tmp_path: Path) -> No
             assert r"\x1b" in text
 
 
+@pytest.mark.slow
 def test_a_script_is_exact_in_a_pipe_and_harmless_on_a_terminal(unsafe: Path, tmp_path: Path) -> None:
     """`--show-sql` is to be run: only where a person looks at it the names are escaped, and that is said."""
     call = ["mdav", "--db", unsafe.name, "--table", "t" + UNSAFE, "--columns", quoted("a" + UNSAFE), "--rest",

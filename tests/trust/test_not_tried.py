@@ -46,6 +46,7 @@ def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
     assert sqlmicro.attack(original="records", release="out", db=db, attack="row-order")["not_tried"] == []
 
 
+@pytest.mark.slow
 def test_text_json_and_report_say_it(db: str) -> None:
     given = ["attack", "--db", db, "--original", "records", "--release", "out"]
     shown = " ".join(CliRunner().invoke(app, given).stdout.split())

@@ -56,6 +56,7 @@ def test_a_release_that_keeps_columns_is_not_called_better(db: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_loss_that_was_not_measured_is_not_zero(db: str) -> None:
     """Ages recoded to ranges have no IL: such a release is on no map, instead of at a loss of 0."""
     for name in ("a", "b"):
@@ -66,6 +67,7 @@ def test_a_loss_that_was_not_measured_is_not_zero(db: str) -> None:
     assert found["other_candidates"] == ["wide"]
 
 
+@pytest.mark.slow
 def test_a_release_that_is_gone_is_on_no_map(db: str) -> None:
     import duckdb
 
@@ -89,6 +91,7 @@ def test_candidates_are_compared_over_all_that_is_released(db: str) -> None:
     assert verdicts[0]["attack"]["rate"] == report["candidates"][0]["risk"]
 
 
+@pytest.mark.slow
 def test_what_was_measured_over_other_columns_is_on_no_map(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pseudonyms are known to nobody: what is left to attack with are the strata, which is no risk to compare."""
     from sqlmicro.reports.compare_text import compare

@@ -12,10 +12,13 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ROOT / "examples" / "persons.csv"
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_and_safe_runs_without_anything_of_linux(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     done = subprocess.run(

@@ -50,7 +50,13 @@ CASES = [("table", what) for what in WRONG] + [
 ]
 
 
-@pytest.mark.parametrize(("to", "what"), CASES, ids=[f"{to}, {what}" for to, what in CASES])
+QUICK = [("table", FIRST), ("in place", FIRST), ("x.csv", FIRST)]
+
+
+@pytest.mark.parametrize(
+    ("to", "what"),
+    [pytest.param(*case, id=", ".join(case), marks=[] if case in QUICK else [pytest.mark.slow]) for case in CASES],
+)
 def test_what_is_written_wrongly_is_not_published(
     db: Path, monkeypatch: pytest.MonkeyPatch, to: str, what: str
 ) -> None:

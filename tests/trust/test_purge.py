@@ -74,12 +74,13 @@ def harmed(db: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
     return purge
 
 
-def test_a_copy_that_differs_is_refused_and_the_file_stays(db: Path, harmed: Callable[[str], str]) -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_copy_that_differs_is_refused_and_the_file_stays(db: Path, harmed: Callable[[str], str], every: int) -> None:
     """Each is one difference that only the comparison can see: without it the fresh file would replace the old one."""
     before = db.read_bytes()
-    for what, harm in RECORDS.items():
+    for what, harm in list(RECORDS.items())[::every]:
         assert "the records of " in harmed(harm), what
-    for what, harm in CATALOG.items():
+    for what, harm in list(CATALOG.items())[::every]:
         assert "the records of" not in harmed(harm), what
     if TRIGGERS:
         assert "differences in triggers" in harmed("DROP TRIGGER t ON persons")
@@ -128,6 +129,7 @@ def nested(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_labels_within_other_types_are_named_by_purge_and_residue(nested: Path) -> None:
     report = sqlmicro.purge(db=str(nested))
     assert report["clean"] is False
@@ -176,6 +178,7 @@ def test_an_enum_with_some_labels_left_is_narrowed(tmp_path: Path) -> None:
     assert path.read_bytes().count(SECRET) == 0
 
 
+@pytest.mark.slow
 def test_what_definitions_quote_is_named_unless_a_record_holds_it(db: Path) -> None:
     assert sqlmicro.purge(db=str(db))["clean"] is False, "the label happy"
     with duckdb.connect(str(db)) as con:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +34,17 @@ def rows(db: str, table: str, columns: list[str]) -> set[tuple[Any, ...]]:
         return set(connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall())
 
 
+slow = partial(pytest.param, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     ("options", "columns"),
     [
         ({"columns": ["sex", "region", "children"]}, ["sex", "region", "children"]),
         ({"columns": ["sex", "region", "income"]}, ["sex", "region"]),
-        ({"columns": ["sex", "region", "income"], "round": ["income=1000"]}, ["sex", "region"]),
-        ({"columns": ["sex", "region", "children"], "numeric_values": "means"}, ["sex", "region"]),
-        ({"columns": ["sex", "region"], "by": ["stratum"]}, ["sex", "region", "stratum"]),
+        slow({"columns": ["sex", "region", "income"], "round": ["income=1000"]}, ["sex", "region"]),
+        slow({"columns": ["sex", "region", "children"], "numeric_values": "means"}, ["sex", "region"]),
+        slow({"columns": ["sex", "region"], "by": ["stratum"]}, ["sex", "region", "stratum"]),
     ],
 )
 def test_what_the_search_releases_occurs(db: str, options: dict[str, Any], columns: list[str]) -> None:

@@ -19,6 +19,7 @@ SEED = "one secret seed for all of them"
 ODD = 'net "income"'
 N = 600
 Table = dict[str, tuple[str, Any]]
+SLOW = pytest.mark.slow
 
 
 def persons(seed: int = 1) -> Table:
@@ -56,8 +57,8 @@ KEPT = {"drop": [], "keep": ["id"]}
 # What two releases of one seed give to whoever lays them side by side
 
 
-@pytest.mark.parametrize("kind", ["correlated", "uncorrelated", "linear"])
-@pytest.mark.parametrize("key", [{}, {"row_key": ["id"]}], ids=["content", "key"])
+@pytest.mark.parametrize("kind", ["correlated", *(pytest.param(k, marks=SLOW) for k in ("uncorrelated", "linear"))])
+@pytest.mark.parametrize("key", [{}, pytest.param({"row_key": ["id"]}, marks=SLOW)], ids=["content", "key"])
 def test_two_noises_do_not_cancel(workbench: Any, db: str, kind: str, key: dict[str, Any]) -> None:
     """Amounts 0.5 and 0.3: (0.3 A - 0.5 B) / (0.3 - 0.5), place by place, was everybody's income."""
     a, b = (
@@ -91,6 +92,7 @@ def test_two_shuffles_do_not_give_the_link_back(workbench: Any, db: str) -> None
     assert linked < chance + 0.03
 
 
+@pytest.mark.slow
 def test_two_groupings_stand_in_two_orders(workbench: Any, db: str) -> None:
     five, seven = (
         release(workbench, db, "mdav", columns=[ODD, "age"], k=k, drop=["town"], keep=["id"])["id"] for k in (5, 7)
@@ -103,8 +105,8 @@ def test_two_groupings_stand_in_two_orders(workbench: Any, db: str) -> None:
     ("name", "options", "others"),
     [
         ("pram", {"columns": ["town"], "keep_probability": 0.5}, {"keep_probability": 0.6}),
-        ("swap", {"columns": [ODD], "percent": 20}, {"percent": 21}),
-        ("sample", {"fraction": 0.3}, {"fraction": 0.6}),
+        pytest.param("swap", {"columns": [ODD], "percent": 20}, {"percent": 21}, marks=SLOW),
+        pytest.param("sample", {"fraction": 0.3}, {"fraction": 0.6}, marks=SLOW),
     ],
 )
 def test_other_settings_share_nothing(
@@ -177,18 +179,19 @@ def test_noise_of_another_size_is_drawn_anew(workbench: Any) -> None:
 
     y = x + s e and y' = x + s' e: whoever has both regresses y on y - y' and has taken e out of it.
     """
+
+    def noised(table: Table) -> dict[int, Any]:
+        db = workbench.make(table)
+        return by_id(release(workbench, db, "noise", columns=[ODD], amount=0.5, row_key=["id"], **KEPT), ODD)
+
     first = persons()
+    a = noised(first)
     for factor in (1.001, 1.06, 1.12):
         second = {name: (kind, list(values)) for name, (kind, values) in first.items()}
         widest = sorted(range(N), key=lambda i: first[ODD][1][i])[-20:]
         for i in widest:
             second[ODD][1][i] *= factor
-        a, b = (
-            by_id(
-                release(workbench, workbench.make(t), "noise", columns=[ODD], amount=0.5, row_key=["id"], **KEPT), ODD
-            )
-            for t in (first, second)
-        )
+        b = noised(second)
         income = dict(zip(first["id"][1], first[ODD][1], strict=True))
         still = [i for i in range(N) if i not in {first["id"][1][j] for j in widest}]
         x, y, z = (np.array([values[i] for i in still]) for values in (income, a, b))
@@ -275,6 +278,7 @@ def test_what_the_plan_does_not_say_decides_the_order_too(
     assert np.mean(np.array(places[0]) == np.array(places[1])) < 0.02
 
 
+@pytest.mark.slow
 def test_candidates_that_are_kept_stand_in_orders_of_their_own(workbench: Any, tmp_path: Path) -> None:
     path = workbench.make(persons())
     sqlmicro.safe(

@@ -131,6 +131,7 @@ def test_contributions_are_those_of_sdcmicro(tmp_path: Path) -> None:
         assert row["contributions"] == {name: shares[name] for name in order}
 
 
+@pytest.mark.slow
 def test_scores_of_every_record_of_testdata(data_folder: Path, warehouse: DuckDBWarehouse) -> None:
     """Seven columns of 4 580 records, of which 412 differ: every score against the definition."""
     keys = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
@@ -151,8 +152,12 @@ def test_scores_of_every_record_of_testdata(data_folder: Path, warehouse: DuckDB
         assert by_record(warehouse, some, weigh) == pytest.approx([of[key] for key in some])
 
 
-def test_scores_of_random_tables(warehouse: DuckDBWarehouse) -> None:
-    for seed in range(25):
+SEEDS = pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 25), marks=pytest.mark.slow)], ids=str)
+
+
+@SEEDS
+def test_scores_of_random_tables(warehouse: DuckDBWarehouse, seeds: range) -> None:
+    for seed in seeds:
         rng = random.Random(seed)
         m = rng.randint(1, 5)
         rows = [tuple(rng.choice(["a", "b", "c", None][: rng.randint(2, 4)]) for _ in range(m)) for _ in range(9)]
@@ -174,6 +179,7 @@ def test_dis_suda_of_the_guideline(tmp_path: Path) -> None:
     assert [round(found[score], 4) for score in (1.75, 3.25, 2.75)] == [0.0051, 0.0107, 0.0088]
 
 
+@pytest.mark.slow
 def test_dis_suda_takes_the_fraction_from_the_weights_and_says_when_it_has_none(tmp_path: Path) -> None:
     path = tmp_path / "guideline.csv"
     with path.open("w", newline="") as file:
@@ -196,11 +202,12 @@ def test_dis_suda_takes_the_fraction_from_the_weights_and_says_when_it_has_none(
     )
 
 
-def test_a_person_is_unique_where_nobody_else_has_her_values(warehouse: DuckDBWarehouse) -> None:
+@SEEDS
+def test_a_person_is_unique_where_nobody_else_has_her_values(warehouse: DuckDBWarehouse, seeds: range) -> None:
     """Two records of person 1 share `a`: counted by record, nobody would be unique in the first column."""
     rows = [("a", "x", 1), ("a", "y", 1), ("b", "x", 2), ("b", "y", 2), ("b", "x", 3), ("b", "y", 3)]
     assert by_record(warehouse, rows, elliot, entity="c2") == [1, 1, 0, 0, 0, 0]
-    for seed in range(25):
+    for seed in seeds:
         rng = random.Random(seed)
         drawn = [(rng.choice("abc"), rng.choice("xy"), rng.choice("pq"), rng.choice([1, 2, 3])) for _ in range(8)]
         expected = []

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from command import run as in_this_process
 
 import sqlmicro
 from sqlmicro.database import unfinished
@@ -226,6 +227,7 @@ def test_the_next_command_settles_it_whether_it_reads_or_writes(
     assert left(db) == []
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_written_to_is_read_all_the_same(
     db: Path, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,6 +325,7 @@ def test_what_is_not_purged_is_said_by_the_next_command_and_finished_by_purge(db
     assert command(db, "profile", "--table", "persons").stderr == ""
 
 
+@pytest.mark.slow
 def test_a_release_in_place_that_is_purged_leaves_nothing_to_say(db: Path) -> None:
     report = sqlmicro.individual_ranking("persons", db=str(db), in_place=True, **USED)
     assert report["purge"]["releases"] == [1]
@@ -341,7 +344,7 @@ def test_an_attached_file_knows_itself_that_it_is_not_purged(db: Path, tmp_path:
     duckdb.connect(str(own)).close()
     sqlmicro.individual_ranking("o.main.persons", db=str(own), attach=f"o={db}", in_place=True, no_purge=True, **USED)
     assert left(db) == [("not purged", 1)]
-    assert "not purged yet" in command(db, "profile", "--table", "persons").stderr
+    assert "not purged yet" in in_this_process("profile", "--db", db, "--table", "persons").stderr
     sqlmicro.purge(db=str(db))
     assert left(db) == []
 

@@ -175,6 +175,7 @@ def test_what_is_not_named_is_not_excluded(db: str) -> None:
     assert attacked["verdict"]["apart"] == {"diagnosis": "sensitive"}
 
 
+@pytest.mark.slow
 def test_a_gate_names_what_is_sensitive_and_what_is_promised(db: str, tmp_path: Path) -> None:
     text = f"""db = "{db}"
 table = "records"
@@ -323,6 +324,7 @@ into = "out"
 # The table of releases
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["id BIGINT, source VARCHAR, k BIGINT", "a INTEGER"])
 def test_another_table_of_releases_is_told_in_words(db: str, columns: str) -> None:
     """That of an older version, or somebody else's: refused before the work, and by a report; nothing is lost."""

@@ -1,8 +1,8 @@
 -- title: A sample of the distinct values of every column, as text
 -- source: sqlmicro
 -- reads: relation
--- returns: place (of the column, from 1), path (empty), value (without blanks around it); about as many of each column
---   as were asked for, chosen by their hash: the same ones whatever the order of the table
+-- returns: place (of the column, from 1), path (empty), value (without blanks around it, and none that is empty then); about as
+--   many of each column as were asked for, chosen by their hash: the same ones whatever the order of the table
 -- params: relation, plain (columns with their place, and every how many values one is taken), floats (the same; whole
 --   numbers are written without a decimal point), nested (the same; written as JSON), most (values of a column), blanks
 SELECT 0 AS place, '' AS path, '' AS value
@@ -13,7 +13,7 @@ FROM (
   SELECT DISTINCT "name" AS value
   FROM "staging"."persons"
   WHERE hash("name") % 1 = 0)
-WHERE value IS NOT NULL
+WHERE trim(CAST(value AS VARCHAR), ' 	') <> ''
 ORDER BY hash(value), value
 LIMIT 10)
 UNION ALL

@@ -1,0 +1,26 @@
+-- title: How many of the sampled values match each pattern, and some of them, to be checked
+-- source: sqlmicro
+-- reads: leaves (place, path, value)
+-- returns: place, path, pattern (its name; '' for all values), matched, listed (of the patterns that are asked for, at
+--   most so many values, by their hash)
+-- params: leaves, patterns (a name and a regular expression each), listed (names of patterns), most
+SELECT
+  place,
+  path,
+  pattern,
+  count(*) AS matched,
+  list(value ORDER BY hash(value), value) FILTER (WHERE list_contains({{ listed | lit }}, pattern))[1:{{ most }}] AS listed
+FROM (
+  SELECT
+    place,
+    path,
+    unnest([
+      ''
+      {% for name, expression in patterns %}
+      , CASE WHEN regexp_matches(value, {{ expression | lit }}) THEN {{ name | lit }} END
+      {% endfor %}
+    ]) AS pattern,
+    value
+  FROM {{ leaves | ident }})
+WHERE pattern IS NOT NULL
+GROUP BY place, path, pattern

@@ -1,0 +1,307 @@
+"""Recoding up to the level that is needed: the combinations of a table, the search, and the values it chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, NoReturn
+
+from sqlmicro.database.columns import Column
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.guarantees import read
+from sqlmicro.guarantees.bounds import bound
+from sqlmicro.guarantees.histograms import Histogram, Tally
+from sqlmicro.guarantees.rules import Rules
+from sqlmicro.mask import lattice, local_recoding
+from sqlmicro.mask.ladders import Ladder
+from sqlmicro.mask.lattice import Combinations
+from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
+from sqlmicro.work import Claim
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.database.templates import Name
+    from sqlmicro.work import Work
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a recoding: k, the share that may be suppressed, the loss, and whether levels may be mixed."""
+
+    k: int
+    suppress_up_to: float = 0.0
+    metric: Metric = "loss"
+    local: bool = False
+    target: str | None = None
+
+    @property
+    def beside_k(self) -> str:
+        """The first option that was given beside k."""
+        given = (field for field in fields(self) if field.name != "k" and getattr(self, field.name) != field.default)
+        return "--" + next(given).name.replace("_", "-")
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The combinations of a table: numbered in the warehouse, and as arrays."""
+
+    cells: Name
+    members: Name
+    """The combination of every record."""
+    key: list[Column]
+    rules: Rules
+    combinations: Combinations
+    shares: list[list[np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """The level of every combination in every column, and the classes that are released."""
+
+    levels: np.ndarray
+    kept: np.ndarray
+    group: np.ndarray
+    how: str
+
+
+def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> None:
+    """Recode the columns so that every class keeps what is asked, with the least loss; suppress what is left over.
+
+    Raises
+    ------
+    InputError
+        When no node keeps what is asked with so few records suppressed.
+    """
+    nodes = 1
+    for ladder in ladders.values():
+        nodes *= ladder.height + 1
+    if nodes > lattice.MOST_NODES:
+        raise ParameterError(
+            f"{work.where}, until_k",
+            f"the lattice must have at most {lattice.MOST_NODES:,} nodes",
+            f"{nodes:,}",
+            "Give fewer levels, or fix a column by an earlier step",
+        )
+    table = _table(work, ladders, request.k)
+    allowed = int(request.suppress_up_to * table.combinations.records + 1e-9)
+    with work.warehouse.progress.stage("search the lattice", nodes, "nodes") as progress:
+        if request.local:
+            cells = _loss_of_levels(work, request.metric, table)
+            found = _local(local_recoding.recode(table.combinations, cells, allowed, progress.tick), table)
+        else:
+            loss = loss_of(request.metric, table.combinations, table.shares)
+            found = _global(lattice.search(table.combinations, loss, allowed, progress.tick), list(ladders.values()))
+    if found is None or not found.kept.any():
+        _refuse(work, table, strata=len(table.key) > len(ladders))
+    _report(work, table, found, request.target)
+    if request.local:
+        _take_cells(work, table, ladders, found)
+    else:
+        _take_levels(work, table, ladders, found)
+    work.outcome.claims = [Claim(tuple(table.key), "record", request.k)]
+    work.outcome.promise = "record"
+
+
+def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
+    """Say why no levels keep what is asked."""
+    k = table.rules.k
+    must = "keep what was asked for" if not table.rules.only_k else f"make every record occur {k} times"
+    got = "none do: a stratum cannot" if not table.rules.only_k else "none do: a stratum has fewer"
+    infeasible = None if table.rules.only_k else bound(table.rules, table.combinations.records).infeasible
+    raise InputError(
+        work.where,
+        f"some levels must {must}",
+        infeasible or (got if strata else "none do"),
+        "Use a smaller --until-k, coarser --by columns, or a larger --suppress-up-to",
+    )
+
+
+def _loss_of_levels(work: Work, metric: Metric, table: _Table) -> LossOfCells:
+    """Return a loss that is known for every level, whatever the classes become."""
+    if metric == "discernibility":
+        raise ParameterError(
+            f"{work.where}, metric", "--local goes by a loss that is known for every level", "discernibility",
+            "Use --metric loss or entropy",
+        )  # fmt: skip
+    return loss_of_cells(metric, table.combinations, table.shares)
+
+
+def _table(work: Work, ladders: Mapping[Column, Ladder], k: int) -> _Table:
+    """Aggregate the records once to the combinations that occur, and number what they become on each level."""
+    import numpy as np
+
+    key = [*ladders, *(column for column in work.by if isinstance(column, Column))]
+    cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
+    members = work.run("mask/cell_members.sql", "members", view=True, relation=work.relation, cells=cells, columns=key)
+    coded = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
+    n = coded["n"].astype(np.int64)
+    codes: list[list[np.ndarray]] = []
+    shares: list[list[np.ndarray]] = []
+    for column, ladder in ladders.items():
+        steps = range(1, ladder.height + 1)
+        rungs = work.warehouse.arrays(
+            "mask/ladder_codes.sql", ladder=ladder.relation, levels=[(f"code_{i}", f"share_{i}") for i in steps]
+        )
+        # A missing value has the number -1, and its row is the last.
+        own = coded[column.staged].astype(np.int64)
+        codes.append([rungs[f"code_{i}"].astype(np.int64)[own] for i in (0, *steps)])
+        shares.append([np.zeros(len(n)), *(rungs[f"share_{i}"][own] for i in steps)])
+    stratum = np.zeros(len(n), dtype=np.int64)
+    if len(key) > len(ladders):
+        fixed = np.stack([coded[column.staged].astype(np.int64) for column in key[len(ladders) :]], axis=1)
+        stratum = np.unique(fixed, axis=0, return_inverse=True)[1].ravel()
+    rules = read.rules(work, k)
+    tally = Tally(k, n) if rules.only_k else Tally.of(rules, _cell_of_records(work, members), len(n))
+    return _Table(cells, members, key, rules, Combinations(tally, codes, stratum), shares)
+
+
+def _cell_of_records(work: Work, members: Name) -> np.ndarray:
+    """Return the number of the combination of every record, in the order of row_id."""
+    import numpy as np
+
+    found = work.warehouse.arrays("mask/member_values.sql", relation=work.relation, members=members, column="row_id")
+    return found["label"].astype(np.int64)[np.argsort(found["code"])]
+
+
+def _global(found: lattice.Found | None, ladders: list[Ladder]) -> _Solution | None:
+    import numpy as np
+
+    if found is None:
+        return None
+    shown = ", ".join(
+        f"{ladder.column.name} {i} of {ladder.height}" for ladder, i in zip(ladders, found.node, strict=True)
+    )
+    levels = np.tile(np.array(found.node), (len(found.kept), 1))
+    counted = f"{found.visited:,} of {found.nodes:,} nodes counted"
+    how = f"levels: {shown} (0 is the original, the last is one class); {counted}"
+    return _Solution(levels, found.kept, found.group, how)
+
+
+def _local(found: local_recoding.Recoded | None, table: _Table) -> _Solution | None:
+    if found is None:
+        return None
+    combinations = table.combinations
+    group = combinations.labels(found.levels)
+    return _Solution(
+        found.levels, found.kept, group, f"local recoding: classes of {found.nodes:,} nodes of the lattice"
+    )
+
+
+def _report(work: Work, table: _Table, found: _Solution, target: str | None) -> None:
+    """Say what was chosen and what it loses, by every metric."""
+    import numpy as np
+
+    combinations = table.combinations
+    n, kept = combinations.n, found.kept
+    loss = loss_of_cells("loss", combinations, table.shares).mixed(found.levels, kept)
+    entropy = loss_of_cells("entropy", combinations, table.shares).mixed(found.levels, kept)
+    classes = len(np.unique(found.group[kept]))
+    work.note(found.how)
+    work.note(f"granularity {1 - loss:.3f}, {classes:,} classes, {int(n[~kept].sum()):,} records suppressed")
+    told = [
+        f"loss {loss:.4f}",
+        f"non-uniform entropy {entropy:.4f}",
+        f"discernibility {discernibility(n, found.group, kept):,.0f}",
+    ]
+    if target is not None:
+        right, at_least = _accuracy(work, table, found, target)
+        told.append(f"classification accuracy on {target} {right:.4f} ({at_least:.4f} without the columns)")
+    work.note(", ".join(told))
+
+
+def _accuracy(work: Work, table: _Table, found: _Solution, target: str) -> tuple[float, float]:
+    """Return the share of the records with the commonest value of their class, and that with the commonest of all.
+
+    A suppressed record is not classified (Iyengar 2002).
+    """
+    import numpy as np
+
+    column = work.kept(target, "target")
+    if column in table.key or column.staged not in dict(work.warehouse.describe(work.relation)):
+        raise ParameterError(
+            f"{work.where}, target", "must be a column that is released as it is", repr(target), f"Give --keep {target}"
+        )
+    labels = work.warehouse.arrays(
+        "mask/member_values.sql", relation=work.relation, members=table.members, column=column
+    )
+    label, value = labels["label"].astype(np.int64), labels["code"].astype(np.int64)
+    values = int(value.max()) + 1
+    overall = np.bincount(value, minlength=values).max() / len(value)
+    released = found.kept[label]
+    group = np.unique(found.group[label[released]], return_inverse=True)[1]
+    if not len(group):
+        return 0.0, float(overall)
+    of = Histogram.of(group, value[released], int(group.max()) + 1, values)
+    return float(np.maximum.reduceat(of.count, of.first).sum() / len(value)), float(overall)
+
+
+def _take_levels(work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution) -> None:
+    """Take the values of the chosen levels, the same for all records, and leave the suppressed ones out."""
+    chosen = dict(zip(ladders, map(int, found.levels[0]), strict=True))
+    recode_to(work, ladders, chosen)
+    if not found.kept.all():
+        representatives = _load_chosen(work, found, {})
+        work.outcome.only_grouped = work.run(
+            "replace/by_label.sql", "kept", groups=table.members, representatives=representatives, columns=[]
+        )
+
+
+def _take_cells(work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution) -> None:
+    """Take the value of the level that was chosen for every combination; those without one are left out."""
+    changed = [column for i, column in enumerate(ladders) if found.levels[found.kept, i].any()]
+    numbers = {f"chosen_{i}": found.levels[:, i - 1] for i, column in enumerate(ladders, 1) if column in changed}
+    chosen = _load_chosen(work, found, numbers)
+    joined: list[tuple[Name, str, Column]] = []
+    columns: list[tuple[Column, str, list[tuple[int, str, str]]]] = []
+    for i, (column, ladder) in enumerate(ladders.items(), 1):
+        if column not in changed:
+            continue
+        levels = [(number, f"a{i}", f"level_{number}") for number in range(1, ladder.height + 1)]
+        joined.append((ladder.relation, f"a{i}", column))
+        if ladder.texts is not None:
+            joined.append((ladder.texts, f"t{i}", column))
+            levels.insert(0, (0, f"t{i}", "recoded"))
+        else:
+            levels.insert(0, (0, f"a{i}", "value"))
+        columns.append((column, f"chosen_{i}", levels))
+    representatives = work.run(
+        "mask/chosen_levels.sql", "representatives", cells=table.cells, chosen=chosen, joined=joined, columns=columns
+    )
+    values = work.run(
+        "replace/by_label.sql", "values", groups=table.members, representatives=representatives, columns=changed
+    )
+    _declare(work, ladders, changed, values)
+    if not found.kept.all():
+        work.outcome.only_grouped = values
+
+
+def _load_chosen(work: Work, found: _Solution, numbers: Mapping[str, np.ndarray]) -> Name:
+    import numpy as np
+    import pyarrow as pa
+
+    rows = {name: levels[found.kept] for name, levels in numbers.items()}
+    table = pa.table({"label": np.flatnonzero(found.kept), **rows})
+    return work.load(table, "chosen", "filled with the combinations that the search releases")
+
+
+def recode_to(work: Work, ladders: Mapping[Column, Ladder], chosen: Mapping[Column, int]) -> None:
+    """Take the values of the chosen levels; a column on level 0 stays as it is."""
+    changed = [column for column in work.columns if chosen[column]]
+    values = work.run(
+        "mask/recoded.sql",
+        "values",
+        relation=work.relation,
+        recoded=[
+            (column, f"a{i}", ladders[column].relation, f"level_{chosen[column]}")
+            for i, column in enumerate(changed, 1)
+        ],
+    )
+    _declare(work, ladders, changed, values)
+
+
+def _declare(work: Work, ladders: Mapping[Column, Ladder], changed: list[Column], values: Name) -> None:
+    """Say which columns got new values, and of what kind they are by now."""
+    work.replace_all(changed, values)
+    work.outcome.text = [column for column in changed if ladders[column].text]
+    work.outcome.nominal = [column for column in work.columns if not (column in changed and ladders[column].numeric)]

@@ -1,0 +1,117 @@
+"""What a guarantee means is the same everywhere: kernels, histograms and audits agree on random groupings."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sqlmicro.audits import runner
+from sqlmicro.audits.audited import AuditedRelease
+from sqlmicro.audits.classes import reference, shares
+from sqlmicro.database.columns import Column
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source
+from sqlmicro.guarantees.histograms import Tally
+from sqlmicro.guarantees.rules import Rules, Sensitive
+from sqlmicro.guarantees.state import missing
+from sqlmicro.options.guarantees import LIMITS, GuaranteeOptions
+
+GROUPINGS = int(os.environ.get("GROUPINGS", "400"))
+"""Groups that are compared for every guarantee; 5 000 by hand."""
+AUDITS = {
+    "l": "distinct_values", "entropy_l": "entropy", "recursive_l": "recursive_diversity", "alpha": "highest_share",
+    "beta": "highest_gain", "t": "closeness",
+}  # fmt: skip
+C = 1.3
+
+
+@pytest.fixture(scope="module")
+def grouped():
+    """Return random groups of one table: labels, a nominal column, a numeric one, persons; and their audit."""
+    import pyarrow as pa
+
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 12, GROUPINGS)
+    labels = np.repeat(np.arange(GROUPINGS), sizes)
+    n = len(labels)
+    # Every group has values of its own favour, so that the measures of the groups differ.
+    illness = (rng.integers(0, 6, GROUPINGS)[labels] + rng.choice(4, n, p=[0.5, 0.3, 0.1, 0.1])) % 6
+    income = np.round(rng.normal(size=GROUPINGS)[labels] + rng.normal(size=n), 1)
+    persons = rng.integers(0, 1 + n // 3, n)
+    for group in range(0, GROUPINGS, 4):
+        persons[labels == group] = persons[np.argmax(labels == group)]
+    table = pa.table({
+        "label": labels, "person": persons, "income": pa.array(income, mask=rng.random(n) < 0.05),
+        "illness": pa.array([None if value == 5 else "abcde"[value] for value in illness]),
+    })  # fmt: skip
+    with open_warehouse(None) as warehouse:
+        relation = warehouse.load(table, "records_of_the_test", "test")
+        kinds = {"label": "BIGINT", "person": "BIGINT", "income": "DOUBLE", "illness": "VARCHAR"}
+        columns = {name: Column(name, kind, name) for name, kind in kinds.items()}
+        audited = AuditedRelease(
+            warehouse=warehouse, release=Source(relation, "test", tuple(columns.values()), is_table=False),
+            quasi=(columns["label"],), sensitive=(columns["illness"], columns["income"]), numeric=("income",),
+        )  # fmt: skip
+        yield labels, table, audited
+
+
+def _codes(values):
+    in_order = sorted(set(values), key=lambda value: (1, 0) if value is None else (0, value))
+    places = {value: place for place, value in enumerate(in_order)}
+    codes = np.array([places[value] for value in values])
+    return codes, np.bincount(codes) / len(codes)
+
+
+def _measured(audited, rule, column):
+    """Return what the SELECT of a guarantee says of every group, in the order of the labels."""
+    name, params = AUDITS[rule], {"columns": audited.quasi}
+    if rule in ("l", "entropy_l", "recursive_l"):
+        params["members"] = audited.members(column)
+    else:
+        params["shares"] = shares(audited, column)
+    if rule == "recursive_l":
+        params["c"] = C
+    if rule == "t":
+        name = "closeness_numeric" if column.name == "income" else "closeness_nominal"
+        params |= {"reference": reference(audited, column), "value": column} if column.name == "income" else {}
+    rows = audited.warehouse.rows(f"audit/{name}.sql", **params)
+    return np.array([float(row[-1]) for row in sorted(rows)])
+
+
+@pytest.mark.parametrize("column", ["illness", "income"])
+@pytest.mark.parametrize("rule", list(AUDITS))
+def test_kernel_and_select_agree_on_every_group(grouped, rule, column):
+    labels, table, audited = grouped
+    measured = _measured(audited, rule, next(c for c in audited.sensitive if c.name == column))
+    assert len(measured) == GROUPINGS and len(set(measured.round(9))) > 3
+    codes, of_table = _codes(table[column].to_pylist())
+    one = Sensitive(column, codes, of_table, ordered=column == "income", c=C)
+    at_least = rule.endswith("l")
+    for limit in np.unique(measured.round(12)):
+        asked = int(limit) if rule in ("l", "recursive_l") else float(limit)
+        rules = Rules(1, None, (replace(one, **{rule: asked}),))
+        held = missing(labels, rules) == 0
+        assert (Tally.of(rules, labels, GROUPINGS).kept() == held).all(), limit
+        holds = measured >= limit * (1 - 1e-9) if at_least else measured <= limit * (1 + 1e-9)
+        assert (held == holds).all(), (limit, np.flatnonzero(held != holds)[:5])
+
+
+def test_kernel_and_select_count_the_same_persons(grouped):
+    labels, table, audited = grouped
+    of_persons = replace(audited, entity=Column("person", "BIGINT", "person"), sensitive=(), _made={})
+    text = "SELECT label, size FROM {{ cells | ident }} ORDER BY label"
+    counted = np.array([size for _, size in of_persons.warehouse.query("test", text, cells=of_persons.cells)])
+    assert len(counted) == GROUPINGS and counted.min() == 1
+    for k in range(1, counted.max() + 1):
+        rules = Rules(k, table["person"].to_numpy())
+        held = missing(labels, rules) == 0
+        assert (Tally.of(rules, labels, GROUPINGS).kept() == held).all(), k
+        assert (held == (counted >= k)).all(), k
+
+
+def test_every_limit_is_the_gate_of_its_audit():
+    assert {one.option: one.audit for one in LIMITS} == {
+        found.gate: found.name for found in runner.audits().values() if found.gate in GuaranteeOptions.__annotations__
+    }
+    assert len(LIMITS) == len(AUDITS)

@@ -1,0 +1,26 @@
+-- title: How many of the sampled values match each pattern, and some of them, to be checked
+-- source: sqlmicro
+-- reads: leaves (place, path, value)
+-- returns: place, path, pattern (its name; '' for all values), matched, listed (of the patterns that are asked for, at
+--   most so many values, by their hash)
+-- params: leaves, patterns (a name and a regular expression each), listed (names of patterns), most
+SELECT
+  place,
+  path,
+  pattern,
+  count(*) AS matched,
+  list(value ORDER BY hash(value), value) FILTER (WHERE list_contains(['a digit', 'at'], pattern))[1:5] AS listed
+FROM (
+  SELECT
+    place,
+    path,
+    unnest([
+      ''
+      , CASE WHEN regexp_matches(value, '@') THEN 'at' END
+      , CASE WHEN regexp_matches(value, '[0-9]') THEN 'a digit' END
+      , CASE WHEN regexp_matches(value, '^[0-9]+$') THEN 'digits' END
+    ]) AS pattern,
+    value
+  FROM "staging"."leaves")
+WHERE pattern IS NOT NULL
+GROUP BY place, path, pattern

@@ -1,0 +1,10 @@
+-- title: The values of a column, each from the record that it comes from
+-- source: Dalenius & Reiss (1982), data swapping
+-- reads: relation, sources (row_id, source: the row_id the value comes from)
+-- returns: row_id, value
+-- params: relation, sources, column
+SELECT
+  s.row_id,
+  r."net ""income""" AS value
+FROM "staging"."sources" AS s
+JOIN "staging"."typed" AS r ON r.row_id = s.source
