@@ -113,7 +113,8 @@ def seen_together(
         raise ParameterError(
             "--region", "must be the two letters of a country", repr(region), nearest(region.upper(), phones.regions())
         )
-    listed, drawn = [], []
+    listed: list[tuple[int, Column]] = []
+    drawn: list[Name] = []
     for number, (source, columns) in enumerate(tables):
         scanned = [column for column in columns if _has_values(column)]
         if scanned:

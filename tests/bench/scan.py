@@ -79,6 +79,7 @@ def main():
     parser.add_argument("--show", action="store_true", help="what was missed, and false alarms")
     parser.add_argument("--tables", type=int, default=0, help="measure the cost of so many tables instead")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the largest")
+    parser.add_argument("--memory-limit", help="of the database, such as 100MB")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.tables:
@@ -88,7 +89,7 @@ def main():
             making.start()
             making.join()
             before, started = time.process_time(), time.perf_counter()
-            report = scan_values(ScanOptions(db=db), QUIET)
+            report = scan_values(ScanOptions(db=db, memory_limit=given.memory_limit), QUIET)
             emit(
                 tables=report.tables, columns=report.columns, cpu_seconds=round(time.process_time() - before, 1),
                 seconds=round(time.perf_counter() - started, 1),
