@@ -282,15 +282,16 @@ def clusters(released, size, surplus, shown, chosen, cost, rare, others):
 
 
 @njit(cache=True)
-def unite(state, columns, s, label, members, member_starts, pool, pool_starts, targets, at, stop):
+def unite(state, columns, s, label, members, member_starts, pool, pool_starts, targets, made, at, most):
     """Make classes of some records each, with what they need of a pool of others.
 
     Class x is to have the records members[member_starts[x]:member_starts[x + 1]], and the slot targets[x]. The pool is
-    the same way; a class of which records are borrowed keeps all. Returns 1 for each that came about, 0 where a record
-    was in another class than `label` says by then, 2 for the others.
+    the same way; a class of which records are borrowed keeps all. `made` is 1 for each that came about, 0 where a
+    record was in another class than `label` says by then, 2 for the others. Returns where it stopped.
     """
-    made = np.zeros(stop - at, dtype=np.int8)
-    for x in range(at, stop):
+    done, x = 0, at - 1
+    while x + 1 < len(targets) and done < most:
+        x += 1
         h = targets[x]
         own = members[member_starts[x] : member_starts[x + 1]]
         former = state.label[own]
@@ -303,12 +304,13 @@ def unite(state, columns, s, label, members, member_starts, pool, pool_starts, t
                 put(state, columns, own[z], h)
         settle(state, columns, s.k, h)
         lent, homes = _borrow(state, columns, s, h, offered)
+        done += len(own) + _TRIED * len(lent) + 1
         if _misses(state, s, h) == 0:
-            made[x - at] = 1
+            made[x] = 1
             for g in former:
                 settle(state, columns, s.k, g)
             continue
-        made[x - at] = 2
+        made[x] = 2
         for z in range(len(lent)):
             _shift(state, columns, s, lent[z], homes[z])
         for z in range(len(own)):
@@ -316,7 +318,7 @@ def unite(state, columns, s, label, members, member_starts, pool, pool_starts, t
                 take(state, columns, own[z])
                 put(state, columns, own[z], former[z])
         settle(state, columns, s.k, h)
-    return made
+    return x + 1
 
 
 @njit(cache=True)

@@ -77,11 +77,11 @@ def _exchange(s, i, j, c):
 
 
 @njit(cache=True)
-def _partner(s, i, c, value, skip, push):
+def _partner(s, i, c, value, skip, least):
     """Return a record that can give record i a value of a column for its own; -1 if there is none.
 
-    One that gets an allowed combination by that comes first, then one that stays what it is; with `push` also one that
-    loses its own. Those in `skip` are in use.
+    One that gets an allowed combination by that is worth 2, one that stays what it is 1, one that loses its own 0; it
+    has to be worth `least`. Those in `skip` are in use.
     """
     t, own = s.stratum[i], s.codes[i, c]
     a, b = s.first[c, t, value], s.first[c, t, value + 1]
@@ -98,7 +98,7 @@ def _partner(s, i, c, value, skip, push):
             continue
         fits = _fits(s, j, c, own)
         now = 2 if fits and not s.good[j] else 1 if fits or not s.good[j] else 0
-        if now > worth and (now > 0 or push):
+        if now > worth and now >= least:
             best, worth = j, now
             if now == 2:
                 break
@@ -134,14 +134,14 @@ def _nearest(s, i, found):
 
 
 @njit(cache=True)
-def _reach(s, i, target, push):
+def _reach(s, i, target, least):
     """Give record i an allowed combination by exchanges; return how many, 0 if it cannot be."""
     p, made = len(s.rank), 0
     partners = np.full(p, -1, dtype=np.int64)
     columns = np.full(p, -1, dtype=np.int64)
     for c in range(p):
         if s.codes[i, c] != s.allowed[target, c]:
-            j = _partner(s, i, c, s.allowed[target, c], partners, push)
+            j = _partner(s, i, c, s.allowed[target, c], partners, least)
             if j < 0:
                 return 0
             partners[made], columns[made] = j, c
@@ -154,10 +154,10 @@ def _reach(s, i, target, push):
 
 
 @njit(cache=True)
-def mend(s, records, at, stop, push):
+def mend(s, records, at, stop, least):
     """Give these records allowed combinations by one exchange each, or several; return how many were made.
 
-    With `push` a partner may lose its own, if there is no other way.
+    Partners are worth `least`, see `_partner`; where that is 0, one is taken that loses its own if there is no other.
     """
     made = 0
     found = np.empty(_TARGETS, dtype=np.int64)
@@ -167,10 +167,10 @@ def mend(s, records, at, stop, push):
             continue
         now, count = 0, _nearest(s, i, found)
         for m in range(count):
-            now = _reach(s, i, found[m], False)
+            now = _reach(s, i, found[m], max(least, 1))
             if now:
                 break
-        if not now and push and count:
-            now = _reach(s, i, found[(s.moved[i] * 31 + i) % count], True)
+        if not now and least == 0 and count:
+            now = _reach(s, i, found[(s.moved[i] * 31 + i) % count], 0)
         made += now
     return made

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from sqlmicro.mask.suppression import Chosen, Plan
 
 _WORK = 300_000  # classes that records are held to between two ticks: at most 0.5 s
-_TOGETHER = 128  # classes that are made between two ticks
 _PATTERNS = 256  # patterns of missing values in which a record looks for a class
 _ROUNDS = 12
 _MADE, _FAILED = 1, 2
@@ -184,10 +183,21 @@ class KeptSuppression:
         pool, pool_starts = _joined(pools)
         slots = np.arange(before, before + len(own))
         made = np.zeros(len(own), dtype=np.int8)
-        for at in range(0, len(own), _TOGETHER):
-            stop = min(len(own), at + _TOGETHER)
-            made[at:stop] = self._kernels.unite(
-                state, self._columns, search, self._now.label, members, starts, pool, pool_starts, slots, at, stop
+        at = 0
+        while at < len(own):
+            at = self._kernels.unite(
+                state,
+                self._columns,
+                search,
+                self._now.label,
+                members,
+                starts,
+                pool,
+                pool_starts,
+                slots,
+                made,
+                at,
+                _WORK,
             )
             self._tick(0, len(self._codes))
         self.released = search.released[state.label]

@@ -76,10 +76,10 @@ def exchange(sought: Sought, rng: np.random.Generator, tick: Tick) -> tuple[np.n
 
     Notes
     -----
-    Greedy: a record takes the nearest combination for which it finds partners; one that gets an allowed combination
-    itself by the exchange comes first, then one that stays allowed. Half as many exchanges as records without are the
-    least there can be. Where no partner is found some lose theirs, and are mended in their turn. Whether it is possible
-    at all is a question of tables with given margins and forbidden cells, which is NP-hard from three columns on.
+    Greedy: a record takes the nearest combination for which it finds partners, first those that get an allowed
+    combination themselves by the exchange, then others that keep theirs. Half as many exchanges as records without
+    are the least there can be. Where no partner is found some lose theirs, and are mended in their turn. Whether it is
+    possible at all is a question of tables with given margins and forbidden cells: NP-hard from three columns on.
     """
     import numpy as np
 
@@ -88,12 +88,12 @@ def exchange(sought: Sought, rng: np.random.Generator, tick: Tick) -> tuple[np.n
     n = len(sought.codes)
     s.good[:] = [kernels.known(s, i) for i in range(n)]
     before, made = int(n - s.good.sum()), 0
-    for push in [False] * 3 + [True] * _PUSHES:
+    for worth in [2, 1, 1, 1] + [0] * _PUSHES:
         bad = rng.permutation(np.flatnonzero(~s.good))
         if not len(bad):
             break
         for at in range(0, len(bad), _TOGETHER):
-            made += kernels.mend(s, bad, at, min(len(bad), at + _TOGETHER), push)
+            made += kernels.mend(s, bad, at, min(len(bad), at + _TOGETHER), worth)
             tick(int(s.good.sum()), n)
     return s.source, before, int(n - s.good.sum()), made
 

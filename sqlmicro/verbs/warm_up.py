@@ -44,6 +44,8 @@ class Call:
 CALLS = (
     *(Call(verb) for verb in ("secure-k-ward", "split-group", "optimal-univariate", "k-ward")),
     Call("k-ward", ("x",)),
+    Call("mdav"),
+    Call("mdav", settings={"sensitive": ("city",), "min_l": 2, "max_t": 0.9}),
     Call("microaggregate", settings={"quality": "fast"}),
     Call("microaggregate"),
     Call("microaggregate", settings={"quality": "best", "certify": True}, few=True, needs="highspy"),
@@ -60,6 +62,7 @@ CALLS = (
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
+    Call("safe", ("sex", "size", "x"), {"method": "search", "effort": "fast", "sensitive": ("city",), "min_l": 3}),
 )
 
 

@@ -3,8 +3,8 @@
 On testdata.csv beside what the R package sdcMicro 5.8 needs there (157 / 293 / 500 for k = 2 / 3 / 5, where a missing
 value may be any value), and on random tables, most of whose combinations are rare.
 
-With --adult: what guarantees cost on the 30 162 records of Adult, seven columns, k = 5, the occupation sensitive, beside
-k alone and whole records of classes that miss something; and exchanges until k-map holds.
+With --adult: what guarantees cost on the 30 162 records of Adult, seven columns, k = 5, the occupation sensitive,
+beside k alone and whole records of classes that miss something; and exchanges until k-map holds.
 
     python tests/bench/suppression.py [--rows 20000 1000000] [--values 1000 60] [--k 3] [--adult]
 """

@@ -117,7 +117,8 @@ def _all_nodes(table: Table, metric: Metric, allowed: int) -> float | None:
 
 def test_the_optimum_is_that_of_all_nodes() -> None:
     found_some = suppressed = 0
-    for seed in range(TABLES):
+    # 392 has strata, each with classes of its own: what is known of discernibility beforehand has to count them.
+    for seed in (*range(TABLES), 392):
         rng = np.random.default_rng(seed)
         table = _random_table(rng)
         metric = METRICS[seed % 3]
