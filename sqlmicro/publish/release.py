@@ -33,10 +33,11 @@ class Output:
 
 @dataclass(frozen=True)
 class OutputAudit:
-    """The checks of a file that is published, and the classes over all columns that an attacker may know."""
+    """The checks of a file that is published, the classes over all columns that an attacker may know, and the file."""
 
     checks: list[Check]
     sizes: k_anonymity.ClassSizes | None
+    relation: Name
 
 
 @dataclass
