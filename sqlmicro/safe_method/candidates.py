@@ -106,7 +106,7 @@ class Candidate:
     own: tuple[Column, ...] = ()
     """The columns with original values: those that the search places."""
     denied: bool = False
-    """Whether combinations of them may be invented."""
+    """Whether some combinations of them are invented."""
 
     @property
     def disclosure(self) -> str:

@@ -257,6 +257,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
     )
     if placement.stopped:
         work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
+    denied = bool((placement.combination >= len(cells.n)).any())
     members = load_members(work, placement.grouped, "the direct search", trial.number)
     groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
     spent = meter.read()
@@ -267,7 +268,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
         file = direct.placed_file(work, cells, placement, means, trial.number)
         file = rounded(work, file, how, placement.averaged, kept, trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
-        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=bool(asked))
+        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=denied)
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
