@@ -80,7 +80,7 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     X = standardise(np.array(numbers).reshape(len(numbers), len(everybody)).T)[rows]
     codes = np.array([read_as[column.staged] for column in cells.nominal], dtype=np.int64)
     codes = np.ascontiguousarray(codes.reshape(len(cells.nominal), len(everybody)).T[rows])
-    seats = _seated(work, X, codes, strata, labels, rules)
+    seats = seated(work, X, codes, strata, labels, rules)
     missed = missing(seats, rules) > 0
     if missed.any():
         raise InputError(
@@ -98,7 +98,7 @@ def _records(rules: Rules) -> int:
     return len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
 
 
-def _seated(
+def seated(
     work: Work, X: np.ndarray, codes: np.ndarray, strata: np.ndarray, labels: np.ndarray, rules: Rules
 ) -> np.ndarray:
     """Return labels of the same sizes in which the groups miss as little as was found."""
