@@ -1,11 +1,14 @@
 """t-closeness in a hierarchy: its distance by transport, releases counted by hand, files that are refused."""
 
 import itertools
+import json
 import random
 from collections import Counter
 
+import duckdb
 import numpy as np
 import pytest
+from command import run
 from naive_rules import distance, groups_of, keeps, random_levels
 from scipy.optimize import linprog
 from test_releases import QUASI, classes, people
@@ -183,3 +186,45 @@ def test_what_cannot_be_is_refused_without_a_value(workbench, tmp_path, given, e
 def test_classes_of_one_name_in_two_classes_are_two():
     found = tree([["a", "other", "u"], ["b", "other", "v"], ["c", "other", "v"]])
     assert found == {"a": (0, 0, 0), "b": (1, 1, 1), "c": (2, 1, 1), None: (3, 2, 2)}
+
+
+def test_a_job_and_its_gate_read_the_file_beside_the_job(workbench, tmp_path):
+    db, folder = workbench.make(people(200, 7)), tmp_path / "jobs"
+    folder.mkdir()
+    hierarchy(folder, ROWS)
+    hierarchy(folder, ROWS[:2], "short.csv")
+
+    def job(gate, into):
+        (folder / f"{into}.toml").write_text(
+            f"""db = "{db}"
+table = "records"
+seed = "1"
+keep = ["illness"]
+drop = ["patient", "cost", "ward"]
+[[step]]
+do = "mdav"
+columns = ["age", 'net "income"']
+k = 4
+sensitive = ["illness"]
+max_t = 0.3
+hierarchical = ["illness=tree.csv"]
+[[gate]]
+quasi = ["age"]
+sensitive = ["illness"]
+max_t = 0.9
+hierarchical = ["illness={gate}"]
+[[step]]
+do = "publish"
+into = "{into}"
+"""
+        )
+        return folder / f"{into}.toml"
+
+    done = run("run", job("tree.csv", "good"), "--json")
+    found = [row for row in json.loads(done.stdout)["audits"] if row["check"] == "t-closeness"]
+    assert [row["distance"] for row in found] == ["hierarchical"] * 2 and all(row["passed"] for row in found)
+    refused = run("run", job("short.csv", "bad"), "--json")
+    assert refused.returncode == 1 and "2 of the 4 values" in refused.stdout + refused.stderr
+    with duckdb.connect(db, read_only=True) as connection:
+        tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    assert "good" in tables and "bad" not in tables
