@@ -113,7 +113,7 @@ def by_hand(values, table):
     return total / 3
 
 
-@pytest.mark.parametrize("method", ["mdav", "mondrian"])
+@pytest.mark.parametrize("method", ["mdav", "mondrian", "microaggregate", "k-ward"])
 def test_classes_of_a_release_are_close_in_the_hierarchy(workbench, tmp_path, method):
     table = people(300, 5, gaps=0.05)
     table["age"] = ("INTEGER", [value or 40 for value in table["age"][1]])
@@ -129,6 +129,23 @@ def test_classes_of_a_release_are_close_in_the_hierarchy(workbench, tmp_path, me
     (row,) = (row for row in release.report["audits"] if row["check"] == "t-closeness")
     assert len(found) > 4 and worst <= 0.15 + 1e-9
     assert row["distance"] == "hierarchical" and row["passed"] and row["value"] == pytest.approx(worst)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [("suppress", {"k": 4}), ("generalize", {"until_k": 4, "width": ["age=10"], "suppress_up_to": 0.3})],
+)
+def test_recoded_and_suppressed_classes_are_close_in_the_hierarchy(workbench, tmp_path, method, settings):
+    table = {name: column for name, column in people(240, 8, gaps=0.05).items() if name in ("age", "ward", "illness")}
+    table["age"] = ("INTEGER", [(value or 40) // 12 * 12 for value in table["age"][1]])
+    release = workbench.release(
+        method, workbench.make(table), columns=["age", "ward"], sensitive=["illness"], max_t=0.2, rest="drop", seed="1",
+        hierarchical=[f"illness={hierarchy(tmp_path, ROWS)}"], **settings,
+    )  # fmt: skip
+    found = classes(release, ["age", "ward"], "illness")
+    assert len(found) > 2 and max(by_hand(values, table["illness"][1]) for values in found) <= 0.2 + 1e-9
+    (row,) = (row for row in release.report["audits"] if row["check"] == "t-closeness")
+    assert row["distance"] == "hierarchical" and row["passed"]
 
 
 def test_numbers_and_truths_are_found_by_their_text(workbench, tmp_path):
