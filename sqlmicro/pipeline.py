@@ -16,6 +16,7 @@ from sqlmicro import records
 from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database.columns import Column, Roles, names_of, pick
 from sqlmicro.database.content import Content, content, content_of_input
+from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
@@ -156,6 +157,7 @@ class Run:
     rows_in: int
     steps: list[StepReport] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
+    denied: list[Deniable] = field(default_factory=list)
     gates: list[PassedGate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -292,6 +294,7 @@ def step(run: Run, planned: PlannedStep) -> None:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
     run.claims += _claims(run, planned, outcome)
+    run.denied += [outcome.denied] if outcome.denied else []
     run.notes += outcome.notes
     run.steps.append(_summary(planned, outcome))
 
@@ -330,6 +333,9 @@ def _as_declared(run: Run, outcome: Outcome) -> None:
     outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
     outcome.nominal = [own[column.staged] for column in outcome.nominal]
     outcome.text = [own[column.staged] for column in outcome.text]
+    if outcome.denied:
+        declared = tuple(own[column.staged] for column in outcome.denied.columns)
+        outcome.denied = replace(outcome.denied, columns=declared)
     outcome.claims = [
         replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
     ]

@@ -18,7 +18,7 @@ def standardise(raw: np.ndarray, weights: np.ndarray | None = None) -> np.ndarra
     raw : ndarray of shape (n, p)
         NaN stands for a missing value.
     weights : ndarray of shape (n,), optional
-        Records each row stands for; 1 by default.
+        Records each row stands for; 1 by default. One that stands for none is standardised as the others are.
 
     Returns
     -------
@@ -38,12 +38,13 @@ def standardise(raw: np.ndarray, weights: np.ndarray | None = None) -> np.ndarra
     flags = missing[:, missing.any(axis=0)].astype(float)
     values = np.hstack([np.where(missing, 0.0, raw), flags])
     weight = np.ones(len(raw)) if weights is None else weights.astype(float)
-    mass = weight[:, None] * np.hstack([~missing, np.ones_like(flags)])
+    present = np.hstack([~missing, np.ones_like(flags, dtype=np.bool_)])
+    mass = weight[:, None] * present
     records = np.maximum(mass.sum(axis=0), 1.0)
     size = np.abs(values).max(axis=0, initial=0.0)
     centred = values - (mass * values).sum(axis=0) / records
     # Twice: far from 0, the first mean carries a rounding error of the size of the values.
-    centred = np.where(mass > 0, centred - (mass * centred).sum(axis=0) / records, 0.0)
+    centred = np.where(present, centred - (mass * centred).sum(axis=0) / records, 0.0)
     deviation = np.sqrt((mass * centred**2).sum(axis=0) / np.maximum(records - 1, 1.0))
     constant = deviation <= _CONSTANT * size
     standardised: np.ndarray = np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation))

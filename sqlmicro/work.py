@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column, make_columns, pick
+from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.system.secrets import Key, Task
+    from sqlmicro.system.secrets import Key, Secret, Task
 
 _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 
@@ -78,7 +79,7 @@ class Outcome:
     `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
     release. `only_grouped` has the row_id of the records that stay. `claims` replaces what the method promises of all
     its columns together, and `promise` its name in the report. `told` is a dataclass with what the
-    method itself reports of its work.
+    method itself reports of its work, `denied` what it claims so that its release can be denied.
     """
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
@@ -93,6 +94,7 @@ class Outcome:
     largest: int | None = None
     told: object = None
     others: dict[int, Outcome] = field(default_factory=dict)
+    denied: Deniable | None = None
     notes: list[str] = field(default_factory=list)
     key_fingerprint: str | None = None
 
@@ -138,11 +140,13 @@ class Work:
         names = [column.name for column in (self.columns if columns is None else columns)]
         return self._key.draws(self._source.identity, self._task, names, also, but)
 
-    def rng(self) -> np.random.Generator:
-        """Return a generator that depends on the source, the method, its columns and settings, and the secret."""
+    def rng(self, lasting: Secret | None = None) -> np.random.Generator:
+        """Return a generator of the source, the method, its columns and settings, and the key or lasting secret."""
         import numpy as np
 
-        return np.random.Generator(np.random.PCG64(int(self.draw_key(), 16)))
+        key = self._key if lasting is None else self._key.lasting(lasting)
+        drawn = key.draws(self._source.identity, self._task, [column.name for column in self.columns])
+        return np.random.Generator(np.random.PCG64(int(drawn, 16)))
 
     def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Bind the key of the draws for some columns, and return the name of its variable."""

@@ -40,7 +40,8 @@ def refused(markdown: str) -> list[str]:
 
 def copy_examples(folder: Path) -> None:
     """Copy the data and job files of examples/ into a folder: a job file makes its database beside itself."""
-    (folder / "examples").mkdir()
-    for source in (ROOT / "examples").iterdir():
+    for source in (ROOT / "examples").rglob("*"):
         if source.suffix in (".csv", ".toml"):
-            (folder / "examples" / source.name).write_bytes(source.read_bytes())
+            copy = folder / source.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(source.read_bytes())

@@ -4,12 +4,49 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import duckdb
 import pytest
 from command import run
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def test_the_star_schema_is_scanned_planned_and_applied(tmp_path: Path) -> None:
+    """Persons, visits and orders: the scan finds the keys of the policy; what joined before joins after."""
+    for source in (EXAMPLES / "star_schema").glob("*.*"):
+        shutil.copy(source, tmp_path)
+    (tmp_path / "secret").write_bytes(os.urandom(32))
+    for table in ("persons", "visits", "orders"):
+        assert (
+            run("register", f"{table}.csv", "--db", "warehouse.duckdb", "--table", table, cwd=tmp_path).returncode == 0
+        )
+    scanned = tomllib.loads(run("scan", "--db", "warehouse.duckdb", cwd=tmp_path).stdout)
+    written = tomllib.loads((tmp_path / "policy.toml").read_text())
+    assert sorted(map(str, scanned["key"])) == sorted(map(str, written["key"]))
+    steps = {table["name"]: table["step"][0] for table in scanned["table"]}
+    assert {name: step.get("person") for name, step in steps.items()} == {
+        "persons": None, "visits": ["patient_id"], "orders": ["customer_id"],
+    }  # fmt: skip
+    assert run("plan", "policy.toml", cwd=tmp_path).returncode == 0
+    assert run("apply", "policy.plan.json", cwd=tmp_path).returncode == 0
+    with duckdb.connect(str(tmp_path / "warehouse.duckdb")) as connection:
+        for child, key in (("visits", "patient_id"), ("orders", "customer_id")):
+            joined = f"SELECT count(*) FROM {child}{{0}} c JOIN persons{{0}} p ON c.{key} = p.person_id"
+            before, after = (connection.execute(joined.format(end)).fetchall() for end in ("", "_release"))
+            assert before == after
+        numbers = connection.execute("SELECT patient_id, admitted, cost, diagnosis FROM visits_release").fetchall()
+        connection.execute("ALTER TABLE persons ADD nickname VARCHAR")
+    assert len(numbers) == 1200
+    classes: dict[tuple[object, object], list[tuple[str, str]]] = {}
+    for patient, admitted, cost, diagnosis in numbers:
+        classes.setdefault((admitted, cost), []).append((patient, diagnosis))
+    assert min(len({patient for patient, _ in rows}) for rows in classes.values()) == 5
+    assert min(len({diagnosis for _, diagnosis in rows}) for rows in classes.values()) == 2
+    assert run("plan", "policy.toml", cwd=tmp_path).returncode == 1
+    assert run("apply", "policy.plan.json", cwd=tmp_path).returncode == 1
 
 
 @pytest.fixture
@@ -38,7 +75,7 @@ def test_the_line_for_cron(folder: Path) -> None:
 
 
 def test_the_jobs_of_the_examples_can_be_planned() -> None:
-    for path in sorted(EXAMPLES.glob("*.toml")):
+    for path in (*sorted(EXAMPLES.glob("*.toml")), EXAMPLES / "star_schema" / "policy.toml"):
         assert run("explain", path, cwd=EXAMPLES).returncode == 0, path
 
 

@@ -73,7 +73,7 @@ def test_a_gate_that_fails_stops_the_job(folder):
         ('[[step]]\ndo = "publish"\ninto = "out"', "", ["publish"]),
         ("[[step]]", "[[step]", ["TOML", "line"]),
         ("[[gate]]", "[[gates]]", ["job.toml", "Did you mean 'gate'"]),
-        ("[[gate]]", "[[job]]", ["job.toml", "'table' belongs into each [[job]]"]),
+        ("[[gate]]", "[[job]]", ["job.toml", "'job' is not a key here"]),
         ("min_k = 3", "mink = 3", ["gate 1", "Did you mean 'min_k'"]),
         ("min_k = 3", 'measure = ["k-anonimity"]', ["gate 1, key 'measure'", "Did you mean 'k-anonymity'"]),
         ("min_k = 3", "", ["gate 1", "min_k = 3"]),

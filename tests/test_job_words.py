@@ -173,24 +173,28 @@ def test_a_job_is_explained_without_its_database(tmp_path: Path) -> None:
 
 def test_several_tables_and_jobs_without_a_release_are_explained(tmp_path: Path) -> None:
     several = """db = "w.duckdb"
-[[job]]
-table = "a"
-[[job.step]]
+[[table]]
+name = "a"
+[[table.step]]
 do = "pseudonymise"
 columns = ["id"]
-[[job.step]]
+[[table.step]]
 do = "publish"
-[[job]]
-table = "b"
-[[job.step]]
+[[table]]
+name = "b"
+[[table.step]]
 do = "pseudonymise"
 columns = ["id"]
-[[job.step]]
+[[table.step]]
 do = "publish"
 """
     text = explained(tmp_path, several)
     assert "The 2 releases are published together, in one transaction: if one fails, none is published." in text
     assert "Their pseudonyms are made with one key" in text
+    text = explained(tmp_path, several + '[[key]]\nfrom = "b.x"\nto = "a.y"\nmax_lost = 1000\n')
+    assert "x of b refers to y of a: what is released of both must join as before, but for 1,000 rows" in text
+    dropped = several.replace('name = "a"', 'name = "a"\ndrop = ["y"]') + '[[key]]\nfrom = "b.x"\nto = "a.y"\n'
+    assert "b.x is left out: it refers to a.y, which is." in explained(tmp_path, dropped)
     audit = explained(tmp_path, 'db = "w.duckdb"\ntable = "a"\n[[step]]\ndo = "audit"\nquasi = ["x"]\nmin_k = 3\n')
     assert audit.startswith("This job releases nothing.")
 

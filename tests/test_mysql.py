@@ -132,8 +132,10 @@ def test_a_release_that_fails_its_audit_leaves_no_table_in_mysql(
     with pytest.raises(sqlmicro.InputError, match="--overwrite"):
         sqlmicro.mdav("shop.shop.persons", into="shop.shop.replaced", overwrite=True, **given)
     job = tmp_path / "two.toml"
-    part = '[[job]]\ntable = "shop.shop.persons"\nrest = "drop"\n[[job.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n'
-    ends = [f'[[job.step]]\ndo = "publish"\ninto = "shop.shop.{name}"\n' for name in "ab"]
+    part = (
+        '[[table]]\nname = "shop.shop.persons"\nrest = "drop"\n[[table.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n'
+    )
+    ends = [f'[[table.step]]\ndo = "publish"\ninto = "shop.shop.{name}"\n' for name in "ab"]
     job.write_text(f'attach = ["{SHOP}"]\n' + "".join(part + end for end in ends), encoding="utf-8")
     with pytest.raises(sqlmicro.InputError, match="Got several"):
         sqlmicro.run(str(job))

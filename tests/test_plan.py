@@ -152,13 +152,13 @@ def test_a_sample_of_the_values_settles_what_a_step_takes_of_the_rest(tmp_path: 
 def test_several_tables_are_planned_before_the_first_is_worked_on(
     tmp_path: Path, db: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = '[[job]]\ntable = "persons"\nrest = "drop"\n[[job.step]]\ndo = "mdav"\ncolumns = ["COLUMN"]\n'
-    ends = [f'[[job.step]]\ndo = "publish"\ninto = "{name}"\n' for name in "ab"]
+    part = '[[table]]\nname = "persons"\nrest = "drop"\n[[table.step]]\ndo = "mdav"\ncolumns = ["COLUMN"]\n'
+    ends = [f'[[table.step]]\ndo = "publish"\ninto = "{name}"\n' for name in "ab"]
     path = tmp_path / "job.toml"
     parts = [part.replace("COLUMN", column) + end for column, end in zip(["age", "agee"], ends, strict=True)]
     path.write_text(f'db = "{db}"\n' + "".join(parts), encoding="utf-8")
     monkeypatch.setattr(run.pipeline, "load", lambda *_, **__: pytest.fail("records were read"))
-    with pytest.raises(ParameterError, match=r"job 2, step 1 .*'agee'"):
+    with pytest.raises(ParameterError, match=r"table 2, step 1 .*'agee'"):
         sqlmicro.run(str(path))
 
 

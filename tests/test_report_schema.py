@@ -25,32 +25,32 @@ JOB = """
 seed = "s"
 db = "{db}"
 
-[[job]]
-table = "records"
+[[table]]
+name = "records"
 rest = "drop"
 
-  [[job.step]]
+  [[table.step]]
   do = "mdav"
   columns = ["age", "pay"]
 
-  [[job.gate]]
+  [[table.gate]]
   quasi = ["age", "pay"]
   min_k = 3
 
-  [[job.step]]
+  [[table.step]]
   do = "publish"
   into = "first"
 
-[[job]]
-table = "records"
+[[table]]
+name = "records"
 rest = "drop"
 keep = ["sex"]
 
-  [[job.step]]
+  [[table.step]]
   do = "individual-ranking"
   columns = ["age"]
 
-  [[job.step]]
+  [[table.step]]
   do = "publish"
   into = "second"
 """

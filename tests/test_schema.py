@@ -35,28 +35,30 @@ into = "out"
 SEVERAL = """
 db = "w.duckdb"
 seed = "several"
-[[job]]
-table = "customers"
+[[table]]
+name = "customers"
 drop = ["name"]
-[[job.step]]
+[[table.step]]
 do = "mdav"
 columns = ["age", "income"]
-[[job.gate]]
+[[table.gate]]
 quasi = ["age", "income"]
 min_k = 3
-[[job.step]]
+[[table.step]]
 do = "publish"
 into = "c"
-[[job]]
-table = "orders"
+[[table]]
+name = "orders"
 keep = ["article"]
-[[job.step]]
+[[table.step]]
 do = "shuffle"
 columns = ["amount"]
-[[job.step]]
+[[table.step]]
 do = "publish"
 into = "o"
 """
+KEY = '[[key]]\nfrom = "orders.customer"\nto = "customers.id"\nmax_lost = 3\n'
+ORDERS = '[[table]]\nname = "orders"'
 AUDITS = (
     'table = "t"\n[[step]]\ndo = "register"\nfiles = ["t.csv"]\ntable = "t"\n[[step]]\ndo = "audit"\nquasi = ["a"]\n'
 )
@@ -64,6 +66,9 @@ AUDITS = (
 GOOD = {
     "one": ONE,
     "several": SEVERAL,
+    "a key": SEVERAL + KEY,
+    "a key of two columns": SEVERAL.replace('seed', 'key_file = "secret"\nseed') + KEY.replace('"orders.customer"',
+        '["orders.tenant", "orders.customer"]').replace('"customers.id"', '["customers.tenant", "customers.id"]'),
     "audits": AUDITS,
     "measures": ONE.replace("min_k = 3", 'measure = ["information-loss"]'),
     "all options": ONE.replace('table = "t"', 'db = "w.duckdb"\ntable = "t.csv"\ndelimiter = ";"\nno_header = true\n'
@@ -98,13 +103,19 @@ WRONG = {
     "gates that are none": ("[[gate]]", "[gate]"),
 }  # fmt: skip
 WRONG_SEVERAL = {
-    "a table above": ('seed = "several"', 'table = "t"'),
+    "a column above": ('seed = "several"', 'keep = ["t"]'),
     "a step above": ('seed = "several"', '[[step]]\ndo = "mdav"\n'),
-    "a seed within": ('table = "orders"', 'table = "orders"\nseed = "x"'),
+    "a seed within": ('name = "orders"', 'name = "orders"\nseed = "x"'),
     "an unknown key within": ('keep = ["article"]', 'kepe = ["article"]'),
     "an unknown step within": ('do = "shuffle"', 'do = "shufle"'),
-    "a job that publishes nothing": ('[[job.step]]\ndo = "publish"\ninto = "o"\n', ""),
-    "jobs within jobs": ('keep = ["article"]', 'keep = ["article"]\njob = []'),
+    "a table that is not published": ('[[table.step]]\ndo = "publish"\ninto = "o"\n', ""),
+    "tables within tables": ('keep = ["article"]', 'keep = ["article"]\ntable = []'),
+    "no name": ('name = "orders"\n', ""),
+    "an old job": ('seed = "several"', "[[job]]\n"),
+    "a key within": ('keep = ["article"]', 'keep = ["article"]\nkey = []'),
+    "a key without an end": (ORDERS, '[[key]]\nfrom = "a.b"\n' + ORDERS),
+    "a key with another word": (ORDERS, KEY.replace("max_lost", "lost") + ORDERS),
+    "a key below nothing": (ORDERS, KEY.replace("3", "-1") + ORDERS),
 }
 
 
@@ -142,8 +153,8 @@ def test_what_is_wrong_is_wrong_for_both(validator: Any, tmp_path: Path, name: s
 
 @each(
     "text",
-    ["", 'table = "t"', 'table = "t"\nstep = 3', 'table = "t"\nstep = []', 'table = "t"\nstep = [1]', "job = []",
-     "job = 3", 'table = "t"\n[[steps]]\ndo = "mdav"'],
+    ["", 'table = "t"', 'table = "t"\nstep = 3', 'table = "t"\nstep = []', 'table = "t"\nstep = [1]', "table = []",
+     "table = 3", 'table = "t"\nkey = []', 'table = "t"\n[[steps]]\ndo = "mdav"'],
 )  # fmt: skip
 def test_what_is_no_job_is_none_for_both(validator: Any, tmp_path: Path, text: str) -> None:
     assert not validator.is_valid(tomllib.loads(text))

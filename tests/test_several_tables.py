@@ -14,38 +14,38 @@ JOB = """
 db = "w.duckdb"
 seed = "several"
 
-[[job]]
-table = "customers"
+[[table]]
+name = "customers"
 drop = ["name"]
-[[job.step]]
+[[table.step]]
 do = "pseudonymise"
 columns = ["customer_id"]
 KEY
-[[job.step]]
+[[table.step]]
 do = "mdav"
 columns = ["age", "income"]
 k = 3
-[[job.gate]]
+[[table.gate]]
 quasi = ["age", "income"]
 min_k = 3
-[[job.step]]
+[[table.step]]
 do = "publish"
 PUBLISH customers_release
 
-[[job]]
-table = "orders"
+[[table]]
+name = "orders"
 keep = ["article"]
-[[job.step]]
+[[table.step]]
 do = "pseudonymise"
 columns = ["customer_id"]
 KEY
-[[job.step]]
+[[table.step]]
 do = "shuffle"
 columns = ["amount"]
-[[job.gate]]
+[[table.gate]]
 quasi = ["article"]
 min_k = 2
-[[job.step]]
+[[table.step]]
 do = "publish"
 PUBLISH orders_release
 """
@@ -107,12 +107,12 @@ def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
     """Two tables alike, treated alike: with the same numbers they would come out in the same order."""
     same = write(
         folder,
-        ('table = "orders"\nkeep = ["article"]', 'table = "customers"\nrest = "drop"'),
+        ('name = "orders"\nkeep = ["article"]', 'name = "customers"\nrest = "drop"'),
         ('columns = ["amount"]', 'columns = ["age"]'),
         ('["age", "income"]\nk = 3', '["age"]\nk = 3'),
         ('drop = ["name"]', 'rest = "drop"'),
-        ('[[job.gate]]\nquasi = ["article"]\nmin_k = 2\n', ""),
-        ('[[job.gate]]\nquasi = ["age", "income"]\nmin_k = 3\n', ""),
+        ('[[table.gate]]\nquasi = ["article"]\nmin_k = 2\n', ""),
+        ('[[table.gate]]\nquasi = ["age", "income"]\nmin_k = 3\n', ""),
     )
     sqlmicro.run(same)
     first, second = (
@@ -127,7 +127,7 @@ def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
 def test_either_all_are_published_or_none(folder: Path, to: str) -> None:
     ending = ".parquet" if to == "to" else ""
     path = write(folder, ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]\nmin_k = 41'), to=to, ending=ending)
-    with pytest.raises(sqlmicro.AuditFailed, match="job 2, gate 1"):
+    with pytest.raises(sqlmicro.AuditFailed, match="table 2, gate 1"):
         sqlmicro.run(path)
     assert not list(folder.glob("*.parquet"))
     assert query(folder, "SELECT count(*) FROM duckdb_tables()") == [(2,)]
@@ -187,22 +187,22 @@ def test_a_key_that_comes_through_a_pipe_serves_all_tables(folder: Path) -> None
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('table = "orders"', 'tabel = "orders"', ["job 2", "Did you mean 'table'"]),
-        ('do = "shuffle"', 'do = "shufle"', ["job 2, step 2", "Did you mean 'shuffle'"]),
-        ("min_k = 2", "min_kk = 2", ["job 2, gate 1", "Did you mean 'min_k'"]),
-        ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]', ["job 2, gate 1", "min_k = 3"]),
-        ('columns = ["amount"]', 'column = ["amount"]', ["job 2, step 2 (shuffle)", "Did you mean 'columns'"]),
-        ('seed = "several"', 'drop = ["name"]', ["'drop' belongs into each [[job]]"]),
+        ('name = "orders"', 'nmae = "orders"', ["table 2", "no 'name'"]),
+        ('do = "shuffle"', 'do = "shufle"', ["table 2, step 2", "Did you mean 'shuffle'"]),
+        ("min_k = 2", "min_kk = 2", ["table 2, gate 1", "Did you mean 'min_k'"]),
+        ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]', ["table 2, gate 1", "min_k = 3"]),
+        ('columns = ["amount"]', 'column = ["amount"]', ["table 2, step 2 (shuffle)", "Did you mean 'columns'"]),
+        ('seed = "several"', 'drop = ["name"]', ["'drop' belongs into each [[table]]"]),
         ('seed = "several"', 'sed = "several"', ["Did you mean 'seed'"]),
-        ('drop = ["name"]', 'drop = ["name"]\nthreads = 1', ["job 1", "'threads' holds for all tables"]),
+        ('drop = ["name"]', 'drop = ["name"]\nthreads = 1', ["table 1", "'threads' holds for all tables"]),
         ('into = "orders_release"', 'into = "main.Customers_Release"', ["a place of its own"]),
         ('into = "orders_release"', 'to = "orders.parquet"', ["all as tables, or all as files"]),
-        ('["amount"]', '["amount"]\n[[job.step]]\ndo = "pseudonymise"\nkey_file = "x"\ncolumns = ["article"]',
+        ('["amount"]', '["amount"]\n[[table.step]]\ndo = "pseudonymise"\nkey_file = "x"\ncolumns = ["article"]',
          ["share the key"]),
-        ('do = "publish"\ninto = "orders_release"', 'do = "audit"\nmin_k = 2', ["job 2, step 3", "[[gate]]"]),
+        ('do = "publish"\ninto = "orders_release"', 'do = "audit"\nmin_k = 2', ["table 2, step 3", "[[gate]]"]),
     ],
 )  # fmt: skip
-def test_errors_name_job_step_and_key(folder: Path, old: str, new: str, words: list[str]) -> None:
+def test_errors_name_table_step_and_key(folder: Path, old: str, new: str, words: list[str]) -> None:
     with pytest.raises(sqlmicro.SqlmicroError) as caught:
         sqlmicro.run(write(folder, (old, new)))
     assert caught.value.exit_code == 2

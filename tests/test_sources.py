@@ -162,8 +162,8 @@ def test_a_release_made_before_is_not_put_in_place_of_another_database(other: st
 
 def test_releases_of_one_transaction_go_to_one_database(other: str, tmp_path: Path) -> None:
     job = tmp_path / "two.toml"
-    steps = '[[job.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n[[job.step]]\ndo = "publish"\ninto = '
-    head = '[[job]]\ntable = "old.main.persons"\nrest = "drop"\n'
+    steps = '[[table.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n[[table.step]]\ndo = "publish"\ninto = '
+    head = '[[table]]\nname = "old.main.persons"\nrest = "drop"\n'
     job.write_text(
         f'db = "own.duckdb"\nattach = ["old=other.duckdb"]\n{head}{steps}"a"\n{head}{steps}"old.main.b"\n',
         encoding="utf-8",

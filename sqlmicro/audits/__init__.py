@@ -17,4 +17,5 @@ from sqlmicro.audits import distributions as distributions
 from sqlmicro.audits import regression as regression
 from sqlmicro.audits import propensity as propensity
 from sqlmicro.audits import tables as tables
+from sqlmicro.audits import deniable as deniable
 # isort: on

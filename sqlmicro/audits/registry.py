@@ -29,6 +29,8 @@ class Found:
     columns: tuple[str, ...] = ()
     detail: Detail | None = None
     reason: str | None = None
+    free: float = 0.0
+    """What nobody needs the release for: a gate from above does not ask for less."""
 
 
 @dataclass(frozen=True)

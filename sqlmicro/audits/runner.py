@@ -67,6 +67,8 @@ def _found(
 
 def _row(found: Audit, audited: AuditedRelease, threshold: float | None, result: Found, *, asked: bool) -> AuditRow:
     value = result.value
+    if threshold is not None and not found.at_least:
+        threshold = max(threshold, result.free)
     status: Status = "measured"
     if value is None or value != value:
         value, status = None, "unknown"

@@ -6,7 +6,7 @@ import re
 
 from sqlmicro.database import postgres
 from sqlmicro.database.duckdb_protocol import DuckDB
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, ident
 from sqlmicro.errors import ParameterError
 
 
@@ -109,3 +109,35 @@ def file_of(warehouse: DuckDB, catalog: str) -> str:
         "catalog", "SELECT path FROM duckdb_databases() WHERE lower(database_name) = lower($1)", [catalog]
     )
     return str(found[0][0] or "") if found else ""
+
+
+def table_labels(warehouse: DuckDB) -> list[str]:
+    """Return the tables of the database and of those attached to it, as `--table` names them; ours are left out."""
+    rows = warehouse.query(
+        "catalog",
+        "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
+        "WHERE NOT internal AND NOT temporary AND schema_name NOT IN ('sqlmicro', 'information_schema', 'pg_catalog') "
+        "AND (database_name = $1 OR list_contains($2, database_name)) ORDER BY ALL",
+        [warehouse.catalog, warehouse.attached],
+    )
+    made = _released(warehouse)
+    labels = (label(warehouse, Name(*row)) for row in rows)
+    return [found for found in labels if found not in made]
+
+
+def label(warehouse: DuckDB, name: Name) -> str:
+    """Return how `--table` names a relation: without what goes without saying."""
+    if name.catalog != warehouse.catalog:
+        parts: tuple[str, ...] = name
+    else:
+        parts = (name.table,) if name.schema == "main" else (name.schema, name.table)
+    if len(parts) == 1:
+        return parts[0]
+    return ".".join(part if re.fullmatch(r"\w+", part) else ident(part) for part in parts)
+
+
+def _released(warehouse: DuckDB) -> set[str]:
+    """Return the tables of the database that are recorded as releases."""
+    if find_relation(warehouse, Name(warehouse.catalog, "sqlmicro", "releases")) is None:
+        return set()
+    return {str(row[0]) for row in warehouse.query("catalog", "SELECT DISTINCT target FROM sqlmicro.releases")}

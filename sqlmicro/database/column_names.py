@@ -24,6 +24,7 @@ _PERSON = (
     "|pracownik|utilisateur|adherent|assure|salarie|patiente?|personne|deelnemer|klant(?:en)?|werknemer|gebruiker"
     "|persoon|funcionario|aluno|pessoa|inquilino|huurder|mother|father|mutter|vater|spouse|partner|child|kind|parent"
     "|guardian|owner|inhaber|contact|kontakt|recipient|empfaenger|sender|absender|signatory|author|autor|witness|zeuge"
+    "|clerk|prescriber|clinician|cashier|provider"
 )
 _NUMBER = "id|uid|uuid|guid|nr|no|num|number|nummer|numero|code|kennung|kennziffer|schluessel|key|hash|ref"
 _NAME = "name|namen|naam|nom|nombre|nome|navn|namn|nimi|imie|jmeno"

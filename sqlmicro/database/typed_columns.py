@@ -10,6 +10,9 @@ from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 
+_NEARLY_ALL = 0.95
+"""An estimate of distinct values is off by a few per cent."""
+
 
 def type_columns(
     warehouse: Warehouse,
@@ -89,6 +92,22 @@ def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]
         sequential = spread is not None and spread + 1 == distinct == count
         profiles[name] = ColumnProfile(by_name[name], count, nulls, distinct, sequential, name in keys)
     return [profiles[column.name] for column in source.columns]
+
+
+def estimated_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]:
+    """Estimate what `profile_columns` counts, in one pass and constant memory; nearly all distinct counts as all."""
+    columns, integers = source.columns, [column for column in source.columns if column.family == "integer"]
+    (row,) = warehouse.rows("load/column_estimates.sql", relation=source.relation, columns=columns, integers=integers)
+    rows, counts, spreads = row[0], row[1 : 1 + 2 * len(columns)], row[1 + 2 * len(columns) :]
+    spread_of = dict(zip(integers, spreads, strict=True))
+    keys = _single_column_keys(warehouse, source)
+    profiles = []
+    for column, present, estimate in zip(columns, counts[::2], counts[1::2], strict=True):
+        distinct = present if estimate >= _NEARLY_ALL * present else estimate
+        spread = spread_of.get(column)
+        sequential = spread is not None and spread + 1 == distinct == rows
+        profiles.append(ColumnProfile(column, rows, rows - present, distinct, sequential, column.name in keys))
+    return profiles
 
 
 def _single_column_keys(warehouse: Warehouse, source: Source) -> set[str]:

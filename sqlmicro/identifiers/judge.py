@@ -53,6 +53,8 @@ def judge(sample: Sample, region: str | None) -> Finding | None:
     thing = said != "person id" and of_a_thing(sample.name)
     for kind, share in (*_by_form(sample), *_by_check(sample, said, thing, region), *_by_words(sample, said, thing)):
         return Finding(kind, share)
+    if sample.share("numbered person") >= 0.5:
+        return Finding(_KINDS["person id"], sample.share("numbered person"), direct=False)
     if said is not None and sample.total and _fits_its_name(sample, said):
         return Finding(_KINDS[said], None, direct=said != "person id")
     return None

@@ -51,7 +51,7 @@ _STREETS = (
     "|square|passage|sentier|faubourg|voie|villa|résidence|ruelle)[ ].{2,}",
     "(?:rue|avenue|boulevard|chemin|impasse|quai)[ ].{2,40}[ ,]+[0-9]+.*",
     # Calle Mayor 5, C/ Alcalá, 12, Via Roma 3, Rua Augusta, 100, ul. Długa 7/3
-    "(?:calle|c/|cl[.]?|avda?[.]?|avenida|av[.]|plaza|pza[.]?|plza[.]?|paseo|p[.]º|camino|carrera|cra[.]?|ronda"
+    "(?:calle|c/|cl[.]|cl[ ]|avda?[.]?|avenida|av[.]|plaza|pza[.]?|plza[.]?|paseo|p[.]º|camino|carrera|cra[.]?|ronda"
     "|travesía|travesia"
     "|cuesta|glorieta|callejón|calz[.]?|calzada|cañada|pasaje|pasadizo|alameda|rambla|vial|urbanización|privada"
     "|prolongación"
@@ -76,7 +76,15 @@ EMAIL = (
     "[\\p{L}0-9._%+-]+[ ]?(?:@|[(\\[](?:at|AT)[)\\]])[ ]?(?:[\\p{L}0-9](?:[\\p{L}0-9-]*[\\p{L}0-9])?[.])+[\\p{L}]{2,}"
 )
 
+PERSON_AND_NUMBER = (
+    "(?i)^(?:customer|client|patient|employee|clerk|user|member|person|student|subject|participant|provider|physician"
+    "|kunde|mitarbeiter|mitglied|versicherte[nr]?|teilnehmer|proband|usuario|cliente|paciente|utilisateur)"
+    "[ ]?[#_:.-]?[ ]?[0-9]{2,}$"
+)
+"""Customer#000000017: a name that is a number given to a person."""
+
 PATTERNS: dict[str, str] = {
+    "numbered person": PERSON_AND_NUMBER,
     "email": EMAIL,
     "uuid": "^[{]?[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}[}]?$",
     "mac": "^(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$|^(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}$"

@@ -91,16 +91,43 @@ def seen(
     ParameterError
         When there is no country of that name.
     """
+    return seen_together(warehouse, [(source, columns)], region)[0]
+
+
+def seen_together(
+    warehouse: Warehouse,
+    tables: Sequence[tuple[Source, Sequence[Column]]],
+    region: str | None = None,
+    most: int = MOST_VALUES,
+) -> list[dict[Column, Seen]]:
+    """Return what samples of the values of several tables show, all matched at once: that takes long for every table.
+
+    `most` is how many distinct values of a column are looked at.
+
+    Raises
+    ------
+    ParameterError
+        When there is no country of that name.
+    """
     if region is not None and region not in phones.regions():
         raise ParameterError(
             "--region", "must be the two letters of a country", repr(region), nearest(region.upper(), phones.regions())
         )
-    scanned = [column for column in columns if _has_values(column)]
-    if not scanned:
-        return {column: Seen() for column in columns}
-    with _read_once(warehouse, source) as staged:
-        samples = _samples(warehouse, _sample(warehouse, staged, scanned), scanned)
-    return {column: _seen(column, samples.get(column, []), region) for column in columns}
+    listed: list[tuple[int, Column]] = []
+    drawn: list[Name] = []
+    for number, (source, columns) in enumerate(tables):
+        scanned = [column for column in columns if _has_values(column)]
+        if scanned:
+            with _read_once(warehouse, source) as staged:
+                drawn.append(_drawn(warehouse, staged, scanned, len(listed) + 1, most))
+        listed += [(number, column) for column in scanned]
+    found: list[dict[Column, Seen]] = [{column: Seen() for column in columns} for _, columns in tables]
+    if not drawn:
+        return found
+    samples = _samples(warehouse, _sampled(warehouse, drawn), [column for _, column in listed])
+    for place, (number, column) in enumerate(listed, 1):
+        found[number][column] = _seen(column, samples.get(place, []), region)
+    return found
 
 
 @contextmanager
@@ -122,15 +149,23 @@ def _has_values(column: Column) -> bool:
     )
 
 
-def _sample(warehouse: Warehouse, source: Source, columns: Sequence[Column]) -> _Sampled:
-    """Stage the sample of the values, those inside of JSON each on its own."""
+def _drawn(warehouse: Warehouse, source: Source, columns: Sequence[Column], first: int, most: int) -> Name:
+    """Stage a sample of the values of a table; the places of its columns start at `first`."""
     (estimates,) = warehouse.rows("load/distinct_estimates.sql", relation=source.relation, columns=columns)
     kinds: Params = {"plain": [], "floats": [], "nested": []}
-    for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), 1):
-        kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // MOST_VALUES)))
-    sampled = warehouse.run(
-        "load/sampled_values.sql", "sampled_values", relation=source.relation, most=MOST_VALUES, blanks=_BLANKS, **kinds
-    )
+    for place, (column, distinct) in enumerate(zip(columns, estimates, strict=True), first):
+        kinds[_kind(column, warehouse)].append((column, place, max(1, int(distinct) // most)))
+    into = "sampled_values" if first == 1 else f"sampled_values_{first}"
+    return warehouse.run("load/sampled_values.sql", into, relation=source.relation, most=most, blanks=_BLANKS, **kinds)
+
+
+def _sampled(warehouse: Warehouse, drawn: Sequence[Name]) -> _Sampled:
+    """Return the values of samples, those inside of JSON each on its own, and the patterns to be looked for."""
+    sampled = drawn[0]
+    if len(drawn) > 1:
+        sampled = warehouse.run("load/samples_together.sql", "sampled_together", samples=drawn)
+        for relation in drawn:
+            warehouse.forget(relation)
     ((json, letters),) = warehouse.rows("load/sampled_forms.sql", sampled=sampled)
     if json and warehouse.reads_json:
         leaves = warehouse.run("load/leaves.sql", "sampled_leaves", sampled=sampled, most=_MOST_LEAVES)
@@ -145,8 +180,8 @@ def _kind(column: Column, warehouse: Warehouse) -> str:
     return "nested" if nested and warehouse.reads_json else "plain"
 
 
-def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column]) -> dict[Column, list[Sample]]:
-    """Return what was seen of each column: one sample, and one more for every key of the JSON in it.
+def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column]) -> dict[int, list[Sample]]:
+    """Return what was seen of each column, by its place: a sample, and one more for every key of the JSON in it.
 
     The patterns that take long are only looked for where another one was found.
     """
@@ -167,13 +202,13 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
             matched.setdefault((place, path), {})[pattern] = count
             listed.setdefault((place, path), {})[pattern] = values or []
             occurring.add(pattern)
-    samples: dict[Column, list[Sample]] = {}
+    samples: dict[int, list[Sample]] = {}
     for (place, path), counts in sorted(matched.items(), key=lambda item: (-item[1][""], item[0])):
         column = columns[place - 1]
         name = (path and path.strip('"$')) or column.name
         sample = Sample(name, "text" if path else column.family, counts[""], counts, listed.get((place, path), {}))
-        if len(samples.setdefault(column, [])) < _MOST_KEYS:
-            samples[column].append(sample)
+        if len(samples.setdefault(place, [])) < _MOST_KEYS:
+            samples[place].append(sample)
     return samples
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro.database import attach
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
+from sqlmicro.jobs.toml_text import array, comment, value
 from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
 from sqlmicro.options.params import parameters
 from sqlmicro.reports.results import Draft
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from sqlmicro.database.columns import ColumnProfile
 
 K = 3
-_WIDTH = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,32 +55,32 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
     missing = any(p.nulls for p in used)
     rows = f"{profiles[0].rows:,} records" if profiles else "no records"
     shared = ("db", "attach", "table", "region", *(parameter.name for parameter in parameters(ReaderOptions)))
-    given = {name: value for name in shared if (value := getattr(options, name))}
+    given = {name: found for name in shared if (found := getattr(options, name))}
     lines = [
-        *_comment(
+        *comment(
             f"Drafted from the profile of {in_toml(options.table)}, {rows}. It runs as it is; read the lines marked "
             "DECIDE. Paths are taken from the folder of this file. See what it does: sqlmicro explain, and "
             "sqlmicro run --dry-run --diff."
         ),
-        *(f"{name} = {_value(value)}" for name, value in given.items()),
+        *(f"{name} = {value(found)}" for name, found in given.items()),
         "",
-        *_comment("Left out of the release. DECIDE: is there another column that names a person, such as free text?"),
-        *_array("drop", dropped, _why_dropped),
+        *comment("Left out of the release. DECIDE: is there another column that names a person, such as free text?"),
+        *array("drop", dropped, _why_dropped),
         "",
-        *_comment(
+        *comment(
             f"All other columns are anonymized together: every combination of their values occurs {K} times, or not at "
             "all. DECIDE: a larger k is safer and less exact; fewer columns are more exact (drop what nobody needs). "
             'keep = ["…"] above would release a column as it is.'
         ),
         "[[step]]",
         'do = "safe"',
-        *_array("columns", used, _reason),
+        *array("columns", used, _reason),
         f"k = {K}",
         *(_nulls(used) if missing else ()),
         "",
-        *_comment("What the release must pass, or nothing is published. DECIDE: what may be known of a person?"),
+        *comment("What the release must pass, or nothing is published. DECIDE: what may be known of a person?"),
         "[[gate]]",
-        *_array("quasi", quasi, None),
+        *array("quasi", quasi, None),
         f"min_k = {K}",
         *_sensitive([p for p in used if p.role[0] == "sensitive"]),
         "",
@@ -94,7 +93,12 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
 
 def left_out(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     """Return the columns a draft drops: direct identifiers, and those no method takes."""
-    return [p for p in profiles if p.role[0] == "identifier" or p.column.type.startswith(("UNION", "VARIANT"))]
+    return [p for p in profiles if p.role[0] == "identifier" or not can_be_used(p)]
+
+
+def can_be_used(profile: ColumnProfile) -> bool:
+    """Tell whether there is a method that takes a column."""
+    return not profile.column.type.startswith(("UNION", "VARIANT"))
 
 
 def _why_dropped(profile: ColumnProfile) -> str:
@@ -115,7 +119,7 @@ def _reason(profile: ColumnProfile) -> str:
 def _nulls(used: Iterable[ColumnProfile]) -> list[str]:
     names = ", ".join(in_toml(p.column.name) for p in used if p.nulls)
     return [
-        *_comment(
+        *comment(
             f"Missing in {names}. This loses least: what is missing stays missing, and none is filled in; where fewer "
             "than k records lack the same columns, further values are taken out, and the run says how many. DECIDE: "
             "suppress leaves out every record that lacks a value; keep lets the majority of a group decide, which "
@@ -129,11 +133,11 @@ def _sensitive(sensitive: Sequence[ColumnProfile]) -> list[str]:
     if not sensitive:
         return []
     return [
-        *_comment(
+        *comment(
             "DECIDE: if a sensitive column is released as it is (keep), a class of k records may still share its "
             "value. Then hold the release to this too:"
         ),
-        *(f"# {line}" for line in _array("sensitive", sensitive, None)),
+        *(f"# {line}" for line in array("sensitive", sensitive, None)),
         "# min_l = 2",
     ]
 
@@ -145,37 +149,7 @@ def _target(options: InitOptions) -> list[str]:
             "By default the table has the name of the source and _anonymized after it, and must not exist yet. "
             'into = "…" gives another name, overwrite = true replaces a table.'
         )
-        return _comment(text)
+        return comment(text)
     name = Path(options.table).name.partition(".")[0].replace("*", "").strip("_- ") or "records"
     ending = ".csv" if ".csv" in options.table.lower() else ".parquet"
     return [f"to = {in_toml(f'{name}_anonymized{ending}')}"]
-
-
-def _array(name: str, profiles: Sequence[ColumnProfile], why: Any) -> list[str]:
-    """Return a list of columns, one on a line where there is a reason to give."""
-    if not profiles:
-        return [f"{name} = []"]
-    if why is None:
-        return [f"{name} = [{', '.join(in_toml(p.column.name) for p in profiles)}]"]
-    names = [in_toml(p.column.name) + "," for p in profiles]
-    longest = min(max(map(len, names)), 40)
-    return [
-        f"{name} = [",
-        *(f"  {text.ljust(longest)}  # {_one_line(why(p))}" for text, p in zip(names, profiles, strict=True)),
-        "]",
-    ]
-
-
-def _comment(text: str) -> list[str]:
-    return textwrap.wrap(_one_line(text), _WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
-
-
-def _one_line(text: str) -> str:
-    """Return text without characters that a TOML comment may not have."""
-    return "".join(char if char.isprintable() else " " for char in text)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(in_toml, value))}]"
-    return ("true" if value else "false") if isinstance(value, bool) else in_toml(str(value))

@@ -59,7 +59,7 @@ def explain_values(options: ExplainOptions, progress: Progress) -> Explanation:
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
     if len(jobs) > 1:
-        paragraphs.append(_together(jobs))
+        paragraphs.append(" ".join([_together(jobs), *_keys(jobs)]))
     unknown = [(job.options.table, found.unknown) for job, found in zip(jobs, known, strict=True) if found.unknown]
     return Explanation(options.job, paragraphs, [f"{table}: {why}" for table, why in unknown])
 
@@ -309,6 +309,18 @@ def _together(jobs: Sequence[Job]) -> str:
     named = any(step.method.makes_pseudonyms for job in jobs for step in job.steps)
     key = " Their pseudonyms are made with one key, so that the tables can be joined as before." if named else ""
     return f"The {len(jobs)} releases are published together, {how}: if one fails, none is published.{key}"
+
+
+def _keys(jobs: Sequence[Job]) -> Iterable[str]:
+    """Say what joins the tables, and what keys leave out."""
+    for job in jobs:
+        for key in job.keys:
+            to, allowed = jobs[key.parent].options.table, f", but for {key.max_lost:,} rows" if key.max_lost else ""
+            yield (
+                f"{_join(key.columns)} of {job.options.table} refers to {_join(key.to)} of {to}: what is released of "
+                f"both must join as before{allowed}, or nothing is published."
+            )
+        yield from (f"{said}." for said in job.said)
 
 
 def _lower(sentence: str) -> str:

@@ -25,21 +25,23 @@ pass before it is published::
    do = "publish"
    into = "persons_release"
 
-Several tables are released together: each is a `[[job]]`, which has what the file of one table has, with `[[job.step]]`
-and `[[job.gate]]`; what holds for all of them (`db`, seed, memory) stands above. Their pseudonyms are made with one
-key. Values are taken as they are written; of the environment only secrets are read.
+Several tables are released together: each is a `[[table]]` with a `name`, and has what the file of one table has, with
+`[[table.step]]` and `[[table.gate]]`; what holds for all of them (`db`, seed, memory) stands above. A `[[key]]` says
+which columns refer to which: they are pseudonymised with one key. Values are taken as they are written; of the
+environment only secrets are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sqlmicro.audits.registry import audits
 from sqlmicro.database import attach, finding
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
+from sqlmicro.jobs import keys
 from sqlmicro.jobs.steps import (
     COMMANDS,
     FILE_OPTIONS,
@@ -61,7 +63,7 @@ from sqlmicro.registry import find, methods
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
 
-SECTIONS = ("step", "gate", "job")
+SECTIONS = ("step", "gate")
 (TABLE,) = common.names(parameters(common.TableOption))
 
 
@@ -75,7 +77,7 @@ class _Section:
 
 
 def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Job]:
-    """Read a job file: one job, or one for every `[[job]]`.
+    """Read a job file: one job, or one for every `[[table]]`.
 
     Parameters
     ----------
@@ -91,35 +93,65 @@ def read(path: str, overrides: Mapping[str, Any], progress: Progress) -> list[Jo
     JobError
         For a file that cannot be read, an unknown key, or a step that is wrong; the message names file, step and key.
     """
-    content = _content(path)
+    return of_content(path, content(path), overrides, progress)
+
+
+def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, Any], progress: Progress) -> list[Job]:
+    """Return the jobs of what a job file says."""
     given = {name: value for name, value in overrides.items() if value not in (None, ())}
-    if "job" not in content:
+    if not isinstance(content.get(TABLE), list):
+        if "key" in content:
+            raise JobError(path, "a [[key]] joins tables, of which each is a [[table]]", "one table")
         return [_read_job(path, path, content, given, progress)]
     if TABLE in given:
         must = "--table goes with the file of one table"
         raise JobError(path, must, "a file of several", "Change the table in the file")
-    shared = {name: value for name, value in content.items() if name != "job"}
+    shared = {name: value for name, value in content.items() if name not in (TABLE, "key")}
     for name in shared:
-        if name in (*common.names(TABLE_OPTIONS), "step", "gate"):
-            must = f"{name!r} belongs into each [[job]]; above them stands what holds for all tables"
+        if name in (*common.names(TABLE_OPTIONS), *SECTIONS):
+            must = f"{name!r} belongs into each [[table]]; above them stands what holds for all tables"
             raise JobError(path, must, do="There may be: " + ", ".join(common.names(FILE_OPTIONS)))
-    sections, jobs = _listed(path, content, "job"), []
+    sections = _listed(path, content, TABLE)
     if not sections:
-        raise JobError(path, "must have at least one [[job]]", "none", "See: sqlmicro run --help")
-    for number, item in enumerate(sections, 1):
-        label = f"{path}, job {number}"
-        own = {*common.names(FILE_OPTIONS), "job"} & item.keys()
-        if own:
-            must = f"{sorted(own)[0]!r} holds for all tables, and stands above the first [[job]]"
-            raise JobError(label, must)
-        jobs.append(_read_job(path, label, {**shared, **item}, given, progress))
+        raise JobError(path, "must have at least one [[table]]", "none", "See: sqlmicro run --help")
+    jobs = [
+        _read_table(path, f"{path}, table {number}", shared, item, given, progress)
+        for number, item in enumerate(sections, 1)
+    ]
     if not all(job.anonymizes for job in jobs):
-        raise JobError(path, "every [[job]] must anonymize and publish", "one that does not", "Make two job files")
+        raise JobError(
+            path, "every [[table]] must be anonymized and published", "one that is not", "Make two job files"
+        )
+    names = [str(item["name"]) for item in sections]
+    both = {name.lower() for name in names} & {name.lower() for name in jobs[0].options.leave_out}
+    if both:
+        raise JobError(f"{path}, key 'leave_out'", "names tables that are not released", f"the [[table]] {min(both)!r}")
+    found = keys.read(path, _listed(path, content, "key"), names)
+    jobs = keys.kept(jobs, found)
     _check_pseudonyms(path, jobs)
-    return jobs
+    return [replace(job, keys=tuple(key for key in found if key.child == number)) for number, job in enumerate(jobs)]
 
 
-def _content(path: str) -> Mapping[str, Any]:
+def _read_table(
+    path: str,
+    label: str,
+    shared: Mapping[str, Any],
+    item: Mapping[str, Any],
+    given: Mapping[str, Any],
+    progress: Progress,
+) -> Job:
+    """Return the job of a `[[table]]`."""
+    own = {*common.names(FILE_OPTIONS), "key"} & item.keys()
+    if own:
+        raise JobError(label, f"{sorted(own)[0]!r} holds for all tables, and stands above the first [[table]]")
+    if TABLE in item or not isinstance(item.get("name"), str):
+        raise JobError(label, "must say which table it is", "no 'name'", 'Write name = "…" in the [[table]]')
+    content = {TABLE if name == "name" else name: value for name, value in item.items()}
+    return _read_job(path, label, {**shared, **content}, given, progress)
+
+
+def content(path: str) -> Mapping[str, Any]:
+    """Return what a job file says, as it is written."""
     import tomllib
 
     try:

@@ -20,6 +20,8 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.jobs import joins
+from sqlmicro.jobs.approved import refuse_drift
 from sqlmicro.jobs.plan import Plan, compiled, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
@@ -116,11 +118,12 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs))
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
+        joined = joins.found(jobs, [part.source for part in found])
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
         releases = [_make(warehouse, part, key) for part in found]
         elsewhere = found[0].target.name is not None and has_attached(warehouse, found[0].target.name.catalog)
         lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
-        publish.publish(warehouse, releases, dry=dry or lost)
+        publish.publish(warehouse, releases, joins.kept(joined, releases), dry=dry or lost)
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
             part.target.after_publishing(release.report)
@@ -167,7 +170,7 @@ def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Ta
 def _refuse_unlike(found: Sequence[_Found]) -> None:
     """Refuse what cannot be published together: tables with files, or two releases in one place."""
 
-    label = found[0].plan.job.label.partition(", job ")[0]
+    label = found[0].plan.job.label.partition(", table ")[0]
     if len({part.target.kind == "file" for part in found}) > 1:
         must = "the releases of one job file are published together: all as tables, or all as files"
         raise JobError(label, must, "both", "Make two job files")
@@ -192,6 +195,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     warehouse.staging = found.staging
     watched = found.watched or (target.kind == "in place" and not job.dry)
     plan = looked_at(found.plan, warehouse, source)
+    refuse_drift(job.approved, plan)
     run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
     target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
@@ -199,7 +203,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
-    run.notes += roles_in_words(run.roles)
+    run.notes += (*job.said, *roles_in_words(run.roles))
     for step in plan.steps:
         pipeline.step(run, step)
     for held in plan.gates:

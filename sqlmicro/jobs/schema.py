@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from sqlmicro.audits.inputs import MeasureOption
 from sqlmicro.audits.registry import audits
 from sqlmicro.audits.registry import gates as gate_options
+from sqlmicro.jobs.keys import KEY_OPTIONS
 from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
 from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
@@ -35,33 +36,58 @@ def job_schema() -> Schema:
     """
     steps = {do: _step(do) for do in (*sorted(methods()), *OTHER_STEPS)}
     content = {"step": _sections("step", 1), "gate": _sections("gate", 0)}
-    one = {**_properties(TABLE_OPTIONS), **content}
+    (table,) = common.names(parameters(common.TableOption))
+    own = _properties(TABLE_OPTIONS)
     shared = _properties(FILE_OPTIONS)
-    table = {"type": "object", "required": ["table", "step"], "allOf": [{"$ref": "#/$defs/order"}]}
+    several = {"properties": {table: {"type": "array"}}, "required": [table]}
+    of_several = {**{name: found for name, found in own.items() if name != table}, **content}
+    order = {"$ref": "#/$defs/order"}
     return {
         "$schema": DIALECT,
         "title": "Job file of sqlmicro",
-        "description": "What is done to one table, or, as [[job]], to several that are released together.",
+        "description": "What is done to one table, or, as [[table]], to several that are released together.",
         "type": "object",
-        "properties": {**shared, **one, "job": _sections("job", 1)},
+        "properties": {
+            **shared, **own, **content,
+            table: {"anyOf": [own[table], _sections("table", 1)]},
+            "key": _sections("key", 0),
+        },
         "additionalProperties": False,
-        "if": {"required": ["job"]},
-        "then": {"propertyNames": {"enum": [*shared, "job"]}},
-        "else": table,
+        "if": several,
+        "then": {"propertyNames": {"enum": [*shared, table, "key"]}},
+        "else": {"required": [table, "step"], "properties": {"key": False}, "allOf": [order]},
         "$defs": {
             "step": _any_step(steps),
             "gate": _gate(),
-            "job": {
-                **table,
+            "key": _key(),
+            "table": {
+                "type": "object",
+                "required": ["name", "step"],
                 "description": "What is done to one of several tables.",
-                "allOf": [{"$ref": "#/$defs/order"}, {"$ref": "#/$defs/releases"}],
-                "properties": one,
+                "allOf": [order, {"$ref": "#/$defs/releases"}],
+                "properties": {"name": own[table], **of_several},
                 "additionalProperties": False,
             },
             "order": _order(),
             "releases": {"properties": {"step": {"contains": _does(["publish"])}}},
             **steps,
         },
+    }  # fmt: skip
+
+
+def _key() -> Schema:
+    """Return the schema of a key between tables; one column need not be a list."""
+    properties = _properties(KEY_OPTIONS)
+    for parameter in KEY_OPTIONS:
+        if parameter.many:
+            found = properties[parameter.name]
+            properties[parameter.name] = {**found, "type": ["string", "array"], "minItems": 1}
+    return {
+        "description": "Columns of a table that refer to columns of a table; they are pseudonymised alike.",
+        "type": "object",
+        "properties": properties,
+        "required": [parameter.name for parameter in KEY_OPTIONS if parameter.default is REQUIRED],
+        "additionalProperties": False,
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.options import common
@@ -14,6 +14,9 @@ from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.options.params import Parameter, carried, filled, parameters, take
 from sqlmicro.registry import Method, find
 from sqlmicro.system.progress import Progress
+
+if TYPE_CHECKING:
+    from sqlmicro.reports.planned import ApprovedTable
 
 FILE_OPTIONS = parameters(common.FileOptions)
 """What holds for all tables of a job file."""
@@ -95,6 +98,30 @@ class Gate:
         return take(AuditStep, self.given, self.where)
 
 
+Node = tuple[int, str]
+"""A column of a job file: the number of its table, from 0, and its name in small letters."""
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Columns of a table that refer to columns of another one, or of the same; tables by their number in the file."""
+
+    where: str
+    child: int
+    columns: tuple[str, ...]
+    parent: int
+    to: tuple[str, ...]
+    max_lost: int = 0
+
+    @property
+    def pairs(self) -> list[tuple[Node, Node]]:
+        """The columns that refer, each with the one it refers to."""
+        return [
+            ((self.child, column.lower()), (self.parent, to.lower()))
+            for column, to in zip(self.columns, self.to, strict=True)
+        ]
+
+
 @dataclass(frozen=True)
 class Job:
     """What is to be done to one table: commands first, then steps; what is made is held to the gates and published."""
@@ -106,6 +133,12 @@ class Job:
     commands: tuple[Command, ...] = ()
     gates: tuple[Gate, ...] = ()
     publish: PublishSettings = field(default_factory=PublishSettings)
+    keys: tuple[ForeignKey, ...] = ()
+    """What its columns refer to, in tables of the same file."""
+    said: tuple[str, ...] = ()
+    """What its keys left out."""
+    approved: ApprovedTable | None = None
+    """The table as it was approved: another one is refused."""
 
     @property
     def anonymizes(self) -> bool:

@@ -350,6 +350,19 @@ class MethodOptions(
 class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
     """What holds for all tables of a job file."""
 
+    key_file: Annotated[
+        str | None,
+        Param(
+            "File with the secret key of the pseudonyms that a [[key]] makes. Default: the variable "
+            "SQLMICRO_PSEUDONYM_KEY.",
+            metavar="FILE",
+        ),
+    ] = None
+    leave_out: Annotated[
+        tuple[str, ...],
+        Param("Tables that are not released, on purpose: a plan wants every table decided.", metavar="A,B"),
+    ] = ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobTableOptions(TableOption, ReaderOptions, OtherColumns, IdentifierOptions):

@@ -56,7 +56,7 @@ def audit_release(run: Run, output: Output, relation: Name, columns: Sequence[Co
             "; ".join(check.told for check in failed),
             _why_failed(run),
         )
-    return OutputAudit(audits, overall)
+    return OutputAudit(audits, overall, relation)
 
 
 def _why_failed(run: Run) -> str:

@@ -16,41 +16,44 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_ending
 from sqlmicro.database.templates import Name
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import manifest, placing, published_types
+from sqlmicro.publish import manifest, placing, published_types, references
 from sqlmicro.publish.audit import audit_release
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.recording import record
+from sqlmicro.publish.references import Reference
 from sqlmicro.publish.release import Output, Release, select_of
 from sqlmicro.publish.targets import Statement, TableTarget, Target
 from sqlmicro.system import scratch
 from sqlmicro.system.moves import Move
 
 
-def publish(warehouse: DuckDBWarehouse, releases: Sequence[Release], *, dry: bool) -> None:
+def publish(
+    warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference] = (), *, dry: bool
+) -> None:
     """Publish releases of one warehouse, all of them or none, and note their audits; a dry run only audits.
 
     All go to tables, or all to files. Tables are made, audited and recorded in one transaction. Files are all written
-    and audited before the first is put in its place.
+    and audited before the first is put in its place. `refer` are the keys between them, audited when all are written.
 
     Raises
     ------
     AuditFailed
-        When a file does not keep what its methods promise. Nothing is published.
+        When a file does not keep what its methods promise, or a key what it joined. Nothing is published.
     """
     with contextlib.ExitStack() as timers:
         for release in releases:
             timers.enter_context(release.run.timed("publish and audit"))
         if dry:
-            _rehearse(warehouse, releases)
+            _rehearse(warehouse, releases, refer)
         elif releases[0].target.kind == "file":
-            to_files(releases)
+            to_files(releases, refer)
         else:
-            _to_tables(warehouse, releases)
+            _to_tables(warehouse, releases, refer)
 
 
-def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release]) -> None:
+def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference]) -> None:
     targets = [output.target for release in releases for output in release.outputs]
     places = [_table(release.target) for release in releases]
     locks = [place.locking() for place in places]
@@ -68,7 +71,10 @@ def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release]) -> None:
                 columns = _published_columns(run, relation, release.target)
                 release.audits[output.candidate] = audit_release(run, output, relation, columns)
             _read_back(release, relation, columns)  # of the last output, which is the release
-            record(warehouse, run, release.target, release.report, release.checks, release.started)
+        references.audit(refer)
+        for release in releases:
+            release.run.resume()
+            record(warehouse, release.run, release.target, release.report, release.checks, release.started)
         for place, release in zip(places, releases, strict=True):
             place.look_again(release.run)
 
@@ -118,7 +124,7 @@ FROM (
 {{ select }})"""
 
 
-def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release]) -> None:
+def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference]) -> None:
     """Audit the releases in staging; the statements that would publish them only go into the log.
 
     The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
@@ -140,6 +146,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release]) -> None:
                 if claim.promise == "record"
             ]
         _read_back(release, rehearsed, columns)
+    references.audit(refer)
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
@@ -153,7 +160,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release]) -> None:
     warehouse.log_only("publish", "COMMIT")
 
 
-def to_files(releases: Sequence[Release], *, dry: bool = False) -> None:
+def to_files(releases: Sequence[Release], refer: Sequence[Reference] = (), *, dry: bool = False) -> None:
     """Write beside the targets, audit what can be read back, then rename over the targets, each release last.
 
     Works on any engine. A dry run ends with the audits.
@@ -181,5 +188,6 @@ def to_files(releases: Sequence[Release], *, dry: bool = False) -> None:
             _read_back(release, relation, columns, beside)
             if not dry:
                 planned[number] = [placing.planned(beside, place) for beside, place in written]
+        references.audit(refer)
         if not dry:
             placing.place(releases, planned, _file(releases[0].target).records)

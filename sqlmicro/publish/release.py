@@ -33,10 +33,11 @@ class Output:
 
 @dataclass(frozen=True)
 class OutputAudit:
-    """The checks of a file that is published, and the classes over all columns that an attacker may know."""
+    """The checks of a file that is published, the classes over all columns that an attacker may know, and the file."""
 
     checks: list[Check]
     sizes: k_anonymity.ClassSizes | None
+    relation: Name
 
 
 @dataclass
@@ -132,6 +133,7 @@ def _gated(run: Run, staged: Name) -> tuple[AuditRow, ...]:
     """
     kept = [row for claim in run.claims if claim.asked for row in gates.kept(run, staged, claim)]
     if staged == run.current:
-        return (*(row for gate in run.gates for row in gate.rows), *kept)
+        denied = (row for claim in run.denied for row in gates.denied(run, staged, claim))
+        return (*(row for gate in run.gates for row in gate.rows), *kept, *denied)
     held = (row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
     return (*held, *kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 
-from sqlmicro.reports.results import Draft, Explanation, SchemaReport
+from sqlmicro.reports.results import Draft, Explanation, Policy, SchemaReport
 from sqlmicro.reports.text import width
 
 
@@ -16,6 +16,11 @@ def schema(report: SchemaReport) -> str:
 
 def draft(report: Draft) -> str:
     """Return the job file."""
+    return report.toml.rstrip("\n")
+
+
+def policy(report: Policy) -> str:
+    """Return the job file of a warehouse."""
     return report.toml.rstrip("\n")
 
 

@@ -123,7 +123,7 @@ def _audits(audits: Sequence[Check]) -> list[str]:
         alone = number if len(check.columns) != 1 else -1
         kinds.setdefault((check.check, check.threshold, check.passed, alone), []).append(check)
     for (name, threshold, passed, _), checks in kinds.items():
-        columns = [column for check in checks for column in check.columns]
+        columns = list(dict.fromkeys(column for check in checks for column in check.columns))
         of = f" ({some(columns)})" if columns else ""
         verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
         values = [check.value for check in checks if check.value is not None]

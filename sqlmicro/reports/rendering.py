@@ -22,6 +22,8 @@ RENDER: dict[str, Callable[[], Write]] = {
     "AttackReport": lambda: late("sqlmicro.reports.attack_text", "attack"),
     "Facts": lambda: late("sqlmicro.reports.report_text", "report"),
     "Draft": lambda: late("sqlmicro.reports.jobs_text", "draft"),
+    "Policy": lambda: late("sqlmicro.reports.jobs_text", "policy"),
+    "PlannedRelease": lambda: late("sqlmicro.reports.planned", "planned"),
     "Explanation": lambda: late("sqlmicro.reports.jobs_text", "explanation"),
     "SchemaReport": lambda: late("sqlmicro.reports.jobs_text", "schema"),
     "DraftedHierarchy": lambda: late("sqlmicro.reports.text", "drafted_hierarchy"),

@@ -102,6 +102,18 @@ class Draft:
 
 
 @dataclass(frozen=True)
+class Policy:
+    """A proposed job file for all tables of a warehouse."""
+
+    db: str
+    tables: int
+    columns: int
+    released: int
+    """How many tables are about persons."""
+    toml: str = field(metadata=WHOLE)
+
+
+@dataclass(frozen=True)
 class DraftedHierarchy:
     """The hierarchy file that was drafted, and how many values and records of the column are not in it."""
 

@@ -47,6 +47,8 @@ def _partner(problem, i, rng, share_near, others):
 @njit(cache=True)
 def _propose_toggle(problem, state, proposal, rng):
     """Open a closed combination with k records, or close one that has k."""
+    if len(problem.small) == 0:
+        return False
     i = problem.small[_below(rng, len(problem.small))]
     if state.n[i] == CLOSED:
         by = problem.k
@@ -61,11 +63,15 @@ def _propose_toggle(problem, state, proposal, rng):
 @njit(cache=True)
 def _propose_pair(problem, state, proposal, rng):
     """Close one combination and open another: k records move."""
+    if len(problem.small) == 0:
+        return False
     i = problem.small[_below(rng, len(problem.small))]
     j = _partner(problem, i, rng, 0.7, problem.small)
     if state.n[i] == CLOSED and state.n[j] == problem.k:
         i, j = j, i
     if i == j or state.n[i] != problem.k or problem.n[i] >= problem.k or state.n[j] != CLOSED:
+        return False
+    if problem.high[j] < problem.k:  # it may not open
         return False
     proposal.at[0], proposal.by[0], proposal.at[1], proposal.by[1] = i, -problem.k, j, problem.k
     proposal.size[0] = 2
@@ -138,7 +144,7 @@ def _other_cost(problem, state, proposal):
 
 
 @njit(cache=True)
-def _try(problem, state, proposal, allowance):
+def carry_out(problem, state, proposal, allowance):
     """Carry out a proposal if it costs no more than `allowance`; tell whether it was carried out."""
     cost = _other_cost(problem, state, proposal)
     size, at, by = proposal.size[0], proposal.at, proposal.by
@@ -166,30 +172,34 @@ def _try(problem, state, proposal, allowance):
 
 
 @njit(cache=True)
-def anneal(problem, state, proposal, shares, proposals, hot, cold, rng):
-    """Make proposals while the temperature falls geometrically; return how many were carried out.
+def propose(problem, state, proposal, shares, rng):
+    """Make one proposal; tell whether it is possible.
 
     `shares` are the cumulated shares of compound, toggle, pair, unit; the rest are transfers.
     """
+    which = rng.random()
+    if which < shares[0]:
+        return _propose_compound(problem, state, proposal, rng)
+    if which < shares[1]:
+        return _propose_toggle(problem, state, proposal, rng)
+    if which < shares[2]:
+        return _propose_pair(problem, state, proposal, rng)
+    if which < shares[3]:
+        return _propose_unit(problem, state, proposal, rng)
+    return _propose_transfer(problem, state, proposal, rng)
+
+
+@njit(cache=True)
+def anneal(problem, state, proposal, shares, proposals, hot, cold, rng):
+    """Make proposals while the temperature falls geometrically; return how many were carried out."""
     accepted = 0
     temperature = hot
     for number in range(proposals):
         if number % 256 == 0:
             temperature = hot * (cold / hot) ** (number / proposals)
-        which = rng.random()
-        if which < shares[0]:
-            possible = _propose_compound(problem, state, proposal, rng)
-        elif which < shares[1]:
-            possible = _propose_toggle(problem, state, proposal, rng)
-        elif which < shares[2]:
-            possible = _propose_pair(problem, state, proposal, rng)
-        elif which < shares[3]:
-            possible = _propose_unit(problem, state, proposal, rng)
-        else:
-            possible = _propose_transfer(problem, state, proposal, rng)
-        if possible:
+        if propose(problem, state, proposal, shares, rng):
             allowance = -temperature * np.log(1.0 - rng.random())
-            accepted += _try(problem, state, proposal, allowance)
+            accepted += carry_out(problem, state, proposal, allowance)
     return accepted
 
 
@@ -220,7 +230,7 @@ def _open_or_close(problem, state, excess):
     """Return the cheapest combination to close, or to open if nothing is open, and by how many records."""
     best, least = -1, np.inf
     for i in range(len(problem.n)):
-        if (state.n[i] == CLOSED) == (excess < 0):
+        if (state.n[i] == CLOSED) == (excess < 0) and problem.high[i] >= problem.k:
             cost = cost_of_one(problem, state, i, problem.k if excess < 0 else -state.n[i])
             if cost < least:
                 best, least = i, cost

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.registry import Tick, late
+from sqlmicro.safe_method import deniable
 from sqlmicro.safe_method.coordinates import Coordinates, numbered
 from sqlmicro.safe_method.problem import Limits, Objective
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.safe_method._cost_kernels import Problem, State
+    from sqlmicro.safe_method._denial_kernels import Denial
     from sqlmicro.safe_method._search_kernels import Proposal
 
 Effort = Literal["fast", "full"]
@@ -50,13 +53,17 @@ def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndar
     """Round systematically: along the combinations below k, open one whenever k more records were passed."""
     import numpy as np
 
-    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
-
     order = np.argsort(numbered(columns.all), kind="stable")
     order = order[problem.n[order] < problem.k]
     passed = (np.cumsum(problem.n[order]) + rng.integers(problem.k)) // problem.k
     placed = problem.n.copy()
     placed[order] = np.where(np.diff(passed, prepend=0) > 0, problem.k, 0)
+    return placed_as(problem, placed, table_of_cell)
+
+
+def placed_as(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray) -> State:
+    """Return the state of a placement."""
+    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
     state = no_deviation(problem, placed, table_of_cell)
     refresh(problem, state)
     return state
@@ -110,24 +117,33 @@ class Schedule:
 
 
 def anneal(
-    problem: Problem, state: State, limits: Limits, schedule: Schedule, rng: np.random.Generator, tick: Tick
+    problem: Problem,
+    state: State,
+    limits: Limits,
+    schedule: Schedule,
+    rng: np.random.Generator,
+    tick: Tick,
+    denial: Denial | None = None,
 ) -> tuple[int, bool]:
     """Anneal in chunks; return the proposals made and whether the time limit ended it.
 
     Between chunks, after the first third, the price of large deviations rises in the tables that have a cell above its
     limit and falls back in the others. One fixed price leaves single cells above it, and a price high enough for them
-    from the start keeps all others from moving. What is above its limit at the end gets some chunks more.
+    from the start keeps all others from moving. What is above its limit at the end gets some chunks more. So does a
+    release that could not be denied, whose prices change in the same way.
     """
     import numpy as np
 
     refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
-    anneal = late("sqlmicro.safe_method._search_kernels", "anneal")
+    steps = _steps(denial)
 
     def run(proposals: int, hot: float, cold: float) -> None:
         for weight, price in zip(whole, prices, strict=True):
             weight[:] = price * schedule.share_of_whole(cold)
         refresh(problem, state)  # the sums are added in single precision and would drift
-        anneal(problem, state, proposal, np.array(_SHARES), proposals, hot, cold, rng)
+        if denial is not None:
+            deniable.reprice(denial, problem.k)
+        steps(problem, state, proposal, np.array(_SHARES), proposals, hot, cold, rng)
 
     def reprice() -> None:
         change = np.where(limits.exceeded(state.deviation), _DEARER, _CHEAPER)
@@ -149,8 +165,10 @@ def anneal(
     for _ in range(0 if stopped else _REPAIRS):
         refresh(problem, state)
         exceeded = limits.exceeded(state.deviation)
-        if not exceeded.any():
+        if not exceeded.any() and (denial is None or not deniable.lacks(denial).any()):
             break
+        if denial is not None:
+            deniable.insist(denial, problem.k)
         problem.steep[:] = np.where(exceeded, steep * _DEAREST, problem.steep)
         run(chunk, schedule.temperature(int(_REPAIRED_FROM * schedule.proposals)), schedule.temperature(done))
         done += chunk
@@ -160,6 +178,15 @@ def anneal(
         run(min(_CHUNK, schedule.proposals), cold, cold)
     problem.steep[:] = steep
     return done, stopped
+
+
+def _steps(denial: Denial | None) -> Callable[..., int]:
+    """Return the kernel that anneals."""
+    if denial is None:
+        plain: Callable[..., int] = late("sqlmicro.safe_method._search_kernels", "anneal")
+        return plain
+    kernel = late("sqlmicro.safe_method._denial_kernels", "anneal")
+    return lambda problem, state, *rest: int(kernel(problem, state, denial, *rest))
 
 
 def _proposal(k: int) -> Proposal:

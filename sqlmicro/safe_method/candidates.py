@@ -17,6 +17,7 @@ from sqlmicro.system.reporting import INLINE, named
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.database.columns import Column
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
@@ -102,16 +103,23 @@ class Candidate:
     loss: float
     sizes: np.ndarray
     cost: Cost
-    occurring: tuple[str, ...] = ()
-    """The columns whose released combinations all occur in the original: those that the search places."""
+    own: tuple[Column, ...] = ()
+    """The columns with original values: those that the search places."""
+    denied: bool = False
+    """Whether some combinations of them are invented."""
 
     @property
     def disclosure(self) -> str:
         """What is known of the original from a combination of values that is released."""
-        if self.occurring:
+        own = ", ".join(column.name for column in self.own)
+        if self.denied and own:
             return (
-                f"every released combination of {', '.join(self.occurring)} occurs in the original, if only once: the "
-                "release tells that somebody has it, but not how many. A count near k may stand for an original 1 or 2"
+                f"a released combination of {own} may be invented: a count near k may stand for an original 0, 1 or 2"
+            )
+        if own:
+            return (
+                f"every released combination of {own} occurs in the original, if only once: the release tells that "
+                "somebody has it, but not how many. A count near k may stand for an original 1 or 2"
             )
         return (
             "the release has means and modes of groups of at least k: a combination of them may occur in the original "
@@ -156,7 +164,9 @@ class Trial:
         which: str,
         unification: str,
         meter: Meter,
-        occurring: tuple[str, ...] = (),
+        own: tuple[Column, ...] = (),
+        *,
+        denied: bool = False,
     ) -> None:
         """Measure the SAFE distance of a candidate file to the original, and put it into the list."""
         import numpy as np
@@ -171,7 +181,7 @@ class Trial:
         self.found.append(
             Candidate(
                 self.number, algorithm, which, unification, grouped.dropped, members, released, measured, loss, sizes,
-                meter.read(), occurring,
+                meter.read(), own, denied,
             )
         )  # fmt: skip
 

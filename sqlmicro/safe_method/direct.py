@@ -1,4 +1,4 @@
-"""The direct search as a candidate: records go to occurring combinations, continuous columns get group means."""
+"""The direct search as a candidate: records go to combinations of values, continuous columns get group means."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import Cells
+from sqlmicro.safe_method.combined import Combined, File
+from sqlmicro.safe_method.deniable import Asked, Pool, pooled
+from sqlmicro.safe_method.search import Placement as Found
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
 from sqlmicro.safe_method.weight_exchange import exchanged
@@ -38,71 +41,139 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class InventedCells:
+    """Cells that no record has, numbered after those that occur: each is another with one value of a third."""
+
+    base: np.ndarray
+    donor: np.ndarray
+    column: np.ndarray
+    """The number of the column among the nominal ones and those with own values, from 0."""
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where the records go: a grouping of the cells, and per label the cell whose own values the group takes."""
 
     grouped: GroupedCells
     combination: np.ndarray
+    invented: InventedCells
     own: list[Column]
     averaged: list[Column]
     moved: int
     stopped: bool
 
 
-def place(work: Work, cells: Cells, k: int, settings: Settings) -> Placement:
+def place(work: Work, cells: Cells, k: int, settings: Settings, asked: Asked | None) -> Placement:
     """Place the records of every stratum on combinations of the nominal columns and of numeric columns with own values.
 
     Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and get
     the group means, so that the totals deviate only by the records that moved. Columns with a step take part in both:
     a combination holds their nearest multiple of the step, and the records of a group get the mean of their own values.
+    What is asked so that the release can be denied holds of the columns that keep their values.
     """
     import numpy as np
 
     own = own_columns(cells, settings)
     averaged = [column for column in cells.numeric if column not in own]
     coordinates = _stepped(cells, own, settings.steps)
+    kept = len(cells.nominal) + len(own)
     X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
-    rng = work.rng()
+    rng = work.rng(asked.lasting if asked else None)
+    keyed = _Keyed.of(work, cells, coordinates, kept, asked) if asked and kept else None
     strata = int(cells.strata.max()) + 1
     limit = None if settings.time_limit is None else settings.time_limit / strata
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    combinations: list[np.ndarray] = []
-    labels = moved = 0
-    stopped = False
+    combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
+    labels, numbered, moved, stopped = 0, len(cells.n), 0, False
     with work.warehouse.progress.kernel("search for the nearest file", unit="proposals") as progress:
         for stratum in range(strata):
             inside = np.flatnonzero(cells.strata == stratum)
-            n = cells.n[inside]
-            codes, numbers = _coordinates(cells.codes[inside], coordinates[inside])
-            first, reduced = _distinct(codes, numbers)
-            counts = np.bincount(reduced, n, len(first)).astype(np.int64)
-            weights = cells.weights[inside]
-            file = codes[first], numbers[first], counts, k
-            found = search(
-                *file,
-                rng,
-                progress.tick,
-                weights=np.bincount(reduced, n * weights, len(first)) / counts,
-                max_shift=settings.max_shift,
-                effort=settings.effort,
-                time_limit=limit,
-            )
-            moved += int(found.count[found.cell != found.target].sum())
+            combined = Combined.of(cells.codes[inside], coordinates[inside], cells.n[inside])
+            first = inside[combined.first]
+            pool = keyed.pool(combined, first, k) if keyed else None
+            file = combined.file(k, pool.new if pool else None)
+            dealt, found = _search(cells, inside, combined, file, pool, settings, limit, rng, progress.tick)
+            moved += found.moved
             stopped |= found.stopped
-            cell, target, count = deal(reduced, n, found.cell, found.target, found.count)
-            if cells.weight_column:
-                cell, target, count = _by_weight(file, reduced, weights, (cell, target, count), rng, progress.tick)
-            cell, label, count, becomes = subgroups(X[inside], cell, target, count, k, rng)
+            cell, label, count, becomes = subgroups(X[inside], *dealt, k, rng)
             parts.append((inside[cell], label + labels, count))
-            combinations.append(inside[first[becomes]])
+            new = pool.new if pool else None
+            combinations.append(np.concatenate([first, numbered + np.arange(len(file[2]) - len(first))])[becomes])
+            if new is not None:
+                invented.append(np.stack([first[new.base], first[new.donor], new.column]))
+                numbered += len(new.column)
             labels += len(becomes)
     merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
     grouped = GroupedCells(merged[0], merged[1], merged[2], dropped=0)
-    return Placement(grouped, np.concatenate(combinations), own, averaged, moved, stopped)
+    made = InventedCells(*np.hstack(invented))
+    return Placement(grouped, np.concatenate(combinations), made, own, averaged, moved, stopped)
+
+
+def _search(
+    cells: Cells,
+    inside: np.ndarray,
+    combined: Combined,
+    file: File,
+    pool: Pool | None,
+    settings: Settings,
+    time_limit: float | None,
+    rng: np.random.Generator,
+    tick: Tick,
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Found]:
+    """Search one stratum; return how many records of which cell become which combination, and what was found."""
+    import numpy as np
+
+    n, weights = cells.n[inside], cells.weights[inside]
+    mean = np.bincount(combined.of_cell, n * weights) / combined.n
+    found = search(
+        *file,
+        rng,
+        tick,
+        weights=np.concatenate([mean, np.ones(len(file[2]) - len(mean))]),
+        max_shift=settings.max_shift,
+        effort=settings.effort,
+        time_limit=time_limit,
+        pool=pool,
+    )
+    dealt = deal(combined.of_cell, n, found.cell, found.target, found.count)
+    if cells.weight_column:
+        dealt = _by_weight(file, combined.of_cell, weights, dealt, rng, tick)
+    return dealt, found
+
+
+@dataclass(frozen=True)
+class _Keyed:
+    """What is asked so that a release can be denied, and what is keyed: the content of every cell."""
+
+    asked: Asked
+    content: np.ndarray
+    commonest: np.ndarray
+
+    @classmethod
+    def of(cls, work: Work, cells: Cells, coordinates: np.ndarray, kept: int, asked: Asked) -> _Keyed:
+        """Read the content of the cells; the first `kept` of nominal columns and coordinates keep their values."""
+        import numpy as np
+
+        read = work.warehouse.arrays("safe/contents.sql", cells=cells.relation, columns=cells.nominal)
+        texts = [np.asarray(read[column.staged]).astype(np.uint64) for column in cells.nominal]
+        # One NaN, and no -0.0: equal numbers have the same bits.
+        numbers = np.where(np.isnan(coordinates), np.nan, coordinates + 0.0).view(np.uint64)
+        shares = []
+        for column in np.hstack([cells.codes, coordinates]).T[:kept]:
+            value = np.unique(column, return_inverse=True)[1].reshape(-1)
+            shares.append(np.bincount(value, cells.n).max() / cells.n.sum())
+        content = np.stack([*texts, *numbers.T], axis=1)
+        return cls(asked, content, np.array(shares))
+
+    def pool(self, combined: Combined, cell: np.ndarray, k: int) -> Pool | None:
+        """Return what may be shown of a stratum; None where nothing can be invented and nobody insists."""
+        values, kept = combined.values, len(self.commonest)
+        found = pooled(values, kept, self.content[cell], combined.n, k, self.asked, self.commonest)
+        return found if len(found.new.base) or self.asked.insists else None
 
 
 def _by_weight(
-    file: tuple[np.ndarray, np.ndarray, np.ndarray, int],
+    file: File,
     reduced: np.ndarray,
     weights: np.ndarray,
     dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
@@ -127,13 +198,22 @@ def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, num
 
     table = pa.table({"label": np.arange(len(placement.combination)), "cell": placement.combination})
     placed = work.load(table, f"placed_{number}", "filled with the combinations that the direct search found")
+    own, new = [*cells.nominal, *placement.own], placement.invented
+    combinations = cells.relation
+    if len(new.base):
+        cell = len(cells.n) + np.arange(len(new.base))
+        table = pa.table({"cell": cell, "base": new.base, "donor": new.donor, "changed": new.column + 1})
+        invented = work.load(table, f"invented_{number}", "filled with combinations that never occurred")
+        combinations = work.run(
+            "safe/combinations.sql", f"combinations_{number}", cells=cells.relation, invented=invented, columns=own
+        )
     return work.run(
         "safe/placed_cells.sql",
         f"placed_cells_{number}",
-        cells=cells.relation,
+        cells=combinations,
         placed=placed,
         means=means,
-        own=[*cells.nominal, *placement.own],
+        own=own,
         averaged=placement.averaged,
     )
 
@@ -175,28 +255,6 @@ def _stepped(cells: Cells, own: Sequence[Column], steps: dict[Column, float]) ->
     parts = [cells.raw[:, cells.numeric.index(column)] for column in own]
     parts += [np.rint(cells.raw[:, cells.numeric.index(column)] / step) * step for column, step in steps.items()]
     return np.array(parts, dtype=float).reshape(-1, len(cells.n)).T
-
-
-def _coordinates(codes: np.ndarray, raw: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes and numbers of the cells; a missing number is the mean, and a code of its own tells it."""
-    import numpy as np
-
-    missing = np.isnan(raw)
-    present = np.maximum((~missing).sum(axis=0), 1)
-    means = np.where(missing, 0.0, raw).sum(axis=0) / present
-    flags = missing[:, missing.any(axis=0)].astype(np.int64)
-    return np.hstack([codes, flags]), np.where(missing, means, raw)
-
-
-def _distinct(codes: np.ndarray, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first row of every distinct combination, and the combination of every row."""
-    import numpy as np
-
-    values = np.hstack([codes.astype(float), numbers])
-    if not values.shape[1]:
-        return np.zeros(1, dtype=np.int64), np.zeros(len(values), dtype=np.int64)
-    _, first, reduced = np.unique(values, axis=0, return_index=True, return_inverse=True)
-    return first, reduced.reshape(-1)
 
 
 def deal(

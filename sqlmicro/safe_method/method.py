@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.database.deniable import Deniable
+from sqlmicro.errors import InputError
 from sqlmicro.registry import method
 from sqlmicro.safe_method import direct, distance
 from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
+from sqlmicro.safe_method.demanded import demanded, nearest
+from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.meter import Meter
 from sqlmicro.safe_method.seats import exchanged, least_k
 from sqlmicro.safe_method.settings import (
@@ -20,7 +23,9 @@ from sqlmicro.safe_method.settings import (
     CandidateNumber,
     CountWeight,
     Effort,
+    Invented,
     KeepCandidates,
+    MaxInference,
     MaxShift,
     Nominal,
     Numeric,
@@ -61,6 +66,8 @@ COORDINATES_UP_TO = 200_000_000
         "safe/modes.sql",
         "safe/medoids.sql",
         "safe/released_cells.sql",
+        "safe/contents.sql",
+        "safe/combinations.sql",
         "safe/placed_cells.sql",
         "safe/rounded_cells.sql",
         "safe/numeric_loss.sql",
@@ -99,6 +106,8 @@ def safe(
     round: Rounding = (),
     effort: Effort = "full",
     max_shift: MaxShift = None,
+    invented: Invented = None,
+    max_inference: MaxInference = None,
     time_limit: TimeLimit = None,
     candidate: CandidateNumber = None,
     keep_candidates: KeepCandidates = False,
@@ -107,9 +116,9 @@ def safe(
 
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
     0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
-    what the unification says. The direct search places the records on combinations that occur, so that each has none or
-    at least k and the deviations cancel in the tables. Each candidate (algorithm, pass, unification) is compared with
-    the original by the SAFE distance, and the nearest is released.
+    what the unification says. The direct search places the records on combinations that occur, and on some that do not
+    but might, so that each has none or at least k and the deviations cancel in the tables. Each candidate (algorithm,
+    pass, unification) is compared with the original by the SAFE distance, and the nearest is released.
 
     Returns
     -------
@@ -121,7 +130,8 @@ def safe(
     InputError
         When no group of k can be formed.
     ParameterError
-        For a column that is both numeric and nominal, an unknown algorithm or unification, or a step that is none.
+        For a column that is both numeric and nominal, an unknown algorithm or unification, a step that is none, or what
+        must be invented without a search.
 
     Notes
     -----
@@ -151,9 +161,12 @@ def safe(
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate
     that improves one distance and worsens the other; here one number decides.
 
-    A count near k in the release may stand for an original 1 or 2. The search releases combinations of the nominal
-    columns, and of the numeric ones that keep values that occur, which all occur in the original, if only once: whoever
-    sees one knows that somebody has it, not how many. Means and modes of a group may occur together or not.
+    A count near k in the release may stand for an original 0, 1 or 2. Of the combinations of the columns that the
+    search releases with original values and that fewer than k records have, half are invented: they never occurred, but
+    every pair and every triple of their values did. A lasting secret decides by the content of a combination
+    whether it may be shown or invented, so that many runs show no more than a quarter of the records that are unique;
+    see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of a column whose values are
+    averaged nothing is promised; means and modes of a group may occur together or not.
     """
     k = least_k(work, k, weights)
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
@@ -174,8 +187,9 @@ def safe(
         ]
         for one in chosen:
             _group(trial, one, ways, k, small_groups)
+    asked = demanded(work, method, invented, max_inference)
     if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
-        _search(trial, numbers, k, settings)
+        _search(trial, numbers, k, settings, asked)
     found = trial.found
     if not found:
         raise InputError(
@@ -184,17 +198,17 @@ def safe(
             "none",
             "Use --small-groups merge, fewer clusters or another algorithm",
         )
-    return _release(work, cells, found, candidate, keep_candidates, k)
-
-
-def _release(
-    work: Work, cells: Cells, found: Sequence[Candidate], candidate: int | None, keep_candidates: bool, k: int
-) -> Outcome:
-    """Take the nearest candidate, or the one that was asked for; keep the others where they are wanted."""
-    if candidate is not None and candidate > len(found):
-        raise ParameterError(f"{work.where}, candidate", f"must be one of 1 to {len(found)}", str(candidate))
-    best = found[candidate - 1] if candidate else min(found, key=lambda one: (one.rank, one.number))
+    best = nearest(work, found, candidate, asked)
     _take(work, cells, found, best, k)
+    if best.own and asked:
+        work.outcome.denied = Deniable(best.own, k, work.before, asked.limits)
+    return _keep_others(work, cells, found, best, keep_candidates, k)
+
+
+def _keep_others(
+    work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, keep_candidates: bool, k: int
+) -> Outcome:
+    """Keep the other candidates beside the release where they are wanted."""
     if keep_candidates:
         work.note(
             "the files of all candidates are kept beside the release, to compare them in-house: somebody who has "
@@ -231,11 +245,11 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
             trial.add(grouped, (members, file), one.text, which, str(how), meter)
 
 
-def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings) -> None:
+def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings, asked: Asked | None) -> None:
     """Try the direct search; where columns are averaged, unify them in every way."""
     work, cells = trial.work, trial.cells
     meter = Meter()
-    placement = direct.place(work, cells, k, settings)
+    placement = direct.place(work, cells, k, settings, asked)
     own = ", ".join([*(column.name for column in placement.own), *(f"{c.name} in steps" for c in settings.steps)])
     work.note(
         f"search: {placement.moved:,} records moved to another combination of the nominal columns"
@@ -243,6 +257,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
     )
     if placement.stopped:
         work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
+    denied = bool((placement.combination >= len(cells.n)).any())
     members = load_members(work, placement.grouped, "the direct search", trial.number)
     groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
     spent = meter.read()
@@ -253,8 +268,7 @@ def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Setti
         file = direct.placed_file(work, cells, placement, means, trial.number)
         file = rounded(work, file, how, placement.averaged, kept, trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
-        occurring = tuple(column.name for column in kept)
-        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, occurring)
+        trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=denied)
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:

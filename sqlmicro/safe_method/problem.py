@@ -56,7 +56,7 @@ class Objective:
     value_weight: float = 0.25
     value_bound: float = 2.0
     limits: tuple[float, float, float] = (0.6, 0.8, 1.0)
-    value_limits: tuple[float, float, float] = (1.0, 1.6, 2.4)
+    value_limits: tuple[float, float, float] = (1.0, 1.6, 7 / 3)
     sum_weight: float = 0.5
     whole_weight: float = 30.0
     record_price: float = 2.0

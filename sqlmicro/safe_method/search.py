@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Tick, late
-from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
+from sqlmicro.safe_method import deniable
+from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, placed_as, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates
+from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_of, opened_up, restricted
 from sqlmicro.safe_method.problem import Objective, make_problem
 from sqlmicro.safe_method.reassignment import reassigned
 
@@ -63,10 +65,11 @@ def search(
     restarts: int = 1,
     time_limit: float | None = None,
     objective: Objective | None = None,
+    pool: Pool | None = None,
 ) -> Placement:
     """Place all records so that every combination occurs at least k times or not at all and tables hardly change.
 
-    Simulated annealing on how often each of the occurring combinations occurs, from a systematic rounding. A proposal
+    Simulated annealing on how often each of the combinations occurs, from a systematic rounding. A proposal
     opens or closes combinations below k, gives single records to open ones, or does both at once; its cost is the
     change of the deviations of all tables of up to three columns that the combinations count in.
 
@@ -78,7 +81,7 @@ def search(
         Numeric values as they are. Their distinct values and bands of them take part as columns of the tables, and
         their sums, squares and products by nominal cell are kept. NaN is a value.
     n : ndarray of shape (cells,)
-        Records per combination, at least 1.
+        Records per combination, at least 1; 0 for the invented ones of a pool.
     k : int
         Records a combination has at least in the release, if it occurs.
     rng : Generator
@@ -99,6 +102,8 @@ def search(
         Seconds after which the best placement so far is returned.
     objective : Objective, optional
         Other prices.
+    pool : Pool, optional
+        What may be shown so that the release can be denied; by default every combination may.
 
     Returns
     -------
@@ -132,23 +137,34 @@ def search(
 
     started = time.monotonic()
     n = np.asarray(n, dtype=np.int64)
-    _check(codes, numbers, n, k, max_shift, restarts)
+    _check(codes, numbers, n, k, max_shift, restarts, 0 if pool else 1)
     prices = objective or Objective()
     columns = Coordinates.of(codes, numbers, n, k)
-    if n.min() >= k:
+    if n[n > 0].min() >= k:
         return placed(columns, n, n.copy(), 0.0, 0, False)
     unit = np.ones(len(n)) if weights is None else weights
     shift = -(-k // 2) if max_shift is None else max_shift
     problem, table_of_cell, limits = make_problem(columns, n, unit, k, shift, prices)
-    proposals = proposals_for(problem, effort)
+    proposals = int((deniable.PROPOSALS if pool else 1) * proposals_for(problem, effort))
+    denial = None
+    if pool:
+        may_open = opened_up(pool, problem, limits, table_of_cell)
+        problem, denial = restricted(problem, may_open), denial_of(pool, problem)
+        prices = replace(prices, hot=min(prices.hot, deniable.LUKEWARM))
     best, least, done, stopped = n, np.inf, 0, False
     for restart in range(restarts):
-        state = rounded_start(problem, columns, table_of_cell, rng)
+        if pool:
+            state = placed_as(problem, begun(pool, problem, may_open), table_of_cell)
+            late("sqlmicro.safe_method._denial_kernels", "recount")(denial, state.n)
+        else:
+            state = rounded_start(problem, columns, table_of_cell, rng)
         schedule = Schedule(proposals, k, prices, restart, restarts, started, time_limit)
-        tried, stopped = anneal(problem, state, limits, schedule, rng, tick)
+        tried, stopped = anneal(problem, state, limits, schedule, rng, tick, denial)
         done += tried
         refresh(problem, state)
         settle(problem, state)
+        if pool and denial:
+            closed_to_share(problem, state, denial, pool.invented)
         refresh(problem, state)
         reached = float(objective_of(problem, state, table_of_cell))
         if reached < least:
@@ -158,7 +174,9 @@ def search(
     return placed(columns, n, best, least, done, stopped)
 
 
-def _check(codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int, max_shift: int | None, restarts: int) -> None:
+def _check(
+    codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int, max_shift: int | None, restarts: int, fewest: int
+) -> None:
     for name, value, least in (("k", k, 2), ("max_shift", 0 if max_shift is None else max_shift, 0)):
         if value < least:
             raise ParameterError(f"search, {name}", f"must be at least {least}", str(value))
@@ -170,7 +188,7 @@ def _check(codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int, max_sh
         raise InputError("search", "there must be a nominal or a numeric column", "none")
     if n.sum() < k:
         raise InputError("search", f"there must be at least k = {k} records", f"{int(n.sum())}")
-    if n.min() < 1:
+    if n.min() < fewest:
         raise InputError("search", "every combination must occur", "a combination with no record")
 
 

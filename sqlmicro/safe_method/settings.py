@@ -70,6 +70,24 @@ MaxShift = Annotated[
     int | None,
     Param("Search: combinations that occur k times keep their records, give or take this many. Default: k/2.", min=0),
 ]
+Invented = Annotated[
+    float | None,
+    Param(
+        "Search: of the combinations released that fewer than k records have, at least this share never occurred. "
+        "Default: 0.5, or the share that is reached; one that is given must be reached. 0 invents none.",
+        min=0,
+        max=1,
+    ),
+]
+MaxInference = Annotated[
+    float | None,
+    Param(
+        "Search: who knows all other columns of a person who is unique in them guesses a column right at most in this "
+        "share of the cases, or as often as its commonest value is. Default: 0.8, or what is reached.",
+        min=0,
+        max=1,
+    ),
+]
 TimeLimit = Annotated[
     float | None,
     Param("Search: stop after this many seconds and take the best file so far.", min=0, metavar="SECONDS"),

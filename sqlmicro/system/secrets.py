@@ -21,6 +21,10 @@ No key decides in which order a method sees the records, and by which it breaks 
 row key or of the content, `load/shuffled.sql`. It says nothing of places in the table, and the same records give the
 same groups under every seed.
 
+One secret outlasts all seeds: `lasting`, which the user has from the first run that needs it. By it `safe` chooses what
+may be shown and what is invented, whatever the seed, so that many runs do not show more than one may. Without a seed
+the search itself starts from it too: the same job on the same records then makes the same release.
+
 A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
 one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
 on the secret: without one the operating system gives a new key to every run, and no two runs share anything. Records
@@ -29,20 +33,25 @@ and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where a la
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import InputError, ParameterError
 
 SEED_VARIABLE = "SQLMICRO_SEED"
+LASTING_VARIABLE = "SQLMICRO_SECRET"
 SHORTEST, LONGEST = 16, 65536
 ASK = "-"
+_SYSTEM = "operating system"
 _COST = {"n": 2**14, "r": 8, "p": 1}
 
 
@@ -52,6 +61,11 @@ class Secret:
 
     value: bytes = field(repr=False)
     source: str
+
+    @property
+    def lasts(self) -> bool:
+        """Whether another run can have it."""
+        return self.source != _SYSTEM
 
     @property
     def fingerprint(self) -> str:
@@ -108,6 +122,15 @@ class Key:
         own = {name: value for name, value in asdict(task).items() if name != "columns"}
         own["settings"] = {name: value for name, value in own["settings"].items() if name not in but}
         return self._derived("draws", source, own, list(columns), also)
+
+    def lasting(self, secret: Secret) -> Key:
+        """Return the key of every run under a lasting secret, unless this one was given a seed.
+
+        >>> given, secret = from_text("s"), Secret(b"sixteen bytes ..", "file")
+        >>> given.lasting(secret) == given, run_key(None, None).lasting(secret) == run_key(None, None).lasting(secret)
+        (True, True)
+        """
+        return self if self.source != _SYSTEM else Key(_derived(secret.value), secret.source, None)
 
     def of_input(self, content: bytes) -> str:
         """Return the hash of an input that only this key can make."""
@@ -169,7 +192,7 @@ def run_key(seed: str | None, seed_file: str | None) -> Key:
     if secret is not None:
         return Key(_derived(secret.value), secret.source, secret.fingerprint)
     value = os.urandom(16).hex()
-    return Key(value, "operating system", sha256(b"sqlmicro fingerprint " + value.encode()).hexdigest()[:32])
+    return Key(value, _SYSTEM, sha256(b"sqlmicro fingerprint " + value.encode()).hexdigest()[:32])
 
 
 def from_text(seed: str) -> Key:
@@ -183,6 +206,79 @@ def from_text(seed: str) -> Key:
 
 def _derived(seed: bytes) -> str:
     return sha256(b"sqlmicro seed " + seed).hexdigest()[:32]
+
+
+def lasting() -> Secret:
+    """Return the secret that all runs of a user share: from the environment, else from a file made when it is needed.
+
+    The file is `sqlmicro/secret` in the folder of the user's settings. Nobody else may read it.
+
+    Raises
+    ------
+    InputError
+        When others can read or replace the file.
+    ParameterError
+        When the secret is too short.
+
+    Notes
+    -----
+    Where no file can be made or kept, as in a container without a home, it is a new one: its `source` says so.
+    """
+    given = read(LASTING_VARIABLE, "key", LASTING_VARIABLE, None)
+    if given is not None:
+        return given
+    try:
+        path = _settings_folder() / "secret"
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_once(path)
+    except (OSError, RuntimeError):  # no home, or nothing may be written there
+        return Secret(os.urandom(32), _SYSTEM)
+    found = _private(path)
+    if found is None:
+        raise InputError(
+            "lasting secret",
+            f"{str(path)!r} must be a file of this user that nobody else can read, in a folder that nobody else can "
+            "write to",
+            "another",
+            f"chmod 600 the file and 700 its folder, or set {LASTING_VARIABLE}. Who could read it may know the secret",
+        )
+    return _long_enough(str(path), "key", Secret(found, "file of the user"))
+
+
+def _private(path: Path) -> bytes | None:
+    """Return what a file has that only its owner can read or replace, and that is this user's; None for another."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        status, folder = os.fstat(descriptor), path.parent.stat()
+        modes = status.st_mode & 0o077, folder.st_mode & 0o022
+        if not stat.S_ISREG(status.st_mode) or any(modes) or {status.st_uid, folder.st_uid} != {os.geteuid()}:
+            return None
+        return file.read(LONGEST + 2).rstrip(b"\r\n")
+
+
+def _settings_folder() -> Path:
+    given = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (given if given.is_absolute() else Path("~/.config").expanduser()) / "sqlmicro"
+
+
+def _make_once(path: Path) -> None:
+    """Make the file of the secret, whole or not at all; one that another process has made at the same time stays."""
+    if os.path.lexists(path):
+        return
+    beside = path.with_name(f".secret-{os.urandom(8).hex()}")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(os.urandom(32).hex().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileExistsError):
+            os.link(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def read(where: str, name: str, variable: str, file: str | None) -> Secret | None:
@@ -205,6 +301,10 @@ def read(where: str, name: str, variable: str, file: str | None) -> Secret | Non
         if not given:
             return None
         secret, where = Secret(given.encode("utf-8", "surrogateescape"), "environment variable"), variable
+    return _long_enough(where, name, secret)
+
+
+def _long_enough(where: str, name: str, secret: Secret) -> Secret:
     for right, must, got in (
         (len(secret.value) >= SHORTEST, f"at least {SHORTEST} bytes", f"{len(secret.value)}"),
         (len(secret.value) <= LONGEST, f"at most {LONGEST} bytes", "more"),

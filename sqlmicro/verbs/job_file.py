@@ -11,6 +11,7 @@ from sqlmicro.errors import JobError
 from sqlmicro.jobs import file, steps
 from sqlmicro.options import common
 from sqlmicro.options.params import Param, Parameter, Registered, parameters
+from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.done import LookingJob, ReleasingJob, ReleasingJobs, StepDone
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import passed
@@ -51,13 +52,17 @@ def run_values(
     done = [_done(verbs[command.do], found, command, progress) for found in jobs for command in found.commands]
     if not jobs[0].anonymizes:
         return LookingJob(options.job, done, together(passed(step.report) for step in done))
-    reports = execute(jobs)
+    return released(options.job, execute(jobs), done)
+
+
+def released(job: str, reports: list[ReleaseReport], done: list[StepDone]) -> ReleasingJob | ReleasingJobs:
+    """Return the report of the release of one table, or of several."""
     if len(reports) == 1:
         return ReleasingJob(reports[0], done)
     sql, reports[0].sql = reports[0].sql, None
     warnings = dict.fromkeys(report.warned for report in reports if report.warned)
     return ReleasingJobs(
-        options.job,
+        job,
         done,
         reports,
         together(report.passed for report in reports),

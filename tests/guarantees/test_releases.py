@@ -232,3 +232,14 @@ def test_a_kernel_that_breaks_its_promise_publishes_nothing(workbench, monkeypat
             sqlmicro.mdav("records", db=db, k=4, columns=QUASI, rest="drop", **given)
         assert failed.value.exit_code == 1
     assert workbench.relations(db) == [("main", "records")]
+
+
+def test_a_column_is_named_once_where_a_gate_holds_it_to_the_same_k(workbench, tmp_path):
+    db = workbench.make(people(60, 9))
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f'db = "{db}"\ntable = "records"\nrest = "drop"\n[[step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n'
+        '[[gate]]\nquasi = ["age"]\nmin_k = 3\n[[step]]\ndo = "publish"\ninto = "out"\n',
+        encoding="utf-8",
+    )
+    assert "k-anonymity (age): " in run("run", job).stdout

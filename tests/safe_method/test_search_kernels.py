@@ -125,7 +125,7 @@ def test_a_change_is_made_if_the_objective_grows_by_no_more_than_is_allowed(
         margin = 1e-3 + 1e-4 * abs(growth)
         for allowance, expected in ((growth - margin, placed), (growth + margin, changed)):
             state = small.state(placed)
-            assert small.kernels._try(small.problem, state, proposal, allowance) == (expected is changed)
+            assert small.kernels.carry_out(small.problem, state, proposal, allowance) == (expected is changed)
             assert state.n.tolist() == expected.tolist()
             anew = small.state(expected)
             for name in ("deviation", "sums", "moments", "total"):
@@ -247,7 +247,7 @@ def test_annealing_draws_the_kinds_by_their_shares_and_cools_geometrically(
             # The temperature is that of the last multiple of 256.
             passed = number // 256 * 256 / proposals
             temperature = hot ** (1 - passed) * cold**passed
-            if kernels._try(problem, by_hand, proposal, temperature * -np.log1p(-rng.random())):
+            if kernels.carry_out(problem, by_hand, proposal, temperature * -np.log1p(-rng.random())):
                 carried_out.append(number)
     assert accepted == len(carried_out)
     assert 30 < accepted < 500

@@ -202,8 +202,8 @@ def test_what_does_not_run_on_spark_is_refused_with_what_does(tmp_path):
             sqlmicro.mdav("a.parquet", k=3, diff=True, dry_run=dry, **given)
         assert caught.value.exit_code == 2
     job = tmp_path / "two.toml"
-    part = '[[job]]\ntable = "a.parquet"\n[[job.step]]\ndo = "mdav"\ncolumns = ["a"]\nk = 3\n'
-    ends = [f'[[job.step]]\ndo = "publish"\nto = "{name}"\n' for name in "ab"]
+    part = '[[table]]\nname = "a.parquet"\n[[table.step]]\ndo = "mdav"\ncolumns = ["a"]\nk = 3\n'
+    ends = [f'[[table.step]]\ndo = "publish"\nto = "{name}"\n' for name in "ab"]
     job.write_text('engine = "spark"\n' + "".join(part + end for end in ends), encoding="utf-8")
     with pytest.raises(JobError, match="runs one step") as refused:
         sqlmicro.run(str(job))

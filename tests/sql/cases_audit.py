@@ -34,6 +34,11 @@ TREE = values(
     *("('c', 1, 0)", "('d', 1, 0)", "('e', 1, 1)", "(NULL, 1, 2)"),
 )
 """Their values in a hierarchy of two levels, without its root."""
+KNOWN = values("a, b, records", "(1, 'a', 3)", "(2, 'a', 1)", "(2, 'b', 2)", "(NULL, 'c', 1)")
+SHOWN = values(
+    "a, b, records", "(1, 'a', 3)", "(2, 'a', 4)", "(2, 'b', 5)", "(9, 'c', 3)", "(1, 'b', 3)", "(8, 'b', 4)"
+)
+"""Combinations of an original, and of a release of it."""
 
 
 def of_members(name, expect, **params):
@@ -698,4 +703,39 @@ CASES += [
     classes(values('"net ""income"""', "(7)", "(NULL)", "(7)", "(7)", "(NULL)"), [(2, 1), (3, 1)], [INCOME]),
     # Five records without a value are one class.
     classes("SELECT NULL::INTEGER AS empty FROM range(5)", [(5, 1)], [col("empty", "INTEGER")]),
+    # Of 6 combinations shown, k = 3: (1, a) has 3 records of the original, (2, a) one, (2, b) two; three have none.
+    # Three are shown three times, two of these were invented. Two originals are unique.
+    Case(
+        "audit/invented.sql",
+        given={"released": SHOWN, "original": KNOWN},
+        params={"released": rel("released"), "original": rel("original"), "columns": [A, B], "k": 3},
+        returns=["rare", "invented", "exactly", "exactly_invented", "uniques", "uniques_shown"],
+        expect=[(5, 3, 3, 2, 2, 1)],
+    ),
+    # a of the person alone in b: (NULL, c) is alone, and 9 is shown with c: a wrong guess. Nobody else is alone in b.
+    Case(
+        "audit/inference.sql",
+        given={"released": SHOWN, "original": KNOWN},
+        params={"released": rel("released"), "original": rel("original"), "column": A, "others": [B]},
+        returns=["guesses", "right_guesses", "commonest"],
+        expect=[(1, 0, 3 / 7)],
+    ),
+    # All three are alone in b; y is shown with two values of a, so that two are guessed, both right.
+    Case(
+        "audit/inference.sql",
+        given={
+            "released": values("a, b, records", "(1, 'x', 3)", "(1, 'y', 3)", "(2, 'y', 4)", "(NULL, NULL, 3)"),
+            "original": values("a, b, records", "(1, 'x', 1)", "(2, 'y', 1)", "(NULL, NULL, 1)"),
+        },
+        params={"released": rel("released"), "original": rel("original"), "column": A, "others": [B]},
+        returns=["guesses", "right_guesses", "commonest"],
+        expect=[(2, 2, 1 / 3)],
+    ),
+    Case(
+        "audit/foreign_values.sql",
+        given={"released": SHOWN, "original": KNOWN},
+        params={"released": rel("released"), "original": rel("original"), "columns": [A, B]},
+        returns=["records", "a", "b"],
+        expect=[(6, 2, 0)],
+    ),
 ]

@@ -58,6 +58,30 @@ CASES = [
         returns=["column_name", "sse", "sst"],
         expect=[("x", 2.0, 2.0)],
     ),
+    # Of six records that refer, number 5 is not released. Before, (1, a) is there twice: records 0 and 1 join two rows
+    # each, record 2 joins one, 3 has no value in one column, 4 joins nothing. After, one of (1, a) is gone.
+    Case(
+        "audit/references.sql",
+        given={
+            "child_before": values(
+                "row_id, size_, b",
+                *("(0, 1, 'a')", "(1, 1, 'a')", "(2, 2, 'a')", "(3, NULL, 'a')", "(4, 9, 'a')", "(5, 2, 'a')"),
+            ),
+            "parent_before": values("x, b", "(1, 'a')", "(1, 'a')", "(2, 'a')", "(NULL, 'a')"),
+            "child_kept": "SELECT range AS row_id FROM range(5)",
+            "child": values("p, q", "('1', 'a')", "('1', 'a')", "('2', 'a')", "(NULL, 'a')", "('9', 'a')"),
+            "parent": values("x, b", "(1, 'a')", "(2, 'a')", "(NULL, 'a')"),
+        },
+        params={
+            **{name: rel(name) for name in ("child_before", "parent_before", "child_kept", "child", "parent")},
+            "columns": [SIZE, col("b", "VARCHAR")],
+            "keys": [col("x", "INTEGER"), col("b", "VARCHAR")],
+            "released_columns": [col("p", "VARCHAR"), col("q", "VARCHAR")],
+            "released_keys": [col("x", "INTEGER"), col("b", "VARCHAR")],
+        },
+        returns=["records", "missing", "held", "joined"],
+        expect=[(5, 1, 5, 3)],
+    ),
     # From and to NULL is a change, NULL to NULL is none, case is.
     Case(
         "audit/values_changed.sql",

@@ -281,6 +281,61 @@ CASES = [
         returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
         expect=[("name", 3, 0, 2, None)],
     ),
+    # Few values are counted exactly; NULL is none.
+    Case(
+        "load/column_estimates.sql",
+        given={"persons": values('name, "net ""income"""', "('a', 1)", "('b', -3)", "(NULL, 1)")},
+        params={"relation": rel("persons"), "columns": [col("name", "VARCHAR"), INCOME], "integers": [INCOME]},
+        returns=["row_count", "present_1", "distinct_1", "present_2", "distinct_2", "spread_1"],
+        expect=[(3, 2, 2, 3, 2, 4.0)],
+    ),
+    # Of the values 1, 2 and 9, the parent has two; NULL is none.
+    Case(
+        "load/contained_values.sql",
+        given={
+            "orders": values('"net ""income"""', "(1)", "(2)", "(2)", "(9)", "(NULL)"),
+            "persons": values("x", "(1)", "(2)", "(3)", "(NULL)"),
+        },
+        params={
+            "child": rel("orders"),
+            "parent": rel("persons"),
+            "column": INCOME,
+            "key": col("x", "INTEGER"),
+            "every": 1,
+            "most": 10,
+        },
+        returns=["sampled", "contained"],
+        expect=[(3, 2)],
+    ),
+    # Of the keys 1 to 4, 1, 2 and 4 repeat; x depends on the key, name differs for 2; what is missing for 4 does not.
+    Case(
+        "load/dependent_columns.sql",
+        given={
+            "visits": values(
+                '"net ""income""", x, name',
+                *("(1, 5, 'a')", "(1, 5, 'a')", "(2, 6, 'b')", "(2, 6, 'c')", "(3, 7, 'd')", "(NULL, 1, 'x')"),
+                *("(NULL, 2, 'y')", "(4, NULL, 'e')", "(4, NULL, NULL)"),
+            )
+        },
+        params={
+            "relation": rel("visits"),
+            "key": INCOME,
+            "columns": [col("x", "INTEGER"), col("name", "VARCHAR")],
+            "every": 1,
+        },
+        returns=["repeated", "differing_1", "differing_2"],
+        expect=[(3, 0, 1)],
+    ),
+    Case(
+        "load/samples_together.sql",
+        given={
+            "first": values("place, path, value", "(1, '', 'a')"),
+            "second": values("place, path, value", "(2, '$.x', 'b')", "(2, '', 'a')"),
+        },
+        params={"samples": [rel("first"), rel("second")]},
+        returns=["place", "path", "value"],
+        expect=[(1, "", "a"), (2, "$.x", "b"), (2, "", "a")],
+    ),
     Case(
         "load/distinct_estimates.sql",
         given={"persons": values('name, "net ""income"""', "('a', 1)", "('b', 1)", "(NULL, 1)")},

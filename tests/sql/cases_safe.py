@@ -388,4 +388,21 @@ CASES = [
         returns=["row_id", "label"],
         expect=[(0, 0), (2, 0), (3, 1), (1, 1), (5, 6)],
     ),
+    # Cell 4 is cell 0 with the income of cell 3, cell 5 is cell 1 with the sex of cell 2.
+    Case(
+        "safe/combinations.sql",
+        given={"cells": CELLS, "invented": values("cell, base, donor, changed", "(4, 0, 3, 2)", "(5, 1, 2, 1)")},
+        params={"cells": rel("cells"), "invented": rel("invented"), "columns": [SEX, INCOME]},
+        returns=["cell", "sex", 'net "income"'],
+        expect=[(0, "f", 2), (1, "m", 1), (2, None, 1), (3, None, None), (4, "f", None), (5, None, 1)],
+    ),
+    # The numbers are of the text of a value, in the order of cell; NULL has one too.
+    Case(
+        "safe/contents.sql",
+        given={"cells": values("cell, land, x, n", "(1, '1', 2, 1)", "(0, '2', 1, 1)", "(2, NULL, 2, 1)")},
+        params={"cells": rel("cells"), "columns": [LAND, X]},
+        returns=["land", "x", "cell"],
+        show="cell, land = hash('2'), land = hash(CAST(NULL AS VARCHAR)), x = hash('2')",
+        expect=[(0, True, False, False), (1, False, False, True), (2, False, True, True)],
+    ),
 ]

@@ -41,15 +41,15 @@ ARGUMENTS = (
 )
 FILES = ("a.csv", "b.csv")
 JOB = """
-[[job]]
-table = "persons"
+[[table]]
+name = "persons"
 keep = ["sex"]
 drop = ["name", "token", "grade"]
-[[job.step]]
+[[table.step]]
 do = "individual-ranking"
 columns = ["income", "born"]
 k = 5
-[[job.step]]
+[[table.step]]
 do = "publish"
 to = "{}"
 overwrite = true

@@ -107,7 +107,19 @@ scalars = st.one_of(
 )  # fmt: skip
 entries = st.tuples(keys, scalars | st.lists(scalars, max_size=3).map(lambda found: f"[{', '.join(found)}]"))
 sections = st.tuples(
-    st.sampled_from(["[[step]]", "[[gate]]", "[[job]]", "[[job.step]]", "[[job.gate]]", "[step]", "[db]", "step = 1"]),
+    st.sampled_from(
+        [
+            "[[step]]",
+            "[[gate]]",
+            "[[table]]",
+            "[[table.step]]",
+            "[[table.gate]]",
+            "[[key]]",
+            "[step]",
+            "[db]",
+            "step = 1",
+        ]
+    ),
     st.none() | steps,
     st.lists(entries, max_size=3),
 )

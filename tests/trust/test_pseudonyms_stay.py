@@ -40,16 +40,16 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 def job(folder: Path, steps: str) -> str:
     """Write a job of two tables with the same steps, columns left to `safe`."""
     sections = "".join(
-        f'[[job]]\ntable = "{table}"\n{steps.replace("INTO", table + "_out")}' for table in ("persons", "visits")
+        f'[[table]]\nname = "{table}"\n{steps.replace("INTO", table + "_out")}' for table in ("persons", "visits")
     )
     path = folder / "job.toml"
     path.write_text(f'db = "w.duckdb"\nseed = "s"\n{sections}', encoding="utf-8")
     return str(path)
 
 
-PSEUDONYMS = '[[job.step]]\ndo = "pseudonymise"\ncolumns = ["person_key"]\n'
-SAFE = '[[job.step]]\ndo = "safe"\nk = 3\nmethod = "cluster"\nalgorithm = ["mdav"]\n'
-PUBLISH = '[[job.step]]\ndo = "publish"\ninto = "INTO"\n'
+PSEUDONYMS = '[[table.step]]\ndo = "pseudonymise"\ncolumns = ["person_key"]\n'
+SAFE = '[[table.step]]\ndo = "safe"\nk = 3\nmethod = "cluster"\nalgorithm = ["mdav"]\n'
+PUBLISH = '[[table.step]]\ndo = "publish"\ninto = "INTO"\n'
 
 
 @pytest.mark.slow
@@ -80,10 +80,10 @@ def test_every_row_finds_its_row(folder: Path, steps: str) -> None:
 @pytest.mark.parametrize(
     "steps",
     [
-        PSEUDONYMS + '[[job.step]]\ndo = "safe"\ncolumns = ["person_key"]\n',
-        PSEUDONYMS + '[[job.step]]\ndo = "mondrian"\ncolumns = ["PERSON_KEY"]\n',
-        '[[job.step]]\ndo = "shuffle"\ncolumns = ["person_key"]\n' + PSEUDONYMS,
-        PSEUDONYMS + '[[job.step]]\ndo = "safe"\nby = ["person_key"]\n',
+        PSEUDONYMS + '[[table.step]]\ndo = "safe"\ncolumns = ["person_key"]\n',
+        PSEUDONYMS + '[[table.step]]\ndo = "mondrian"\ncolumns = ["PERSON_KEY"]\n',
+        '[[table.step]]\ndo = "shuffle"\ncolumns = ["person_key"]\n' + PSEUDONYMS,
+        PSEUDONYMS + '[[table.step]]\ndo = "safe"\nby = ["person_key"]\n',
     ],
 )
 def test_a_pseudonym_named_in_another_step_is_refused(folder: Path, steps: str) -> None:

@@ -45,6 +45,10 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
         slow({"columns": ["sex", "region", "income"], "round": ["income=1000"]}, ["sex", "region"]),
         slow({"columns": ["sex", "region", "children"], "numeric_values": "means"}, ["sex", "region"]),
         slow({"columns": ["sex", "region"], "by": ["stratum"]}, ["sex", "region", "stratum"]),
+        (
+            {"columns": ["sex", "region", "children"], "by": ["stratum"], "invented": 0.0},
+            ["sex", "region", "children", "stratum"],
+        ),
     ],
 )
 def test_what_the_search_releases_occurs(db: str, options: dict[str, Any], columns: list[str]) -> None:
@@ -58,6 +62,23 @@ def test_what_the_search_releases_occurs(db: str, options: dict[str, Any], colum
     named, _, rest = said.removeprefix("every released combination of ").partition(" occurs in the original")
     assert set(named.split(", ")) == set(columns)
     assert rest
+
+
+def test_invented_combinations_are_said_where_there_are_some(workbench: Workbench) -> None:
+    rng = random.Random(3)
+    values = {"sex": 2, "region": 4, "size": 3, "band": 4, "town": 5}
+    columns = list(values)
+    path = workbench.make(
+        {name: ("INTEGER", [rng.choice(range(top)) for _ in range(600)]) for name, top in values.items()}
+    )
+    for invented, said in ((0.5, "may be invented"), (0.0, "occurs in the original")):
+        report = sqlmicro.safe(
+            "records", db=path, k=3, method="search", effort="fast", nominal=columns, into="out", overwrite=True,
+            seed="1", invented=invented,
+        )  # fmt: skip
+        (note,) = [note for note in report["notes"] if "near k may stand for" in note]
+        assert said in note
+        assert (rows(path, "out", columns) <= rows(path, "records", columns)) == (invented == 0)
 
 
 def test_a_combination_of_means_and_modes_may_not_occur(db: str) -> None:

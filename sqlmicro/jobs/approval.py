@@ -1,0 +1,288 @@
+"""Plan and apply: what a policy will do is compared with what was done last, signed off, and done exactly."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets as random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+from sqlmicro.database import attach
+from sqlmicro.database.catalog import table_labels
+from sqlmicro.database.columns import names_of
+from sqlmicro.database.content import content
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source
+from sqlmicro.errors import AuditFailed, InputError, JobError
+from sqlmicro.jobs import approved, file, joins
+from sqlmicro.jobs.plan import compiled, drafted, looked_at
+from sqlmicro.jobs.roles import named
+from sqlmicro.jobs.steps import Job
+from sqlmicro.mask.pseudonymise import VARIABLE
+from sqlmicro.options.params import Param
+from sqlmicro.reports.planned import ApprovedColumn, ApprovedTable, Difference, PlannedRelease
+from sqlmicro.system import secrets
+from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import as_json
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """What `sqlmicro plan` takes."""
+
+    policy: Annotated[str, Param("Job file, TOML.", metavar="FILE.toml", positional=True)]
+    out: Annotated[
+        str | None, Param("Plan file to write. Default: that of the policy, .plan.json.", metavar="FILE.json")
+    ] = None
+    accept: Annotated[
+        tuple[str, ...], Param("Columns whose changed type is accepted, as table.column.", metavar="A,B")
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApplyOptions:
+    """What `sqlmicro apply` takes."""
+
+    plan: Annotated[
+        str, Param("Plan file, JSON, that sqlmicro plan has written.", metavar="FILE.json", positional=True)
+    ]
+    approved: Annotated[str | None, Param("The hash that was signed off; another plan is refused.", metavar="HASH")] = (
+        None
+    )
+    exact: Annotated[bool, Param("Refuse changed records too, not only another schema; needs a secret seed.")] = False
+    dry_run: Annotated[bool, Param("Do everything except publishing; nothing is written.")] = False
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a policy comes to over the tables as they are now."""
+
+    tables: list[ApprovedTable]
+    keys: list[str]
+    undecided: list[str]
+    """Tables of the database that the policy does not name."""
+
+
+def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
+    """Show what a policy will do, compared with what was applied last, and write a plan that can be signed off.
+
+    While a new column or table, or a changed type, is not decided, no plan is written and the exit code is 1.
+    """
+
+    path = Path(options.policy)
+    told = file.content(options.policy)
+    jobs = file.of_content(options.policy, told, {}, progress)
+    found = _found(options.policy, jobs)
+    last = _read(_applied(path)) if _applied(path).exists() else None
+    differences = _differences(last, found, jobs, options.accept)
+    out = Path(options.out) if options.out else path.with_name(f"{path.stem}.plan.json")
+    if out.suffix != ".json":
+        raise InputError("plan, --out", "must be a path that ends in .json", repr(str(out)))
+    if not all(one.decided for one in differences):
+        return PlannedRelease(options.policy, None, None, differences, found.tables, found.keys, passed=False)
+    body = {
+        "format": _FORMAT,
+        "policy": os.path.relpath(path.absolute(), out.absolute().parent),
+        "job": json.loads(json.dumps(told, default=str)),
+        "tables": as_json(found.tables),
+        "keys": found.keys,
+    }
+    hashed = _hash(body)
+    _write(out, {**body, "hash": hashed})
+    return PlannedRelease(options.policy, str(out), hashed, differences, found.tables, found.keys, passed=True)
+
+
+def approved_jobs(options: ApplyOptions, progress: Progress) -> list[Job]:
+    """Return the jobs of a plan file, each with the table as it was approved.
+
+    Raises
+    ------
+    InputError
+        When the file is no plan, or was changed after it was made.
+    AuditFailed
+        When schema, roles or keys are not those that were approved; with `exact`, or the records.
+    """
+    told = _read(Path(options.plan))
+    if options.approved is not None and options.approved != told["hash"]:
+        raise AuditFailed("apply, --approved", "must be the hash of the plan", "that of another one",
+                          "Nothing was published. Apply the one that was signed off, or sign off this one")  # fmt: skip
+    where = str(Path(options.plan).parent / told["policy"])
+    overrides = {"dry_run": True} if options.dry_run else {}
+    jobs = file.of_content(where, told["job"], overrides, progress)
+    tables = [approved.table_from(table, table["columns"]) for table in told["tables"]]
+    if len(tables) != len(jobs):
+        raise InputError(options.plan, "must have every table of its job", f"{len(tables)} of {len(jobs)}")
+    now = _found(options.plan, jobs)
+    differences = approved.of_keys(told["keys"], now.keys)
+    for was, found in zip(tables, now.tables, strict=True):
+        differences += approved.of_columns(was.name, was.columns, found.columns)
+        if was.key_fingerprint != found.key_fingerprint:
+            differences.append(Difference("another key of pseudonyms of", was.name, None, None, decided=False))
+    approved.refuse(options.plan, differences)
+    if options.exact:
+        _refuse_changed(tables, now.tables)
+    return [replace(job, approved=table) for job, table in zip(jobs, tables, strict=True)]
+
+
+def note_applied(options: ApplyOptions) -> None:
+    """Keep a plan as the one that was applied last."""
+    told = _read(Path(options.plan))
+    _write(_applied(Path(options.plan).parent / told["policy"]), told)
+
+
+def _refuse_changed(was: Sequence[ApprovedTable], now: Sequence[ApprovedTable]) -> None:
+    if any(table.content is None for table in (*was, *now)):
+        must = "needs a secret seed when it is planned and when it is applied: the hash of the records is keyed"
+        raise InputError("apply, --exact", must, "none", "Set seed_file in the policy, or SQLMICRO_SEED")
+    changed = [one.name for one, other in zip(was, now, strict=True) if one.content != other.content]
+    if changed:
+        raise AuditFailed("apply, --exact", "the records must be those that were planned", ", ".join(changed),
+                          "Nothing was published. Plan again, or leave out --exact")  # fmt: skip
+
+
+def _found(where: str, jobs: Sequence[Job]) -> Found:
+    """Look at the tables of a policy as they are now; nothing is released."""
+    given = jobs[0].options
+    if not all(job.anonymizes for job in jobs):
+        raise JobError(where, "must anonymize and publish", "a job that does not")
+    if any(job.commands for job in jobs):
+        raise JobError(where, "is planned over tables that are there", "a step that registers or profiles")
+    if given.engine != "duckdb":
+        raise JobError(where, "is planned with the engine duckdb", given.engine)
+    seed = secrets.run_key(given.seed, given.seed_file)
+    with open_warehouse(given.db, read_only=True, machine=given, progress=jobs[0].progress) as warehouse:
+        attach.attach(warehouse, given.attach)
+        sources = []
+        for number, job in enumerate(jobs):
+            if number:
+                warehouse.add_staging()
+            sources.append((warehouse.source(job.options.table, job.options), warehouse.staging))
+        warehouse.seal()
+        joins.found(jobs, [source for source, _ in sources])
+        tables = []
+        for job, (source, staging) in zip(jobs, sources, strict=True):
+            warehouse.staging = staging
+            tables.append(
+                ApprovedTable(
+                    job.options.table, _columns(warehouse, job, source), warehouse.count(source.relation),
+                    _content(warehouse, source, seed), _fingerprint(job),
+                )
+            )  # fmt: skip
+        return Found(tables, approved.keys_of(jobs), _undecided(warehouse, jobs) if given.db else [])
+
+
+def _content(warehouse: DuckDBWarehouse, source: Source, seed: secrets.Key) -> str | None:
+    """Return a keyed hash of the records of a table; None where the key is not the same in the next run."""
+    if seed.source == "operating system":
+        return None
+    held = content(warehouse, source.relation)
+    return seed.of_input(json.dumps([held.columns, held.records, held.hashes]).encode())
+
+
+def _columns(warehouse: DuckDBWarehouse, job: Job, source: Source) -> list[ApprovedColumn]:
+    """Return the columns of a table with what becomes of them; those that nothing is said of are undecided."""
+    plan = drafted(job, source.columns)
+    if plan.left and not (plan.takes_rest or job.options.rest):
+        left = names_of(plan.left)
+        told = approved.columns_of(plan)
+        return [replace(one, role=approved.UNDECIDED) if one.name in left else one for one in told]
+    return approved.columns_of(looked_at(compiled(job, source), warehouse, source))
+
+
+def _fingerprint(job: Job) -> str | None:
+    """Return the fingerprint of the key of a job's pseudonyms, if it makes some."""
+    files = [step.key_file for step in job.steps if step.method.makes_pseudonyms]
+    secret = secrets.read(f"{job.label}, key_file", "key", VARIABLE, files[0]) if files else None
+    return secret.fingerprint if secret else None
+
+
+def _undecided(warehouse: DuckDBWarehouse, jobs: Sequence[Job]) -> list[str]:
+    """Return the tables that a policy neither releases, nor leaves out, nor makes."""
+    said = [*jobs[0].options.leave_out, *(job.options.table for job in jobs)]
+    said += [job.publish.into or f"{job.options.table}_anonymized" for job in jobs]
+    known = {name.lower().removeprefix("main.") for name in said}
+    return [label for label in table_labels(warehouse) if label.lower() not in known]
+
+
+def _differences(
+    last: Mapping[str, Any] | None, found: Found, jobs: Sequence[Job], accepted: Iterable[str]
+) -> list[Difference]:
+    """Return what differs from the plan that was applied last; without one, which tables are not decided."""
+    differences = [
+        Difference("new table", name, None, "the policy does not name it", decided=False) for name in found.undecided
+    ]
+    if last is None:
+        return differences + [one for table in found.tables for one in _undecided_columns(table)]
+    was = {table["name"].lower(): approved.table_from(table, table["columns"]) for table in last["tables"]}
+    types = {name.lower() for name in accepted}
+    for job, table in zip(jobs, found.tables, strict=True):
+        old = was.pop(table.name.lower(), None)
+        if old is None:
+            told = f"{len(table.columns)} columns"
+            differences += [Difference("new table", table.name, None, told, decided=True), *_undecided_columns(table)]
+            continue
+        decided = {column.name.lower() for column in named(job)} | {
+            f"type of {column.name.lower()}" for column in table.columns
+            if f"{table.name}.{column.name}".lower() in types
+        }  # fmt: skip
+        differences += approved.of_columns(table.name, old.columns, table.columns, decided)
+        if old.key_fingerprint != table.key_fingerprint:
+            differences.append(Difference("another key of pseudonyms", table.name, None, None, decided=True))
+    gone = [Difference("no longer released", table.name, None, None, decided=True) for table in was.values()]
+    return [*differences, *gone, *approved.of_keys(last["keys"], found.keys)]
+
+
+def _undecided_columns(table: ApprovedTable) -> list[Difference]:
+    return [
+        Difference("new column", f"{table.name}.{column.name}", None, f"{column.type}, {column.role}", decided=False)
+        for column in table.columns
+        if column.role == approved.UNDECIDED
+    ]
+
+
+def _applied(policy: Path) -> Path:
+    """Return where the plan that was applied last is kept."""
+    return policy.with_name(f"{policy.stem}.applied.json")
+
+
+def _hash(body: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(body, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read a plan file; one that was changed after it was made is refused."""
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        hashed = told["hash"]
+        body = {name: value for name, value in told.items() if name != "hash"}
+    except OSError:
+        raise InputError(
+            str(path), "there must be a plan", "none", "Make one with: sqlmicro plan POLICY.toml"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(str(path), "must be a plan that sqlmicro plan has written", "something else") from None
+    if hashed != _hash(body) or body.get("format") != _FORMAT:
+        raise InputError(str(path), "must be as sqlmicro plan has written it", "a file that was changed", "Plan again")
+    return dict(told)
+
+
+def _write(path: Path, told: Mapping[str, Any]) -> None:
+    """Write a plan file, whole or not at all."""
+    beside = path.with_name(f".sqlmicro-{random.token_hex(6)}.json")
+    try:
+        with beside.open("w", encoding="utf-8") as out:
+            json.dump(told, out, indent=2, ensure_ascii=True)
+            out.write("\n")
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise InputError("plan", f"{str(path)!r} must be writable", error.strerror or "an error") from None

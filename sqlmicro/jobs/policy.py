@@ -1,0 +1,205 @@
+"""A policy: the draft of a job file for all tables of a warehouse, with the evidence; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlmicro.database import attach
+from sqlmicro.database.catalog import table_labels
+from sqlmicro.database.columns import ColumnProfile
+from sqlmicro.database.finding import find_source
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.errors import InputError
+from sqlmicro.identifiers import foreign_keys, persons
+from sqlmicro.identifiers.foreign_keys import FoundKey
+from sqlmicro.identifiers.persons import PersonKey
+from sqlmicro.identifiers.tables import TableProfile, profiled
+from sqlmicro.jobs.draft import K, can_be_used
+from sqlmicro.jobs.toml_text import array, comment, listed, value
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, RegionOption
+from sqlmicro.options.params import parameters
+from sqlmicro.reports.results import Policy
+from sqlmicro.system.printable import in_toml
+from sqlmicro.system.progress import Progress
+
+_SECONDS, _BYTES = 5e-6, 150
+"""About what a release takes for each value: CPU seconds and memory, on the machine of tests/bench/README.md."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanOptions(DbOption, AttachOption, RegionOption, MachineOptions):
+    """What `sqlmicro scan` takes."""
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """All tables of a warehouse, the keys between them, and the person keys of each."""
+
+    tables: list[TableProfile]
+    keys: list[FoundKey]
+    persons: list[list[PersonKey]]
+
+    @cached_property
+    def about_persons(self) -> frozenset[int]:
+        """The tables with a person key or direct identifiers, and those that refer to them."""
+        found = {
+            at for at, table in enumerate(self.tables)
+            if self.persons[at] or any(_direct(profile) for profile in table.profiles)
+        }  # fmt: skip
+        before = -1
+        while before != len(found):
+            before = len(found)
+            found |= {key.child for key in self.keys if key.parent in found}
+        return frozenset(found)
+
+    @cached_property
+    def released(self) -> list[int]:
+        """The tables about persons of which something can be released."""
+        return [
+            at for at in sorted(self.about_persons)
+            if self.tables[at].rows >= K and (self.worked_on(at) or self.joining(at, self.about_persons))
+        ]  # fmt: skip
+
+    def keys_of(self, at: int) -> list[FoundKey]:
+        """Return the keys of a table to tables that are released too."""
+        return [key for key in self.keys if key.child == at and {key.child, key.parent} <= set(self.released)]
+
+    def joining(self, at: int, among: Collection[int]) -> set[str]:
+        """Return the columns that join a table with others among some."""
+        keys = [key for key in self.keys if key.child in among and key.parent in among]
+        mine = (name for key in keys if key.child == at for name in key.columns)
+        return {*mine, *(name for key in keys if key.parent == at for name in key.to)}
+
+    def identifiers(self, at: int) -> list[ColumnProfile]:
+        """Return the columns of a table that identify a person or a record; not what only refers to another table."""
+        mine = {key.column for key in self.persons[at]}
+        refer = {name for key in self.keys if key.child == at for name in key.columns} - mine
+        return [
+            profile for profile in self.tables[at].profiles
+            if profile.column.name in mine or (profile.role[0] == "identifier" and profile.column.name not in refer)
+        ]  # fmt: skip
+
+    def worked_on(self, at: int) -> list[ColumnProfile]:
+        """Return the columns of a table that a draft anonymizes."""
+        apart, identifiers = self.joining(at, self.about_persons), self.identifiers(at)
+        return [
+            profile for profile in self.tables[at].profiles
+            if profile not in identifiers and profile.column.name not in apart and can_be_used(profile)
+        ]  # fmt: skip
+
+
+def _direct(profile: ColumnProfile) -> bool:
+    return profile.seen.finding is not None and profile.seen.finding.direct
+
+
+def scan_values(options: ScanOptions, progress: Progress) -> Policy:
+    """Propose a policy for all tables: the role of every column with the evidence, keys, what each release would do."""
+
+    found = scanned(options, progress)
+    if not found.released:
+        raise InputError("scan", "there must be a table about persons", f"none in {len(found.tables)} tables")
+    columns = sum(len(table.profiles) for table in found.tables)
+    return Policy(str(options.db), len(found.tables), columns, len(found.released), policy(options, found))
+
+
+def scanned(options: ScanOptions, progress: Progress) -> Scanned:
+    """Look at all tables of a warehouse."""
+    if not options.database:
+        raise InputError("scan, --db", "there must be a database file", "none", "Give --db FILE")
+    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        sources = [find_source(warehouse, label) for label in table_labels(warehouse)]
+        warehouse.seal()
+        declared = foreign_keys.primary_keys(warehouse)
+        primary = {source.label: declared.get((*source.relation,), ()) for source in sources}
+        tables = list(profiled(warehouse, sources, primary, options.region))
+        keys = foreign_keys.declared(warehouse, tables)
+        keys += foreign_keys.proposed(warehouse, tables, keys)
+        return Scanned(tables, keys, persons.person_keys(warehouse, tables, keys))
+
+
+def policy(options: ScanOptions, scanned: Scanned) -> str:
+    """Return a job file that runs as it is, once the key of the pseudonyms is there."""
+    released = scanned.released
+    others = [at for at in range(len(scanned.tables)) if at not in released]
+    shared = ("db", *(parameter.name for parameter in parameters(AttachOption)))
+    given = {name: found for name in shared if (found := getattr(options, name))}
+    lines = [
+        *comment(
+            f"Proposed by a scan of {len(scanned.tables)} tables. Nothing was written. Read what is marked DECIDE. See "
+            "what it does: sqlmicro explain; approve it: sqlmicro plan. Pseudonyms need a secret key: key_file, or the "
+            "variable SQLMICRO_PSEUDONYM_KEY."
+        ),
+        *(f"{name} = {value(found)}" for name, found in given.items()),
+        "",
+        *comment("DECIDE: tables that are not released. Is one of them about persons?"),
+        *listed("leave_out", [(scanned.tables[at].name, _why_left_out(scanned, at)) for at in others]),
+    ]
+    for at in released:
+        lines += ["", *_table(scanned, at)]
+    for key in (key for at in released for key in scanned.keys_of(at)):
+        lines += ["", *_key(scanned, key)]
+    return "\n".join(lines) + "\n"
+
+
+def _why_left_out(scanned: Scanned, at: int) -> str:
+    table = scanned.tables[at]
+    size = f"{table.rows:,} rows, {len(table.profiles)} columns"
+    if scanned.persons[at]:
+        return f"{size}; DECIDE: it has persons, but too few rows or no column to anonymize"
+    return f"{size}; no direct identifier, no person key, refers to no persons"
+
+
+def _table(scanned: Scanned, at: int) -> list[str]:
+    """Return the section of a table: what is left out, what is anonymized, what the release must pass."""
+    table, used, joining = scanned.tables[at], scanned.worked_on(at), scanned.joining(at, scanned.released)
+    dropped = [p for p in table.profiles if p not in used and p.column.name not in joining]
+    repeated = [key for key in scanned.persons[at] if key.repeats]
+    cells = table.rows * max(1, len(used))
+    return [
+        *comment(
+            f"{table.name}: {table.rows:,} rows, {len(table.profiles)} columns; the release takes about "
+            f"{1 + _SECONDS * cells:.0f} CPU seconds and {0.2 + _BYTES * cells / 1e9:.1f} GB."
+        ),
+        *(line for key in scanned.persons[at] for line in comment(_told(key))),
+        "[[table]]",
+        f"name = {in_toml(table.name)}",
+        *(array("drop", dropped, _why) if dropped else ()),
+        "[[table.step]]",
+        *(_step(used, repeated[:1]) if used else ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]),
+        *(["[[table.gate]]", *array("quasi", used, None), f"min_k = {K}"] if used else ()),
+        "[[table.step]]",
+        'do = "publish"',
+    ]
+
+
+def _told(key: PersonKey) -> str:
+    per = f"{key.rows_per_person:.1f} rows for each person" if key.repeats else "one row for each person"
+    return f"person key: {key.column} ({key.why}); {per}"
+
+
+def _step(used: Sequence[ColumnProfile], repeated: Sequence[PersonKey]) -> list[str]:
+    """Return the step that anonymizes: of persons with many rows, every class has k persons."""
+    method = ['do = "mdav"', f"person = {value([key.column for key in repeated])}"] if repeated else ['do = "safe"']
+    nulls = ['nulls = "pattern"'] if any(p.nulls for p in used) else []
+    return [*method, *array("columns", used, _why), f"k = {K}", *nulls]
+
+
+def _why(profile: ColumnProfile) -> str:
+    """Return the role of a column, and the evidence for it."""
+    role, why = profile.role
+    present = profile.rows - profile.nulls
+    distinct = f"{100 * profile.distinct / present:.3g} % distinct" if present else "no values"
+    missing = f", {100 * profile.nulls / profile.rows:.2g} % missing" if profile.nulls else ""
+    decide = "DECIDE, a weight: " if role == "weight" else "DECIDE, sensitive: " if role == "sensitive" else ""
+    return f"{decide}{role}: {why}; {profile.column.type.partition('(')[0]}, {distinct}{missing}"
+
+
+def _key(scanned: Scanned, key: FoundKey) -> list[str]:
+    def side(at: int, names: Sequence[str]) -> str:
+        full = [f"{scanned.tables[at].name}.{name}" for name in names]
+        return in_toml(full[0]) if len(full) == 1 else value(full)
+
+    return [*comment(key.why), "[[key]]", f"from = {side(key.child, key.columns)}", f"to = {side(key.parent, key.to)}"]

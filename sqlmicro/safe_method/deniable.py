@@ -1,0 +1,313 @@
+"""SAFE, the direct search: a release that can be denied, because nobody can tell what in it was ever there.
+
+Which rare originals may be shown at all, and which combinations are invented, is decided by HMAC-SHA-256 of their
+content under a lasting secret: every run on the same records draws from the same few.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from sqlmicro.registry import late
+from sqlmicro.safe_method.coordinates import numbered
+from sqlmicro.safe_method.plausible import alike, invent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.safe_method._cost_kernels import Problem, State
+    from sqlmicro.safe_method._denial_kernels import Denial
+    from sqlmicro.safe_method.plausible import Invented
+    from sqlmicro.safe_method.problem import Limits
+    from sqlmicro.system.secrets import Secret
+
+INVENTED, MAX_INFERENCE = 0.5, 0.8
+"""What is aimed at by default."""
+EVER_SHOWN = 0.25
+"""Of the originals that occur once, at most so many are ever shown."""
+PROPOSALS = 0.8
+"""The share of the proposals that are made: each takes longer, and all of them no more time."""
+LUKEWARM = 0.7
+"""The first temperature: hotter, a search forgets the keyed start, and almost equal files get unlike releases."""
+# By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
+# further ones where the tables need them. The fewer, the more stay when some records change.
+_ONCE, _MORE_OFTEN = 0.06, 0.6
+_INVENTED_PER_SHOWABLE = 1.65
+# Of the records of a cell that no combination can take, so many may stay without; of the others, k need one to open.
+_BY_LIMIT, _BY_LARGE = 0.5, 0.5
+# Aimed at, since the end of a search can lose a little: that part more.
+_MARGIN = 0.02
+# And what is still lacking then: of the rare combinations shown, at most such a share is closed.
+_CLOSED_AT_THE_END = 0.1
+# In units of a record in a cell, for k = 1: they follow k², as temperatures do.
+_DEAR, _DEAREST = 0.55, 600.0
+_RISE, _FALL = 1.25, 0.95
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a search, and the secret that decides what is shown."""
+
+    invented: float
+    """The least share of the rare combinations shown that never occurred."""
+    inference: float
+    """The largest share of guesses that are right, where the commonest value is not right more often."""
+    lasting: Secret
+    limits: Mapping[str, float]
+    """What was said, by the gates; what was not said and cannot be reached is told."""
+
+    @property
+    def insists(self) -> bool:
+        """Whether it must be reached."""
+        return any(self.limits.values())
+
+    def draw(self, content: np.ndarray) -> np.ndarray:
+        """Return a number from 0 to 1 for every row of contents (m, columns), 64 bits each."""
+        import numpy as np
+
+        key = hmac.digest(self.lasting.value, b"sqlmicro combinations", sha256)
+        rows = np.ascontiguousarray(content, dtype="<u8")
+        digests = [hmac.digest(key, row.tobytes(), "sha256")[:8] for row in rows]
+        return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.float64) / 2.0**64
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The combinations of a search, invented ones last: C in all, P in the columns that keep their values.
+
+    Attributes
+    ----------
+    of : ndarray of shape (C,)
+        The kept combination of each.
+    kept : ndarray of shape (P, J)
+        The values of the kept combinations, numbered.
+    n : ndarray of shape (P,)
+        Records of the original that have them.
+    may_open : ndarray of shape (C,)
+        Whether it may be shown, as far as is known before the tables are.
+    draw : ndarray of shape (C,)
+        The keyed number of each.
+    invented : float
+        The least share of the few shown that never occurred.
+    right : ndarray of shape (J,)
+        The most that may be guessed right of every column.
+    new : Invented
+        How the invented ones are made of originals.
+    """
+
+    of: np.ndarray
+    kept: np.ndarray
+    n: np.ndarray
+    may_open: np.ndarray
+    draw: np.ndarray
+    invented: float
+    right: np.ndarray
+    new: Invented
+
+
+def pooled(
+    values: np.ndarray, kept: int, content: np.ndarray, n: np.ndarray, k: int, asked: Asked, commonest: np.ndarray
+) -> Pool:
+    """Return originals and invented combinations as a pool.
+
+    Parameters
+    ----------
+    values : ndarray of shape (cells, columns)
+        The originals, every column numbered; the first `kept` keep their values in the release.
+    kept : int
+        Number of these columns.
+    content : ndarray of shape (cells, columns)
+        64 bits per value that are the same in every file: what is keyed.
+    n : ndarray of shape (cells,)
+        Records per combination.
+    k : int
+        Records a combination has at least in the release.
+    asked : Asked
+        What is asked of the release.
+    commonest : ndarray of shape (kept,)
+        The share of the commonest value of every column: whoever guesses it needs no release.
+    """
+    import numpy as np
+
+    draw = asked.draw(content)
+    of = numbered([values[:, j] for j in range(kept)])
+    records = np.bincount(of, n)
+    once = records[of] == 1
+    showable = (n < k) & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
+    new = invent(values, kept, draw)
+    changed = content[new.base]
+    rows = np.arange(len(changed))
+    changed[rows, new.column] = content[new.donor, new.column]
+    drawn = asked.draw(changed)
+    if showable.any() and len(drawn):
+        chosen = alike(values, n, k, showable, new, drawn, _INVENTED_PER_SHOWABLE)
+        new, drawn = new.take(chosen), drawn[chosen]
+    else:
+        new, drawn = new.take(np.arange(0)), drawn[:0]
+    both = np.concatenate([values, new.values])[:, :kept]
+    of = numbered(list(both.T))
+    _, first = np.unique(of, return_index=True)
+    counts = np.bincount(of, np.concatenate([n, np.zeros(len(drawn))])).astype(np.int64)
+    return Pool(
+        of,
+        both[first],
+        counts,
+        np.concatenate([showable | (n >= k), np.ones(len(drawn), dtype=np.bool_)]),
+        np.concatenate([draw, drawn]),
+        asked.invented,
+        np.maximum(asked.inference, commonest),
+        new,
+    )
+
+
+def _once_below(draw: np.ndarray) -> float:
+    """Return the number below which originals that occur once may be shown: not more of them than is allowed."""
+    import numpy as np
+
+    most = int(EVER_SHOWN * len(draw))
+    return min(_ONCE, float(np.sort(draw)[most])) if len(draw) else 0.0
+
+
+def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.ndarray) -> np.ndarray:
+    """Return what may be shown: further originals below k where a cell of a table would else lose its records.
+
+    They are taken by their keyed numbers; those that occur once last, up to the share that may ever be shown.
+    """
+    import numpy as np
+
+    n, k, cells = problem.n, problem.k, len(table_of_cell)
+    may_open, unique = pool.may_open.copy(), (pool.n[pool.of] == 1) & (problem.n > 0)
+
+    def counted(number: np.ndarray) -> np.ndarray:
+        return sum((np.bincount(cell, number, cells) for cell in problem.cell.T), np.zeros(cells))
+
+    spare = _BY_LIMIT * limits.limit[table_of_cell] + _BY_LARGE * counted(np.where(n >= k, problem.high - n, 0))
+    needed = (counted(np.where(n < k, n, 0)) - spare) / k
+    there = counted(may_open & (n < k))
+    room = int(EVER_SHOWN * unique.sum()) - int((may_open & unique).sum())
+    closed = np.flatnonzero(~may_open)
+    for i in closed[np.argsort(pool.draw[closed] + unique[closed], kind="stable")]:
+        own = problem.cell[i]
+        if (room > 0 or not unique[i]) and (there[own] < needed[own]).any():
+            may_open[i] = True
+            there[own] += 1
+            room -= int(unique[i])
+    if not may_open.any():  # somewhere the records must go
+        may_open[np.argmin(pool.draw)] = True
+    return may_open
+
+
+def begun(pool: Pool, problem: Problem, may_open: np.ndarray) -> np.ndarray:
+    """Return the placement a search begins with: of every kind the combinations with the lowest keyed numbers are open.
+
+    After a change of some records it is nearly the same, and so is what the search makes of it.
+    """
+    import numpy as np
+
+    few, once = problem.n < problem.k, pool.n[pool.of] == 1
+    placed = np.where(few, 0, problem.n)
+    share = problem.n[few].sum() / (problem.k * max(1, (few & may_open).sum()))
+    for kind in (problem.n == 0, (problem.n > 0) & few & once, (problem.n > 0) & few & ~once):
+        own = np.flatnonzero(kind & may_open)
+        placed[own[np.argsort(pool.draw[own], kind="stable")[: round(share * len(own))]]] = problem.k
+    return placed
+
+
+def denial_of(pool: Pool, problem: Problem) -> Denial:
+    """Return what the search keeps of what a placement gives away."""
+    import numpy as np
+
+    k = problem.k
+    groups, alone, guesses = [], [], 0
+    for j in range(pool.kept.shape[1]):
+        others = np.delete(pool.kept, j, axis=1)
+        number = numbered(list(others.T)) if others.size else np.zeros(len(others), dtype=np.int64)
+        person = np.full(int(number.max()) + 1, -1)
+        only = np.flatnonzero((pool.n == 1) & (np.bincount(number, pool.n)[number] == 1))
+        if np.ptp(pool.kept[:, j]) > 0:  # of a column with one value there is nothing to guess
+            person[number[only]] = only
+        groups.append(number + guesses)
+        alone.append(person)
+        guesses += len(person)
+    columns = len(groups)
+    made: Denial = late("sqlmicro.safe_method._denial_kernels", "Denial")(
+        of=pool.of,
+        few=pool.n < k,
+        invented=pool.n == 0,
+        others=np.stack(groups, axis=1),
+        alone=np.concatenate(alone),
+        now=np.zeros(len(pool.n), dtype=np.int64),
+        open=np.zeros(guesses, dtype=np.int64),
+        last=np.zeros(guesses, dtype=np.int64),
+        shown=np.zeros(2, dtype=np.int64),
+        guessed=np.zeros((2, columns), dtype=np.int64),
+        share=min(1.0, pool.invented * (1 + _MARGIN)),
+        right=pool.right * (1 - _MARGIN),
+        dear=np.full(1 + columns, _DEAR * k**2),
+    )
+    return made
+
+
+def lacks(denial: Denial) -> np.ndarray:
+    """Tell whether an invented combination is lacking, and for every column whether a wrong guess is."""
+    import numpy as np
+
+    right, wrong = denial.guessed
+    invented = denial.share * denial.shown[0] - denial.shown[1]
+    found = np.concatenate([[invented], right * (1 - denial.right) - wrong * denial.right])
+    lacking: np.ndarray = found > 0.5
+    return lacking
+
+
+def reprice(denial: Denial, k: int) -> None:
+    """Let the price of what is lacking rise, and fall back where nothing is."""
+    import numpy as np
+
+    denial.dear[:] = np.clip(denial.dear * np.where(lacks(denial), _RISE, _FALL), _DEAR * k**2, _DEAREST * k**2)
+
+
+def insist(denial: Denial, k: int) -> None:
+    """Let everything have its highest price: what is mended at the end of a search must not cost it."""
+    denial.dear[:] = _DEAREST * k**2
+
+
+def closed_to_share(problem: Problem, state: State, denial: Denial, share: float) -> None:
+    """Close rare originals, the cheapest first, where a few invented ones are lacking; their records go elsewhere."""
+    import numpy as np
+
+    cost_of_one, apply = late("sqlmicro.safe_method._cost_kernels", "cost_of_one", "apply")
+    settle = late("sqlmicro.safe_method._search_kernels", "settle")
+    recount = late("sqlmicro.safe_method._denial_kernels", "recount")
+    recount(denial, state.n)
+    for _ in range(int(_CLOSED_AT_THE_END * denial.shown[0])):
+        real = np.flatnonzero((state.n > 0) & denial.few[denial.of] & ~denial.invented[denial.of])
+        if share * denial.shown[0] <= denial.shown[1] or not len(real):
+            return
+        cheapest = real[np.argmin([cost_of_one(problem, state, i, -state.n[i]) for i in real])]
+        records = int(state.n[cheapest])
+        apply(problem, state, cheapest, -records)
+        state.n[cheapest] = 0
+        state.total[0] -= records
+        settle(problem, state)
+        recount(denial, state.n)
+
+
+def restricted(problem: Problem, may_open: np.ndarray) -> Problem:
+    """Return a problem in which only those combinations open that may; lists of near ones are of these."""
+    import numpy as np
+
+    never = ~may_open & (problem.n < problem.k)
+    near, there = problem.near, ~never[problem.near]
+    many = there.sum(axis=1)
+    if near.size:
+        # The others in front, and repeated in the place of those that may not.
+        turned = np.take_along_axis(near, np.argsort(~there, axis=1, kind="stable"), 1)
+        pick = np.arange(near.shape[1])[None, :] % np.maximum(many, 1)[:, None]
+        near = np.where(many[:, None] > 0, np.take_along_axis(turned, pick, 1), near).astype(np.int32)
+    return problem._replace(
+        near=near, high=np.where(never, 0, problem.high), small=np.flatnonzero(may_open & (problem.n < problem.k))
+    )

@@ -1,0 +1,316 @@
+"""SAFE that can be denied: what is invented, shown and guessed; recounted in plain Python from the rows."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from sqlmicro import AuditFailed, InputError, ParameterError
+from sqlmicro.safe_method import deniable, plausible
+from sqlmicro.safe_method.combined import Combined
+from sqlmicro.safe_method.deniable import EVER_SHOWN, Asked, Pool, pooled
+from sqlmicro.safe_method.search import Placement, search
+from sqlmicro.standardise import standardise
+from sqlmicro.system.secrets import Secret, lasting
+
+Row = tuple[Any, ...]
+SECRET, OTHER = Secret(b"one secret of a test", "file"), Secret(b"another one of a test", "file")
+
+
+def table(seed: int, n: int = 400, columns: int = 5) -> np.ndarray:
+    """Return records in which many combinations are rare."""
+    rng = np.random.default_rng(seed)
+    return np.minimum(rng.geometric(0.45, (n, columns)) - 1, 3)
+
+
+def searched(records: np.ndarray, k: int, secret: Secret = SECRET, seed: int = 0) -> tuple[Combined, Pool, Placement]:
+    rows, n = np.unique(records, axis=0, return_counts=True)
+    combined = Combined.of(rows[:, :-1], rows[:, -1:].astype(float), n)
+    shares = np.array([max(Counter(column.tolist()).values()) / len(records) for column in records.T])
+    asked = Asked(0.5, 0.8, secret, {"min_invented": 0.5})
+    pool = pooled(combined.values, rows.shape[1], rows.astype(np.uint64), n, k, asked, shares)
+    rng, file = np.random.default_rng(seed), combined.file(k, pool.new)
+    found = search(*file, rng, lambda *_: None, effort="fast", pool=pool)
+    return combined, pool, found
+
+
+def shown(combined: Combined, pool: Pool, found: Placement, k: int) -> Counter[Row]:
+    codes, numbers, _, _ = combined.file(k, pool.new)
+    rows = np.hstack([codes, numbers.astype(np.int64)])
+    return Counter({tuple(rows[i].tolist()): int(found.new_n[i]) for i in np.flatnonzero(found.new_n)})
+
+
+def counted(records: np.ndarray) -> Counter[Row]:
+    return Counter(map(tuple, records.tolist()))
+
+
+def share_invented(original: Counter[Row], released: Counter[Row], k: int) -> tuple[int, int]:
+    rare = [row for row in released if original[row] < k]
+    return len(rare), sum(row not in original for row in rare)
+
+
+def guesses(original: Counter[Row], released: Counter[Row], j: int) -> tuple[int, int]:
+    """Return how often the attacker guesses column j, and how often she is right."""
+    made = right = 0
+    for row, n in original.items():
+        others = row[:j] + row[j + 1 :]
+        alone = n == 1 and sum(r[:j] + r[j + 1 :] == others for r in original) == 1
+        answers = {r[j] for r in released if r[:j] + r[j + 1 :] == others}
+        if alone and len(answers) == 1:
+            made += 1
+            right += row[j] in answers
+    return made, right
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_invented_never_occurred_but_all_its_pairs_and_triples_did(seed: int) -> None:
+    """All changes of one value are tried here, none is left out there."""
+    records = table(seed, 120, 4 + seed % 2)
+    original = {tuple(row) for row in records.tolist()}
+    width = records.shape[1]
+    known = {
+        (some, tuple(row[j] for j in some))
+        for order in (2, 3) for some in combinations(range(width), order) for row in original
+    }  # fmt: skip
+    expected = set()
+    for row in original:
+        for j in range(width):
+            for value in {other[j] for other in original}:
+                new = (*row[:j], value, *row[j + 1 :])
+                parts = ((some, tuple(new[c] for c in some)) for o in (2, 3) for some in combinations(range(width), o))
+                if new not in original and all(part in known for part in parts):
+                    expected.add(new)
+    values = np.array(sorted(original))
+    found = plausible.invent(values, width, np.zeros(len(values)))
+    assert {tuple(row) for row in found.values.tolist()} == expected
+    assert len(found.values) == len(expected)
+    for row, base, donor, column in zip(found.values, found.base, found.donor, found.column, strict=True):
+        made = values[base].copy()
+        made[column] = values[donor, column]
+        assert made.tolist() == row.tolist()
+
+
+def test_three_columns_leave_nothing_to_invent() -> None:
+    values = np.unique(table(1, 60, 3), axis=0)
+    assert len(plausible.invent(values, 3, np.zeros(len(values))).values) == 0
+
+
+@pytest.mark.parametrize(("seed", "n", "k", "half"), [(1, 1500, 4, True), (3, 1500, 3, True), (2, 200, 2, False)])
+def test_a_release_is_invented_by_half_and_shows_few_who_are_unique(seed: int, n: int, k: int, half: bool) -> None:
+    """Where there is enough to invent."""
+    records = table(seed, n, 6)
+    original = counted(records)
+    combined, pool, found = searched(records, k)
+    released = shown(combined, pool, found, k)
+    assert sum(released.values()) == len(records)
+    assert min(released.values()) >= k
+    rare, invented = share_invented(original, released, k)
+    assert not half or invented >= 0.5 * rare > 0
+    uniques = [row for row, n in original.items() if n == 1]
+    assert sum(row in released for row in uniques) <= EVER_SHOWN * len(uniques)
+    # Records become what is shown, all of them.
+    np.testing.assert_array_equal(np.bincount(found.target, found.count, len(found.new_n)), found.new_n)
+
+
+def test_many_runs_under_one_secret_show_no_more_than_a_quarter_of_the_unique() -> None:
+    records = table(7, 600)
+    original = counted(records)
+    uniques = {row for row, n in original.items() if n == 1}
+    ever: set[Row] = set()
+    others: set[Row] = set()
+    for seed in range(8):
+        ever |= uniques & set(shown(*searched(records, 3, seed=seed), 3))
+        others |= uniques & set(shown(*searched(records, 3, OTHER, seed), 3))
+    assert 0 < len(ever) <= EVER_SHOWN * len(uniques)
+    assert len(ever | others) > len(ever)  # the secret decides
+
+
+def test_what_the_kernel_keeps_is_what_is_counted_from_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlmicro.safe_method import search as searching
+    from sqlmicro.safe_method._denial_kernels import recount
+
+    kept = []
+    monkeypatch.setattr(searching, "denial_of", lambda *given: kept.append(deniable.denial_of(*given)) or kept[-1])
+    records, k = table(4, 200), 3
+    combined, pool, found = searched(records, k)
+    original, released = counted(records), shown(combined, pool, found, k)
+    (denial,) = kept
+    before = [np.copy(getattr(denial, name)) for name in ("now", "open", "last", "shown", "guessed")]
+    recount(denial, found.new_n)
+    rare, invented = share_invented(original, released, k)
+    assert denial.shown.tolist() == [rare, invented]
+    for j in range(records.shape[1]):
+        made, right = guesses(original, released, j)
+        assert denial.guessed[:, j].tolist() == [right, made - right]
+    # The search kept them up to date: only `settle` may have come after.
+    if (before[0] == denial.now).all():
+        for name, value in zip(("now", "open", "last", "shown", "guessed"), before, strict=True):
+            np.testing.assert_array_equal(getattr(denial, name), value)
+
+
+def test_a_missing_number_is_a_value_that_an_invention_can_take() -> None:
+    combined = Combined.of(np.array([[0], [1]]), np.array([[5.0], [np.nan]]), np.array([2, 1]))
+    assert len({tuple(row) for row in combined.values.tolist()}) == 2
+    new = plausible.Invented(np.array([[0, 0]]), np.array([0]), np.array([1]), np.array([1]))
+    codes, numbers, n, _ = combined.file(2, new)
+    # The base, with the missing number of the donor: its flag, and the mean in place of it.
+    base, donor = combined.codes[0], combined.codes[1]
+    assert codes[2].tolist() == [base[0], donor[1]]
+    assert numbers[2].tolist() == combined.numbers[1].tolist()
+    assert n.tolist() == [*combined.n.tolist(), 0]
+
+
+def test_rows_without_weight_are_standardised_like_the_others() -> None:
+    raw, weights = np.array([[1.0], [3.0], [5.0]]), np.array([2.0, 2.0, 0.0])
+    found = standardise(raw, weights)
+    assert found[2, 0] == pytest.approx(found[1, 0] * 3)
+
+
+# Through the interface
+
+
+def persons(records: np.ndarray) -> dict[str, tuple[str, list[Any]]]:
+    names = ['net "income"', "b", "c", "d", "e"]
+    return {
+        name: ("VARCHAR", [None if (name, value) == ("b", 3) else f"{name[0]}{value}" for value in column])
+        for name, column in zip(names, records.T.tolist(), strict=True)
+    }
+
+
+def _released(workbench: Any, made: dict[str, tuple[str, list[Any]]], **options: Any) -> Any:
+    given = {"columns": list(made), "k": 3, "method": "search", "effort": "fast"}
+    return workbench.release("safe", workbench.make(made), **(given | options))
+
+
+def test_audits_of_a_release_are_what_its_rows_say(workbench: Any) -> None:
+    made = persons(table(2, 900))
+    names = list(made)
+    original = Counter(zip(*(values for _, values in made.values()), strict=True))
+    release = _released(workbench, made, invented=0.25)
+    released = Counter(release.records(names))
+    rare, invented = share_invented(original, released, 3)
+    rows = {(row["check"], *row["columns"]): row for row in release.report["audits"]}
+    row = rows["invented", *names]
+    assert row["value"] == pytest.approx(invented / rare)
+    assert row["threshold"] == 0.25
+    assert row["passed"] is True
+    assert (row["rare"], row["invented"]) == (rare, invented)
+    for j, name in enumerate(names):
+        count, right = guesses(original, released, j)
+        found = rows["inference", name]
+        assert (found["guesses"], found["right"]) == (count, right)
+        assert found["value"] == pytest.approx(right / max(1, count))
+    known = {(some, tuple(r[j] for j in some)) for some in combinations(range(5), 3) for r in original}
+    for one in released:
+        assert all((some, tuple(one[j] for j in some)) in known for some in combinations(range(5), 3))
+    assert release.report["steps"][0]["key_fingerprint"]
+
+
+def test_what_is_given_must_be_reached_and_the_default_is_told(workbench: Any) -> None:
+    """Three columns leave nothing to invent, and there are not enough other places for the records."""
+    rng = np.random.default_rng(0)
+    made = {name: ("VARCHAR", [f"v{v}" for v in rng.integers(0, 9, 200)]) for name in ("a", "b", "c")}
+    assert _released(workbench, made).report["passed"]
+    rows = [row for row in _released(workbench, made).report["audits"] if row["check"] == "invented"]
+    assert [(row["value"], row["threshold"], row["passed"]) for row in rows] == [(0.0, None, None)]
+    with pytest.raises(AuditFailed, match=r"invented .* is 0, needed at least 0\.5"):
+        _released(workbench, made, invented=0.5)
+
+
+def test_nothing_is_invented_where_nobody_wants_it(workbench: Any) -> None:
+    made = persons(table(5))
+    original = set(zip(*(values for _, values in made.values()), strict=True))
+    release = _released(workbench, made, invented=0.0)
+    assert set(release.records(list(made))) <= original
+    assert not any(row["check"] == "invented" for row in release.report["audits"])
+    assert any("occurs in the original, if only once" in note for note in release.report["notes"])
+
+
+def test_clusters_cannot_promise_it(workbench: Any) -> None:
+    with pytest.raises(ParameterError, match="goes with the direct search"):
+        _released(workbench, persons(table(1, 60)), method="cluster", invented=0.5)
+
+
+def test_without_a_seed_the_same_records_make_the_same_release(workbench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = persons(table(3, 200))
+    first, again = (Counter(_released(workbench, made, seed=None).records(list(made))) for _ in range(2))
+    assert first == again
+    monkeypatch.setenv("SQLMICRO_SECRET", "another lasting secret of a test")
+    assert Counter(_released(workbench, made, seed=None).records(list(made))) != first
+
+
+@pytest.mark.parametrize("options", [{"weights": "w"}, {"by": ["b"]}])
+def test_weights_and_strata_keep_it_too(workbench: Any, options: dict[str, Any]) -> None:
+    made = persons(table(6, 900))
+    names = list(made)
+    original = Counter(zip(*(values for _, values in made.values()), strict=True))
+    rng = np.random.default_rng(1)
+    weighed = {**made, "w": ("DOUBLE", rng.choice([0.5, 1.0, 2.0], 900).tolist())}
+    columns = [name for name in names if name not in options.get("by", ())]
+    given = weighed if "weights" in options else made
+    keep = {"keep": ["w"]} if "weights" in options else {}
+    release = _released(workbench, given, columns=columns, **options, **keep)
+    rare, invented = share_invented(original, Counter(release.records(names)), 3)
+    row, *_ = [row for row in release.report["audits"] if row["check"] == "invented"]
+    assert row["value"] == pytest.approx(invented / rare)
+    assert row["value"] >= 0.4
+
+
+def test_the_secret_is_in_no_report(workbench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLMICRO_SECRET", "a-secret-that-is-looked-for-everywhere")
+    assert "looked-for" not in str(_released(workbench, persons(table(8, 100)), show_sql=False).report)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("SQLMICRO_SECRET")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    return tmp_path / "sqlmicro"
+
+
+def test_the_lasting_secret_is_a_file_that_only_its_owner_can_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = lasting()
+    path = home / "secret"
+    assert first.lasts
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert [file.name for file in home.iterdir()] == ["secret"]
+    assert lasting() == first
+    assert len(first.value) == 64
+    monkeypatch.setenv("SQLMICRO_SECRET", "sixteen bytes, or more")
+    assert lasting().value == b"sixteen bytes, or more"
+
+
+@pytest.mark.parametrize("spoil", ["mode", "folder", "link", "pipe"])
+def test_a_secret_that_others_may_know_is_refused(home: Path, spoil: str) -> None:
+    lasting()
+    path = home / "secret"
+    if spoil == "mode":
+        path.chmod(0o640)
+    elif spoil == "folder":
+        home.chmod(0o777)
+    else:
+        path.unlink()
+        if spoil == "link":
+            (home / "elsewhere").write_bytes(b"x" * 32)
+            path.symlink_to(home / "elsewhere")
+        else:
+            os.mkfifo(path)
+    with pytest.raises(InputError, match="nobody else can read"):
+        lasting()
+
+
+def test_without_a_home_the_secret_does_not_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SQLMICRO_SECRET")
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
+    assert not lasting().lasts
+    assert lasting() != lasting()

@@ -1,0 +1,267 @@
+"""Plan and apply: what was approved is done exactly; drift of schema, roles or keys releases nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from command import run as command
+
+import sqlmicro
+from sqlmicro.jobs import approval, run
+from sqlmicro.system.progress import Progress
+
+POLICY = """
+db = "w.duckdb"
+seed = "approval"
+key_file = "secret"
+leave_out = ["articles"]
+
+[[table]]
+name = "persons"
+drop = ["name"]
+[[table.step]]
+do = "mdav"
+columns = ["age"]
+k = 3
+[[table.step]]
+do = "publish"
+into = "persons_r"
+overwrite = true
+
+[[table]]
+name = "orders"
+rest = "drop"
+[[table.step]]
+do = "shuffle"
+columns = ["amount"]
+[[table.step]]
+do = "publish"
+into = "orders_r"
+overwrite = true
+
+[[key]]
+from = "orders.customer_id"
+to = "persons.id"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    execute(
+        tmp_path,
+        "CREATE TABLE persons AS SELECT i AS id, 'canary ' || i AS name, 18 + (i * 7) % 60 AS age FROM range(60) r(i)",
+        "CREATE TABLE orders AS SELECT (i * 11) % 60 AS customer_id, (i * 31) % 97 AS amount FROM range(200) r(i)",
+        "CREATE TABLE articles AS SELECT i AS x FROM range(5) r(i)",
+    )
+    (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
+    (tmp_path / "p.toml").write_text(POLICY)
+    return tmp_path
+
+
+def execute(folder: Path, *statements: str) -> list[Any]:
+    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+        return [connection.execute(statement).fetchall() for statement in statements]
+
+
+def change(folder: Path, old: str, new: str) -> None:
+    text = (folder / "p.toml").read_text()
+    assert old in text
+    (folder / "p.toml").write_text(text.replace(old, new))
+
+
+def planned(folder: Path, **options: Any) -> Any:
+    return sqlmicro.plan(str(folder / "p.toml"), **options)
+
+
+def applied(folder: Path, **options: Any) -> Any:
+    return sqlmicro.apply(str(folder / "p.plan.json"), **options)
+
+
+def told(report: Any) -> list[tuple[str, str, bool]]:
+    return [(one["what"], one["where"], one["decided"]) for one in report["differences"]]
+
+
+def released(folder: Path) -> list[str]:
+    (rows,) = execute(folder, "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '%_r' ORDER BY ALL")
+    return [row[0] for row in rows]
+
+
+def test_a_plan_is_made_signed_off_and_applied(folder: Path) -> None:
+    first = planned(folder)
+    assert first["passed"]
+    assert told(first) == []
+    assert first["keys"] == ["orders (customer_id) to persons (id)"]
+    assert {c["name"]: c["role"] for c in first["tables"][0]["columns"]} == {
+        "id": "pseudonymise", "name": "drop", "age": "mdav",
+    }  # fmt: skip
+    assert released(folder) == []
+    report = applied(folder, approved=first["hash"])
+    assert [table["rows"] for table in report["tables"]] == [60, 200]
+    assert released(folder) == ["orders_r", "persons_r"]
+    again = planned(folder)
+    assert told(again) == []
+    assert again["hash"] == first["hash"]
+    for name in ("p.plan.json", "p.applied.json"):
+        assert "canary" not in (folder / name).read_text()
+
+
+def test_what_a_plan_says_is_done_whatever_the_policy_has_become(folder: Path) -> None:
+    planned(folder)
+    change(folder, 'drop = ["name"]', 'keep = ["name"]\nidentifier_ok = ["name"]\naccept_unique = ["name"]')
+    applied(folder)
+    assert execute(folder, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'persons_r'")[0] == [
+        ("id",), ("age",)
+    ]  # fmt: skip
+    assert ("changed role", "persons.name", True) in told(planned(folder))
+
+
+@pytest.mark.parametrize("old", ['"drop"', '"mdav"', '"hash": "', '"rows": 6', '"format": 1', "{", ""])
+def test_a_plan_that_was_changed_is_refused(folder: Path, old: str) -> None:
+    planned(folder)
+    file = folder / "p.plan.json"
+    text = file.read_text()
+    assert old in text
+    new = {'"drop"': '"keep"', '"mdav"': '"shuffle"', '"hash": "': '"hash": "0', '"rows": 6': '"rows": 7'}
+    file.write_text(text.replace(old, new.get(old, "[" if old else "x"), 1) if old else "")
+    with pytest.raises(sqlmicro.InputError, match=r"p\.plan\.json: must be"):
+        applied(folder)
+    assert released(folder) == []
+
+
+def test_another_plan_than_the_one_signed_off_is_refused(folder: Path) -> None:
+    signed = planned(folder)["hash"]
+    change(folder, "k = 3", "k = 2")
+    assert planned(folder)["hash"] != signed
+    with pytest.raises(sqlmicro.AuditFailed, match="--approved"):
+        applied(folder, approved=signed)
+
+
+DRIFT = [
+    ("ALTER TABLE persons ADD nickname VARCHAR", "new column", "persons.nickname"),
+    ('ALTER TABLE orders ADD "net ""income""" INTEGER', "new column", 'orders.net "income"'),
+    ("ALTER TABLE orders ALTER amount TYPE DOUBLE", "changed type", "orders.amount"),
+    ("ALTER TABLE persons ALTER name TYPE VARCHAR[] USING [name]", "changed type", "persons.name"),
+]
+
+
+@pytest.mark.parametrize(("statement", "what", "where"), DRIFT)
+def test_drift_of_the_schema_releases_nothing_until_it_is_decided(
+    folder: Path, statement: str, what: str, where: str
+) -> None:
+    planned(folder)
+    applied(folder)
+    execute(folder, "DROP TABLE persons_r", "DROP TABLE orders_r", statement)
+    with pytest.raises(sqlmicro.AuditFailed) as caught:
+        applied(folder)
+    assert f"{what} {where}" in str(caught.value)
+    before = (folder / "p.plan.json").read_bytes()
+    report = planned(folder)
+    assert told(report) == [(what, where, False)]
+    assert (report["passed"], report["plan"], report["hash"]) == (False, None, None)
+    assert (folder / "p.plan.json").read_bytes() == before
+    assert command("plan", "p.toml", cwd=folder).returncode == 1
+    assert released(folder) == []
+    column = where.partition(".")[2]
+    if what == "changed type":
+        assert planned(folder, accept=[where])["passed"]
+    else:
+        named = json.dumps(column)
+        if where.startswith("persons"):
+            change(folder, 'drop = ["name"]', f'drop = ["name", {named}]')
+        else:
+            change(folder, 'rest = "drop"', f"drop = [{named}]")
+        assert told(planned(folder)) == [(what, where, True)]
+    applied(folder)
+    assert released(folder) == ["orders_r", "persons_r"]
+    assert told(planned(folder)) == []
+
+
+def test_a_table_that_nobody_decided_is_no_plan(folder: Path) -> None:
+    execute(folder, 'CREATE SCHEMA "s 1"', 'CREATE TABLE "s 1".extra (x INTEGER)')
+    report = planned(folder)
+    assert told(report) == [("new table", '"s 1".extra', False)]
+    assert not report["passed"]
+    change(folder, '["articles"]', """["articles", '"s 1".extra']""")
+    assert planned(folder)["passed"]
+
+
+def test_new_records_are_what_every_night_brings_unless_exact(folder: Path) -> None:
+    planned(folder)
+    assert applied(folder, exact=True)["passed"] is not False
+    execute(folder, "INSERT INTO orders VALUES (3, 5)")
+    with pytest.raises(sqlmicro.AuditFailed, match=r"records must be those .*Got orders"):
+        applied(folder, exact=True)
+    assert [table["rows"] for table in applied(folder)["tables"]] == [60, 201]
+
+
+def test_exact_needs_a_secret_seed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SQLMICRO_SEED", raising=False)
+    change(folder, 'seed = "approval"\n', "")
+    planned(folder)
+    with pytest.raises(sqlmicro.InputError, match="needs a secret seed"):
+        applied(folder, exact=True)
+    applied(folder)
+
+
+def test_another_key_of_pseudonyms_is_refused(folder: Path) -> None:
+    planned(folder)
+    (folder / "secret").write_text("another secret of sixteen bytes\n")
+    with pytest.raises(sqlmicro.AuditFailed, match="another key of pseudonyms of persons"):
+        applied(folder)
+
+
+def test_values_that_make_a_column_an_identifier_are_a_change_of_roles(folder: Path) -> None:
+    change(folder, 'rest = "drop"\n', "")
+    change(folder, 'do = "shuffle"\ncolumns = ["amount"]', 'do = "safe"\nmethod = "cluster"\nalgorithm = ["mdav"]')
+    execute(folder, "ALTER TABLE orders ADD note VARCHAR", "UPDATE orders SET note = 'n' || amount % 4")
+    planned(folder)
+    execute(folder, "UPDATE orders SET note = 'u' || amount || '@example.org'")
+    with pytest.raises(sqlmicro.AuditFailed, match=r"changed role orders\.note"):
+        applied(folder)
+
+
+def test_a_table_that_changes_between_the_check_and_the_run_is_refused(folder: Path) -> None:
+    planned(folder)
+    options = approval.ApplyOptions(plan=str(folder / "p.plan.json"))
+    jobs = approval.approved_jobs(options, Progress(enabled=False))
+    execute(folder, "ALTER TABLE orders ADD late VARCHAR")
+    with pytest.raises(sqlmicro.AuditFailed, match=r"new column orders\.late"):
+        run.execute(jobs)
+    assert released(folder) == []
+
+
+def test_a_dry_run_publishes_nothing_and_is_not_the_last_plan(folder: Path) -> None:
+    planned(folder)
+    applied(folder, dry_run=True)
+    assert released(folder) == []
+    assert not (folder / "p.applied.json").exists()
+
+
+def test_one_table_and_files_can_be_planned(folder: Path) -> None:
+    execute(folder, f"COPY persons TO '{folder}/persons.parquet'")
+    (folder / "p.toml").write_text(
+        'table = "persons.parquet"\ndrop = ["id", "name"]\n[[step]]\ndo = "mdav"\ncolumns = ["age"]\n'
+        '[[step]]\ndo = "publish"\nto = "out.parquet"\n'
+    )
+    assert planned(folder)["passed"]
+    assert applied(folder)["rows"] == 60
+    assert (folder / "out.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('table = "t"\n[[step]]\ndo = "audit"\nquasi = ["a"]\nmin_k = 2\n', "must anonymize"),
+        (POLICY.replace('db = "w', 'engine = "spark"\ndb = "w'), "engine duckdb"),
+        (POLICY.replace('[[table.step]]\ndo = "mdav"', '[[table.step]]\ndo = "profile"\n[[table.step]]\ndo = "mdav"'),
+         "registers or profiles"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_planned(folder: Path, text: str, words: str) -> None:
+    (folder / "p.toml").write_text(text)
+    with pytest.raises(sqlmicro.SqlmicroError, match=words):
+        planned(folder)

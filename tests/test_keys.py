@@ -1,0 +1,263 @@
+"""Keys between the tables of a job file: pseudonymised alike, left out alike, audited after the release."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlmicro
+
+TABLES = '''
+CREATE TABLE persons AS SELECT i AS id, 'name ' || i AS name, 18 + (i * 7) % 60 AS age,
+  CASE WHEN i % 3 > 0 THEN (i * 13) % 50 END AS referred_by FROM range(60) r(i);
+CREATE TABLE orders AS SELECT 1000 + i AS number, CASE WHEN i % 9 > 0 THEN (i * 11) % 70 END AS customer_id,
+  (i * 31) % 97 AS amount FROM range(200) r(i);
+CREATE TABLE tags AS SELECT (i * 17) % 60 AS "person ""id""", 1000 + (i * 7) % 200 AS order_number, i % 4 AS tag
+  FROM range(300) r(i);
+'''
+JOB = '''
+db = "w.duckdb"
+seed = "keys"
+key_file = "secret"
+
+[[table]]
+name = "persons"
+drop = ["name"]
+[[table.step]]
+do = "mdav"
+columns = ["age"]
+k = 3
+[[table.step]]
+do = "publish"
+into = "persons_r"
+
+[[table]]
+name = "orders"
+[[table.step]]
+do = "shuffle"
+columns = ["amount"]
+[[table.step]]
+do = "publish"
+into = "orders_r"
+
+[[table]]
+name = "tags"
+[[table.step]]
+do = "shuffle"
+columns = ["tag"]
+[[table.step]]
+do = "publish"
+into = "tags_r"
+
+[[key]]
+from = "persons.referred_by"
+to = "persons.id"
+[[key]]
+from = "orders.customer_id"
+to = "persons.id"
+[[key]]
+from = 'tags."person ""id"""'
+to = "persons.id"
+[[key]]
+from = "tags.order_number"
+to = "orders.number"
+'''
+JOINS = (
+    ("persons", "referred_by", "persons", "id"),
+    ("orders", "customer_id", "persons", "id"),
+    ("tags", 'person "id"', "persons", "id"),
+    ("tags", "order_number", "orders", "number"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        connection.execute(TABLES)
+    (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
+    return tmp_path
+
+
+def write(folder: Path, *changes: tuple[str, str], text: str = JOB) -> str:
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = folder / "job.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def rows(folder: Path, table: str) -> list[dict[str, Any]]:
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+        found = connection.execute(f"SELECT * FROM {table}")
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def shape(folder: Path, child: str, column: str, parent: str, key: str, end: str = "") -> Counter[int]:
+    """Count how many rows have how many partners, in plain Python."""
+    there = Counter(row[key] for row in rows(folder, parent + end) if row[key] is not None)
+    return Counter(there[row[column]] if row[column] is not None else -1 for row in rows(folder, child + end))
+
+
+def test_keys_join_after_the_release_as_before(folder: Path) -> None:
+    report = sqlmicro.run(write(folder))
+    for join in JOINS:
+        before = shape(folder, *join)
+        assert before[1] > 0
+        assert shape(folder, *join, end="_r") == before
+    lost = [check for table in report["tables"] for check in table["audits"] if check["check"] == "rows lost by a join"]
+    assert [(check["columns"], check["value"], check["threshold"], check["passed"]) for check in lost] == [
+        ([column], 0, 0, True) for _, column, _, _ in JOINS
+    ]
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+        audited = connection.execute(
+            'SELECT count(*) FROM sqlmicro.audits WHERE starts_with("check", $1)', ["rows lost"]
+        ).fetchall()
+    assert audited == [(4,)]
+    assert {len(row["number"]) for row in rows(folder, "orders_r")} == {64}
+
+
+@pytest.mark.parametrize("to", ["parquet", "csv"])
+def test_keys_join_between_files(folder: Path, to: str) -> None:
+    ends = [(f'into = "{name}_r"', f'to = "{name}.{to}"') for name in ("persons", "orders", "tags")]
+    report = sqlmicro.run(write(folder, *ends))
+    checks = [check["value"] for table in report["tables"] for check in table["audits"] if "join" in check["check"]]
+    assert checks == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "VARCHAR", "UUID", "DATE", "DECIMAL(9,2)"])
+def test_composite_keys_of_any_type(folder: Path, kind: str) -> None:
+    value = {"UUID": "md5(({}) || 'x')::UUID", "DATE": "DATE '2000-01-01' + ({})::INTEGER"}.get(kind, "({})::" + kind)
+    parent, child = value.format("i // 4"), value.format("i % 21")
+    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE p AS SELECT i % 4 AS tenant, {parent} AS id, i AS x FROM range(80) r(i)")
+        connection.execute(f"CREATE TABLE c AS SELECT i % 5 AS tenant, {child} AS p, i AS y FROM range(90) r(i)")
+    table = '[[table]]\nname = "T"\n[[table.step]]\ndo = "shuffle"\ncolumns = ["C"]\n[[table.step]]\ndo = "publish"\n'
+    head = 'db = "w.duckdb"\nkey_file = "secret"\n' + table.replace("T", "p").replace("C", "x")
+    text = head + table.replace("T", "c").replace("C", "y")
+    text += '[[key]]\nfrom = ["c.tenant", "c.p"]\nto = ["p.tenant", "p.id"]\n'
+    report = sqlmicro.run(write(folder, text=text))
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+        joined = "SELECT count(*) FROM c{0} c JOIN p{0} p ON c.tenant = p.tenant AND c.p = p.id"
+        before, after = (connection.execute(joined.format(end)).fetchall() for end in ("", "_anonymized"))
+    assert before == after
+    assert 0 < before[0][0] < 90
+    assert [c["value"] for c in report["tables"][1]["audits"] if "join" in c["check"]] == [0]
+
+
+def test_a_step_that_leaves_out_parents_is_caught(folder: Path) -> None:
+    kept = '["name"]\nkeep = ["age"]\naccept_unique = ["age"]'
+    sample = ('"mdav"\ncolumns = ["age"]\nk = 3', '"sample"\nfraction = 0.5'), ('["name"]', kept)
+    with pytest.raises(sqlmicro.AuditFailed, match=r"key 1: .*rows lost by a join \(referred_by\) is \d+, needed at"):
+        sqlmicro.run(write(folder, *sample))
+    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+        assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(3,)]
+    report = sqlmicro.run(write(folder, *sample, ('to = "persons.id"', 'to = "persons.id"\nmax_lost = 300')))
+    (lost,) = [c["value"] for c in report["tables"][1]["audits"] if "join" in c["check"]]
+    there = {row["id"] for row in rows(folder, "persons_r")}
+    known = sum(row["customer_id"] in there for row in rows(folder, "orders_r"))
+    assert lost == shape(folder, "orders", "customer_id", "persons", "id")[1] - known > 0
+
+
+def test_what_refers_to_a_column_that_is_left_out_is_left_out(folder: Path) -> None:
+    report = sqlmicro.run(write(folder, ('drop = ["name"]', 'drop = ["name", "ID"]')))
+    assert list(rows(folder, "orders_r")[0]) == ["number", "amount"]
+    assert list(rows(folder, "persons_r")[0]) == ["age"]
+    assert list(rows(folder, "tags_r")[0]) == ["order_number", "tag"]
+    told = "orders.customer_id is left out: it refers to persons.ID, which is"
+    assert told.replace("ID", "id") in report["tables"][1]["notes"]
+    assert [len([c for c in t["audits"] if "join" in c["check"]]) for t in report["tables"]] == [0, 0, 1]
+
+
+def test_a_child_alone_may_be_left_out(folder: Path) -> None:
+    report = sqlmicro.run(write(folder, ('name = "orders"', 'name = "orders"\ndrop = ["customer_id"]')))
+    assert [len([c for c in t["audits"] if "join" in c["check"]]) for t in report["tables"]] == [1, 0, 2]
+
+
+ORDERS = 'name = "orders"'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('drop = ["name"]\n', 'drop = ["name", "id"]\nkeep = ["referred_by"]\n', ["key 1", "which is"]),
+        (ORDERS, ORDERS + '\nkeep = ["customer_id"]', ["released alike"]),
+        ('columns = ["amount"]', 'columns = ["amount", "customer_id"]', ["key 2", "orders.customer_id", "on both"]),
+        ('from = "orders.customer_id"', 'from = "order.customer_id"', ["key 2", "persons, orders, tags"]),
+        ('from = "orders.customer_id"', 'from = "orders.customer"', ["customer", "'customer_id'"]),
+        ('from = "orders.customer_id"', 'from = ["orders.customer_id", "orders.amount"]', ["as many", "2 and 1"]),
+        ('from = "orders.customer_id"', 'from = ["orders.customer_id", "tags.tag"]', ["columns of one table"]),
+        ('from = "orders.customer_id"', "from = []", ["columns of one table"]),
+        ('from = "orders.customer_id"', "from = 3", ["key 2"]),
+        ('to = "orders.number"', 'into = "orders.number"', ["key 4", "into"]),
+        ('name = "tags"', 'name = "orders"', ["key 2", "two called 'orders'"]),
+        ('seed = "keys"', 'leave_out = ["Tags"]', ["leave_out", "the [[table]] 'tags'"]),
+    ],
+)
+def test_errors_name_the_key(folder: Path, old: str, new: str, words: list[str]) -> None:
+    with pytest.raises(sqlmicro.SqlmicroError) as caught:
+        sqlmicro.run(write(folder, (old, new)))
+    assert caught.value.exit_code == 2
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(("kind", "ok"), [("VARCHAR", False), ("HUGEINT", True), ("DOUBLE", False)])
+def test_both_sides_have_the_same_text(folder: Path, kind: str, ok: bool) -> None:
+    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+        connection.execute(f"ALTER TABLE orders ALTER customer_id TYPE {kind}")
+    if ok:
+        sqlmicro.run(write(folder))
+        return
+    with pytest.raises(sqlmicro.InputError, match=r"key 2: .*of one type"):
+        sqlmicro.run(write(folder))
+
+
+def test_a_collation_is_refused(folder: Path) -> None:
+    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+        connection.execute("ALTER TABLE orders ALTER customer_id TYPE VARCHAR COLLATE NOCASE")
+        connection.execute("ALTER TABLE persons ALTER id TYPE VARCHAR COLLATE NOCASE")
+    with pytest.raises(sqlmicro.InputError, match="without a collation"):
+        sqlmicro.run(write(folder))
+
+
+def test_a_key_that_is_kept_on_both_sides_is_audited(folder: Path) -> None:
+    keep = '\nkeep = ["{}"]\nidentifier_ok = ["{}"]\naccept_unique = ["{}"]'
+    text = write(
+        folder,
+        ('name = "tags"', 'name = "tags"' + keep.format(*["order_number"] * 3)),
+        (ORDERS, ORDERS + keep.format(*["number"] * 3)),
+    )
+    sqlmicro.run(text)
+    assert shape(folder, *JOINS[3]) == shape(folder, *JOINS[3], end="_r")
+    assert {row["number"] for row in rows(folder, "orders_r")} == set(range(1000, 1200))
+
+
+def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
+    """Tables in a random graph of keys, NULLs and rows that refer to nobody included."""
+    random.seed(16)
+    (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
+    names, keys = [f"t{number}" for number in range(4)], []
+    text = 'db = "w.duckdb"\nkey_file = "secret"\n'
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+        for number, name in enumerate(names):
+            parents = [random.choice(names[: number + 1]) for _ in range(2)]
+            listed = "".join(f", f{j} INTEGER" for j in range(2))
+            connection.execute(f"CREATE TABLE {name} (id INTEGER{listed}, v INTEGER)")
+            values = [
+                [i, *(random.choice([None, *range(35)]) for _ in parents), random.randrange(9)] for i in range(30)
+            ]
+            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", values)
+            keys += [(name, f"f{j}", parent, "id") for j, parent in enumerate(parents)]
+            text += f'[[table]]\nname = "{name}"\n[[table.step]]\ndo = "shuffle"\ncolumns = ["v"]\n'
+            text += f'[[table.step]]\ndo = "publish"\ninto = "{name}_r"\n'
+    text += "".join(f'[[key]]\nfrom = "{a}.{b}"\nto = "{c}.{d}"\n' for a, b, c, d in keys)
+    sqlmicro.run(write(tmp_path, text=text))
+    for key in keys:
+        assert shape(tmp_path, *key) == shape(tmp_path, *key, end="_r")
