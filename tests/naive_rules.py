@@ -16,6 +16,8 @@ def distance(one, values):
     """Return how far the values of a group are from the table (Li, Li & Venkatasubramanian 2007)."""
     m, count = len(one.shares), Counter(values)
     gaps = [count[q] / len(values) - one.shares[q] for q in range(m)]
+    if one.levels:
+        return tree_distance(one.levels, gaps)
     if not one.ordered:
         return sum(abs(gap) for gap in gaps) / 2
     total = carried = 0.0
@@ -23,6 +25,33 @@ def distance(one, values):
         carried += gap
         total += abs(carried)
     return total / (m - 1) if m > 1 else 0.0
+
+
+def tree_distance(levels, gaps):
+    """Return what it costs to move earth up and down a tree, as the paper says: what is too much in every class.
+
+    A class N on a level costs level/H times the lesser of what its children have too much and what they lack.
+    """
+    height = len(levels) + 1
+    extra, total = dict(enumerate(gaps)), 0.0
+    for level, above in enumerate([*levels, np.zeros(len(gaps), dtype=int)], 1):
+        below = np.arange(len(gaps)) if level == 1 else levels[level - 2]
+        children = {}
+        for child, parent in set(zip(below.tolist(), above.tolist(), strict=True)):
+            children.setdefault(parent, []).append(extra[child])
+        for own in children.values():
+            total += level / height * min(sum(max(x, 0) for x in own), sum(max(-x, 0) for x in own))
+        extra = {parent: sum(own) for parent, own in children.items()}
+    return total
+
+
+def random_levels(rng, m, height):
+    """Return the classes of m values on some levels: consecutive ones have one in common, every class is in one."""
+    levels, now = [], np.arange(m)
+    for _ in range(height):
+        now = np.cumsum(np.r_[0, rng.random(now.max()) < 0.5])[now]
+        levels.append(now)
+    return tuple(levels)
 
 
 def keeps_column(one, values):
@@ -72,8 +101,11 @@ def random_sensitive(rng, n, *, many=6):
     def maybe(value, otherwise):
         return value if rng.random() < 0.35 else otherwise
 
+    ordered = bool(rng.integers(2))
+    own = np.random.default_rng(n + top)
+    levels = () if ordered or top % 2 else random_levels(own, top, int(own.integers(1, 3)))
     return Sensitive(
-        "s", codes, shares, bool(rng.integers(2)),
+        "s", codes, shares, ordered, levels,
         l=int(maybe(rng.integers(1, top + 1), 0)),
         entropy_l=float(maybe(rng.uniform(1, top), 0.0)),
         recursive_l=int(maybe(rng.integers(1, top + 1), 0)),

@@ -9,7 +9,13 @@ from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.classes import reference, shares, worst
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
+from sqlmicro.database.columns import Column
+from sqlmicro.database.templates import Name
+from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
+from sqlmicro.options.guarantees import Hierarchical
 from sqlmicro.system.reporting import INLINE
+
+_WHERE = "audit, --hierarchical"
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,7 @@ class Closeness(Detail):
     """How far apart two values of the sensitive column were taken to be."""
 
     classes: Detail | None = field(metadata=INLINE)
-    distance: Literal["ordered", "equal"]
+    distance: Literal["ordered", "equal", "hierarchical"]
     input: bool
     """Whether it is compared with the input, else with the whole release."""
 
@@ -32,9 +38,10 @@ class Closeness(Detail):
         "audit/shares.sql",
         "audit/closeness_nominal.sql",
         "audit/closeness_numeric.sql",
+        "audit/closeness_hierarchical.sql",
     ),
 )
-def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
+def t_closeness(audited: AuditedRelease, limit: float | None, *, hierarchical: Hierarchical = ()) -> list[Found]:
     """How far the distribution of a sensitive column in a class is from that in the whole table, at most.
 
     Returns
@@ -42,7 +49,8 @@ def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     list of Found
         One per sensitive column: the largest Earth Mover's Distance of a class, from 0 to 1, with `distance`: "equal"
         for a nominal column, where any two values are 1 apart, "ordered" for a numeric one, where the values of rank i
-        and j of m distinct ones are |i - j|/(m - 1) apart.
+        and j of m distinct ones are |i - j|/(m - 1) apart; "hierarchical" for one with a hierarchy of H levels, where
+        two values are the level of their lowest common class / H apart, and a missing one 1 from all others.
 
     Notes
     -----
@@ -51,10 +59,19 @@ def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
     that occur: values that a class does not have are not enumerated.
     """
     numeric, _ = audited.split(audited.sensitive)
+    named = [replace(column, name=audited.names.get(column.name, column.name)) for column in audited.sensitive]
+    in_trees = {column.staged: tree for column, tree in trees(named, hierarchical, _WHERE).items()}
     found = []
     for column in audited.sensitive:
         of, of_input = shares(audited, column), audited.original_values(column) is not None
-        if column in numeric:
+        if column.staged in in_trees:
+            template = "audit/closeness_hierarchical.sql"
+            tree, other = _loaded(audited, column, in_trees[column.staged]), reference(audited, column)
+            by_class = worst(
+                audited, template, limit, columns=[column], shares=of, reference=other, tree=tree, value=column
+            )
+            found.append(replace(by_class, detail=Closeness(by_class.detail, "hierarchical", of_input)))
+        elif column in numeric:
             template = "audit/closeness_numeric.sql"
             other = reference(audited, column)
             ordered = worst(audited, template, limit, columns=[column], shares=of, reference=other, value=column)
@@ -63,6 +80,26 @@ def t_closeness(audited: AuditedRelease, limit: float | None) -> list[Found]:
             equal = worst(audited, "audit/closeness_nominal.sql", limit, columns=[column], shares=of)
             found.append(replace(equal, detail=Closeness(equal.detail, "equal", of_input)))
     return found
+
+
+def _loaded(audited: AuditedRelease, column: Column, tree: Tree) -> Name:
+    """Load the tree of a column: value, level, place of its class there; refuse values that it lacks."""
+    import pyarrow as pa
+
+    rows = [(value, level, place) for value, places in tree.items() for level, place in enumerate(places)]
+    values, levels, places = zip(*rows, strict=True)
+    table = pa.table({"value": pa.array(values, pa.string()), "level": levels, "place": places})
+    name = audited.names.get(column.name, column.name)
+    loaded = audited.load(table, f"tree_{audited.sensitive.index(column) + 1}", f"filled with the hierarchy of {name}")
+    lacking, total = audited.warehouse.query(
+        "hierarchy",
+        "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM (SELECT {{ value | ident }} IS NULL OR "
+        "CAST({{ value | ident }} AS VARCHAR) IN (SELECT t.value FROM {{ tree | ident }} AS t "
+        "WHERE t.value IS NOT NULL) AS found FROM {{ reference | ident }})",
+        reference=reference(audited, column), tree=loaded, value=column,
+    )[0]  # fmt: skip
+    refuse_lacking(name, lacking, total, _WHERE)
+    return loaded
 
 
 @audit(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 T = TypeVar("T")
 _KINDS = {"date": "dates", "timestamp": "timestamps", "timestamptz": "timestamps"}
@@ -58,6 +61,10 @@ class AssessedRelease:
     def stage(self, template: str, into: str, *, view: bool = True, **params: Any) -> Name:
         """Stage what a template returns, for the next one to read, and return its name."""
         return self.warehouse.run(template, self._name(into), view=view, **params)
+
+    def load(self, table: pa.Table, into: str, comment: str) -> Name:
+        """Stage an Arrow table, and return its name."""
+        return self.warehouse.load(table, self._name(into), comment)
 
     def once(self, key: str, make: Callable[[], T]) -> T:
         """Return what `make` made under this key the first time: several measures share a result or a relation."""

@@ -30,6 +30,10 @@ class Columns(NamedTuple):
     share: np.ndarray  # share of every value in the table, column after column
     cumulated: np.ndarray  # of these, up to and with the value
     area: np.ndarray  # sum of `cumulated` over the values before
+    levels: np.ndarray  # (C,) int64: levels of a hierarchy above the values, without its root
+    above: np.ndarray  # (C,) int64: where the classes of the values on these levels begin
+    branch: np.ndarray  # int64: class of every value of a column, level after level
+    branch_share: np.ndarray  # share of that class in the table
     limit: np.ndarray  # (C, 7): l, log l, l of (c, l), c, t, alpha, 1 + beta; what rounding takes is allowed for
 
 
@@ -101,6 +105,28 @@ def _earth_movers(columns, c, values, counts, m, size):
 
 
 @njit(cache=True)
+def _hierarchical(columns, c, values, counts, m, size):
+    """Return the hierarchical distance between a group and the table; without levels it is the equal distance.
+
+    It is the mean over the levels of what the group has too much of in their classes, whose values are consecutive.
+    """
+    first = columns.first[c]
+    total = 0.0
+    for j in range(m):
+        total += max(0.0, counts[j] / size - columns.share[first + values[j]])
+    for level in range(columns.levels[c]):
+        start = columns.above[c] + level * (columns.stop[c] - first)
+        j = 0
+        while j < m:
+            at, within = start + values[j], 0
+            while j < m and columns.branch[start + values[j]] == columns.branch[at]:
+                within += counts[j]
+                j += 1
+            total += max(0.0, within / size - columns.branch_share[at])
+    return total / (columns.levels[c] + 1)
+
+
+@njit(cache=True)
 def column_misses(columns, c, values, counts, m, size):
     """Return what a group of `size` records with these m runs misses in a column, in records.
 
@@ -130,9 +156,7 @@ def column_misses(columns, c, values, counts, m, size):
         if columns.ordered[c]:
             distance = _earth_movers(columns, c, values, counts, m, size)
         else:
-            distance = 0.0
-            for j in range(m):
-                distance += max(0.0, counts[j] / size - columns.share[columns.first[c] + values[j]])
+            distance = _hierarchical(columns, c, values, counts, m, size)
         missed += size * max(0.0, distance - limit[T])
     return missed
 

@@ -146,7 +146,7 @@ def _least_size(one: Sensitive, n: int) -> int:
         return max(1, math.ceil(one.entropy_l * (1 - _ROUNDING)))
     if one.recursive_l:  # all values of the best group differ: 1 < c (size - l + 1)
         return one.recursive_l - 1 + (math.floor(1 / one.c + _ROUNDING) + 1 if one.c > 0 else n)
-    steps = max(1, _MOST_WORK // max(1, len(one.shares)))
+    steps = max(1, _MOST_WORK // max(1, len(one.shares) * (1 + len(one.levels))))
     return next((size for size in range(1, min(n, steps)) if _possible(one, size)), min(n, steps))
 
 
@@ -165,11 +165,20 @@ def _possible(one: Sensitive, size: int) -> bool:
         cumulated = np.cumsum(shares)
         gaps = np.abs(np.round(cumulated * size) / size - cumulated).sum()
         return bool(gaps / max(1, len(shares) - 1) <= limit)
-    # The best has every count rounded down, and one more where that leaves most.
+    # No group is closer than one that is the best on every level of a hierarchy alone.
+    levels = [shares, *(np.bincount(level, shares) for level in one.levels)]
+    return bool(np.mean([_least_equal(level, size) for level in levels]) <= limit)
+
+
+def _least_equal(shares: np.ndarray, size: int) -> float:
+    """Return the least equal distance between a group of this size and the table."""
+    import numpy as np
+
+    # The best group has every count rounded down, and one more where that leaves most.
     counts = np.floor(shares * size)
     order = np.argsort(counts - shares * size, kind="stable")
     counts[order[: size - round(counts.sum())]] += 1
-    return bool(np.maximum(counts / size - shares, 0).sum() <= limit)
+    return float(np.maximum(counts / size - shares, 0).sum())
 
 
 def refuse_impossible(work: Work, rules: Rules) -> None:

@@ -140,12 +140,19 @@ def recursive(h: Histogram, c: float) -> np.ndarray:
     return np.bincount(h.label, highest < c * remainder, minlength=h.classes).astype(np.int64)
 
 
-def closeness(h: Histogram, shares: np.ndarray, *, ordered: bool) -> np.ndarray:
-    """Return how far the distribution of every class is from the given shares (Earth Mover's Distance)."""
+def closeness(one: Sensitive, h: Histogram) -> np.ndarray:
+    """Return how far the distribution of every class is from that of the table (Earth Mover's Distance)."""
     import numpy as np
 
-    if not ordered:
-        return np.bincount(h.label, np.maximum(h.shares - shares[h.value], 0.0), minlength=h.classes)
+    shares = one.shares
+    if not one.ordered:
+        total = np.bincount(h.label, np.maximum(h.shares - shares[h.value], 0.0), minlength=h.classes)
+        for level in one.levels:
+            branches = Histogram.of(h.label, level[h.value], h.classes, int(level.max()) + 1, h.count)
+            over = np.maximum(branches.shares - np.bincount(level, shares)[branches.value], 0.0)
+            total += np.bincount(branches.label, over, minlength=h.classes)
+        distance: np.ndarray = total / (1 + len(one.levels))
+        return distance
     cumulated = np.cumsum(shares)
     total = np.r_[0.0, np.cumsum(cumulated)]
     m = len(shares)
@@ -188,7 +195,7 @@ def kept(one: Sensitive, h: Histogram) -> np.ndarray:
     if one.recursive_l:
         found &= recursive(h, one.c) >= one.recursive_l
     if one.t < 1:
-        found &= closeness(h, one.shares, ordered=one.ordered) <= one.t + SLACK
+        found &= closeness(one, h) <= one.t + SLACK
     if one.alpha < 1:
         found &= highest_share(h) <= one.alpha + SLACK
     if np.isfinite(one.beta):
@@ -206,7 +213,7 @@ def missed(one: Sensitive, h: Histogram) -> np.ndarray:
     if one.recursive_l:
         found += recursive(h, one.c) < one.recursive_l
     if one.t < 1:
-        found += h.sizes * np.maximum(closeness(h, one.shares, ordered=one.ordered) - one.t, 0.0)
+        found += h.sizes * np.maximum(closeness(one, h) - one.t, 0.0)
     for most in (one.alpha, (1 + one.beta) * one.shares[h.value]):
         over = np.maximum(h.count - most * h.sizes[h.label], 0.0)
         found += np.bincount(h.label, over, minlength=h.classes)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.work import Guaranteed, Work
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def rules(work: Work, k: int) -> Rules:
@@ -26,6 +31,11 @@ def rules(work: Work, k: int) -> Rules:
     asked = work.guaranteed
     if asked is None or not work.guarantees.asked:
         return Rules(k)
+    where = f"{work.where}, hierarchical"
+    in_trees = {
+        column: _branches(work, asked, column, tree, where)
+        for column, tree in trees(asked.sensitive, asked.options.hierarchical, where).items()
+    }
     original = [replace(column, name=column.staged) for column in asked.sensitive]
     found = work.warehouse.arrays(
         "load/guaranteed.sql",
@@ -39,13 +49,37 @@ def rules(work: Work, k: int) -> Rules:
     sensitive = []
     for column in asked.sensitive:
         codes = found[column.staged].astype(np.int64)
+        levels: tuple[np.ndarray, ...] = ()
+        if column in in_trees:
+            places, levels = in_trees[column]
+            codes = places[codes]
         shares = np.bincount(codes) / len(codes)
-        sensitive.append(_of(asked.options, column.name, codes[stays], shares, column.staged in ordered))
+        by_rank = column.staged in ordered and column not in in_trees
+        sensitive.append(_of(asked.options, column.name, codes[stays], shares, by_rank, levels))
     persons = None
     if asked.options.person:
         _say_without_person(work, asked)
         persons = np.unique(found["person"][stays], return_inverse=True)[1].astype(np.int64)
     return Rules(k, persons, tuple(sensitive))
+
+
+def _branches(
+    work: Work, asked: Guaranteed, column: Column, tree: Tree, where: str
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Return the place of every value in a hierarchy, and by these places the classes on each level above."""
+    import numpy as np
+
+    text = (
+        "SELECT CAST(v AS VARCHAR) FROM (SELECT DISTINCT {{ column | ident }} AS v FROM {{ original | ident }}) "
+        "ORDER BY v NULLS LAST"
+    )
+    values = [value for (value,) in work.warehouse.query("hierarchy", text, original=asked.original, column=column)]
+    refuse_lacking(column.name, sum(value not in tree for value in values), len(values), where)
+    classes = np.array([tree[value] for value in values], dtype=np.int64)
+    order = np.argsort(classes[:, 0])
+    places = np.empty_like(order)
+    places[order] = np.arange(len(order))
+    return places, tuple(classes[order, 1:].T)
 
 
 def _say_without_person(work: Work, asked: Guaranteed) -> None:
@@ -68,10 +102,17 @@ def ordered_columns(warehouse: Warehouse, original: Name, columns: Sequence[Colu
     return {found.column.name for found in profiled if found.scale[0] == "numeric"}
 
 
-def _of(options: GuaranteeOptions, name: str, codes: object, shares: object, ordered: bool) -> Sensitive:
+def _of(
+    options: GuaranteeOptions,
+    name: str,
+    codes: np.ndarray,
+    shares: np.ndarray,
+    ordered: bool,
+    levels: tuple[np.ndarray, ...],
+) -> Sensitive:
     most = float("inf")
     return Sensitive(
-        name, codes, shares, ordered,  # type: ignore[arg-type]
+        name, codes, shares, ordered, levels,
         l=options.min_l or 0,
         entropy_l=options.min_entropy_l or 0.0,
         recursive_l=options.min_recursive_l or 0,

@@ -26,6 +26,9 @@ class Sensitive:
         The share of every value in the table: what t and beta compare with. Positive, the sum is 1.
     ordered : bool
         Whether values of rank i and j are |i - j|/(m - 1) apart (ordered distance), or any two 1 (equal distance).
+    levels : tuple of ndarray of shape (m,)
+        The class of every value on level 1 and above of a hierarchy, without its root: two values are as far apart as
+        the level of their lowest common class (hierarchical distance). The values of a class follow one another.
     l : int
         Distinct l-diversity; 0 for none.
     entropy_l : float
@@ -46,6 +49,7 @@ class Sensitive:
     codes: np.ndarray
     shares: np.ndarray
     ordered: bool
+    levels: tuple[np.ndarray, ...] = ()
     l: int = 0  # noqa: E741  (l-diversity is called so)
     entropy_l: float = 0.0
     recursive_l: int = 0

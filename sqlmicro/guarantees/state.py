@@ -67,16 +67,21 @@ def columns_of(rules: Rules, n: int) -> Columns:
     columns_type = late("sqlmicro.guarantees._rule_kernels", "Columns")
 
     codes = [one.codes for one in rules.sensitive]
+    levels = [one.levels for one in rules.sensitive]
     shares = [np.asarray(one.shares, dtype=float) for one in rules.sensitive]
     limits = [_limits(one) for one in rules.sensitive]
     ordered = [one.ordered for one in rules.sensitive]
     if rules.persons is not None:
         codes, shares, ordered = [rules.persons, *codes], [np.zeros(0), *shares], [False, *ordered]
+        levels = [(), *levels]
         limits = [_limits(Sensitive("", rules.persons, shares[0], False, l=rules.k)), *limits]
     ends = np.cumsum([len(share) for share in shares], dtype=np.int64)
     cumulated = [np.cumsum(share) for share in shares]
     areas = [np.cumsum(sums) - sums for sums in cumulated]
     empty = np.zeros(0)
+    branches = [(level, share) for above, share in zip(levels, shares, strict=True) for level in above]
+    heights = np.array([len(above) for above in levels], dtype=np.int64)
+    lengths = heights * np.array([len(share) for share in shares], dtype=np.int64)
     columns: Columns = columns_type(
         np.array(codes, dtype=np.int32).reshape(len(codes), n),
         np.array(ordered, dtype=np.bool_),
@@ -85,6 +90,10 @@ def columns_of(rules: Rules, n: int) -> Columns:
         np.concatenate([empty, *shares]),
         np.concatenate([empty, *cumulated]),
         np.concatenate([empty, *areas]),
+        heights,
+        np.cumsum(lengths) - lengths,
+        np.concatenate([empty.astype(np.int64), *(level for level, _ in branches)]),
+        np.concatenate([empty, *(np.bincount(level, share)[level] for level, share in branches)]),
         np.array(limits, dtype=float).reshape(len(codes), 7),
     )
     return columns

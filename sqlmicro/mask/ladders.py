@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.database.columns import Column, settings_by_column
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import ParameterError
+from sqlmicro.guarantees.hierarchies import read_hierarchy, refuse_lacking
 
 if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
@@ -120,59 +119,6 @@ _MUST: dict[Kind, str] = {
 }
 
 
-def read_hierarchy(path: str, where: str) -> list[list[str]]:
-    """Return the rows of a hierarchy file: a value and what it becomes on level 1, 2, ….
-
-    A CSV file has a row per value, without a header, with commas or semicolons. A TOML file has a table [[level]] per
-    level, whose keys are the names of the level and whose values are lists of what is in it.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read, or a value is in it twice.
-    """
-    import tomllib
-
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-        found = _from_toml(tomllib.loads(text)) if path.lower().endswith(".toml") else _from_csv(text)
-    except OSError:
-        raise InputError(where, "there must be a hierarchy file", repr(path)) from None
-    except (ValueError, TypeError, AttributeError, KeyError):
-        raise InputError(
-            where,
-            "a hierarchy is a CSV file with a row per value (value, level 1, level 2, …), all of one length, or a TOML "
-            "file with a table [[level]] per level (name = [values])",
-            repr(path),
-        ) from None
-    values = [row[0] for row in found]
-    if len(set(values)) < len(values):
-        raise InputError(
-            where, "a value must be in a hierarchy once", f"{len(values) - len(set(values))} again in {path!r}"
-        )
-    return found
-
-
-def _from_csv(text: str) -> list[list[str]]:
-    first = text.partition("\n")[0]
-    rows = [row for row in csv.reader(text.splitlines(), delimiter=";" if ";" in first else ",") if row]
-    if not rows or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
-        raise ValueError
-    return rows
-
-
-def _from_toml(content: dict[str, Any]) -> list[list[str]]:
-    levels: list[dict[str, list[Any]]] = content["level"]
-    rows = [[str(value), name] for name, values in levels[0].items() for value in values]
-    for level in levels[1:]:
-        above = {str(value): name for name, values in level.items() for value in values}
-        for row in rows:
-            row.append(above[row[-1]])
-    if not rows:
-        raise ValueError
-    return rows
-
-
 def build(work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top: bool) -> Ladder:
     """Make the ladder of a column; with `top` its last level has one class.
 
@@ -248,11 +194,5 @@ def _of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
     lacking, total = work.warehouse.query(
         "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=relation
     )[0]
-    if lacking:
-        raise InputError(
-            rule.where,
-            "a hierarchy must have every value of its column",
-            f"{lacking:,} of the {total:,} values of {rule.column.name!r} are not in it",
-            "Add them to the file",
-        )
+    refuse_lacking(rule.column.name, lacking, total, rule.where)
     return Ladder(rule.column, relation, texts, len(levels), text=True, numeric=False)

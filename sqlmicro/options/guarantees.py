@@ -29,6 +29,13 @@ LIMITS = (
 """What may be asked for of sensitive columns; `min_l` of an option is the gate of its audit."""
 
 
+Hierarchical = Annotated[
+    tuple[str, ...],
+    Param("t-closeness: values of A are as far apart as in this hierarchy, a CSV or TOML file.", metavar="A=FILE"),
+]
+"""What a release and its audit are told in the same words."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class GuaranteeOptions:
     """What must hold of every class besides its k records."""
@@ -52,6 +59,7 @@ class GuaranteeOptions:
     max_t: Annotated[
         float | None, Param("A class is this close to the table in the sensitive values, at most.", min=0, max=1)
     ] = None
+    hierarchical: Hierarchical = ()
     max_alpha: Annotated[float | None, Param("No sensitive value has a larger share of a class.", min=0, max=1)] = None
     max_beta: Annotated[
         float | None, Param("No sensitive value is more frequent in a class than in the table by this.", min=0)
@@ -85,7 +93,7 @@ class GuaranteeOptions:
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name)) != one.default}
 
     def refuse_incomplete(self, where: str) -> None:
-        """Refuse limits without a sensitive column, and a sensitive column without a limit.
+        """Refuse limits without a sensitive column, a sensitive column without a limit, a distance without t.
 
         Raises
         ------
@@ -97,6 +105,8 @@ class GuaranteeOptions:
             raise ParameterError(
                 f"{where}, sensitive", "a limit says what no class may tell of these columns", "none", f"Give {shown}"
             )
+        if self.hierarchical and self.max_t is None:
+            raise ParameterError(f"{where}, hierarchical", "is about t-closeness", "no --max-t", "Give --max-t")
         if self.limits and not self.sensitive:
             named = ", ".join("--" + name.replace("_", "-") for name in self.limits)
             raise ParameterError(where, f"{named} is about sensitive columns", "none", "Name them with --sensitive A,B")

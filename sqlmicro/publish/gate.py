@@ -43,7 +43,8 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
         return [row for one in alone for row in kept(run, relation, one)]
     asked, quasi, limits = claim.kept, names_of(claim.columns), claim.limits
     options = AuditStep(
-        quasi=quasi, sensitive=asked.sensitive, gates={**limits}, settings={"c": asked.c},
+        quasi=quasi, sensitive=asked.sensitive, gates={**limits},
+        settings={"c": asked.c, "hierarchical": asked.hierarchical},
         weight=claim.in_population.weight, population=claim.in_population.population,
         measure=tuple(audit.name for audit in audits().values() if audit.gate in limits),
     )  # fmt: skip

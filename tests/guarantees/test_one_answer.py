@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from naive_rules import distance
 
 from sqlmicro.audits import runner
 from sqlmicro.audits.audited import AuditedRelease
@@ -12,6 +13,7 @@ from sqlmicro.audits.classes import reference, shares
 from sqlmicro.database.columns import Column
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
+from sqlmicro.guarantees.hierarchies import tree
 from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
@@ -87,6 +89,33 @@ def test_kernel_and_select_agree_on_every_group(grouped, rule, column):
     assert len(measured) == GROUPINGS and len(set(measured.round(9))) > 3
     codes, of_table = _codes(table[column].to_pylist())
     one = Sensitive(column, codes, of_table, ordered=column == "income", c=C)
+    _hold_to(measured, one, rule, labels)
+
+
+def test_kernel_and_select_agree_on_the_distance_in_a_hierarchy(grouped):
+    import pyarrow as pa
+
+    labels, table, audited = grouped
+    illness = audited.sensitive[0]
+    found = tree([["a", "x", "u"], ["b", "x", "u"], ["c", "y", "u"], ["d", "y", "u"], ["e", "z", "v"]])
+    rows = [(value, level, place) for value, places in found.items() for level, place in enumerate(places)]
+    columns = dict(zip(("value", "level", "place"), map(list, zip(*rows, strict=True)), strict=True))
+    rows = audited.warehouse.rows(
+        "audit/closeness_hierarchical.sql", columns=audited.quasi, shares=shares(audited, illness), value=illness,
+        reference=reference(audited, illness), tree=audited.load(pa.table(columns), "tree", "test"),
+    )  # fmt: skip
+    measured = np.array([float(row[-1]) for row in sorted(rows)])
+    assert len(measured) == GROUPINGS and len(set(measured.round(9))) > 100
+    codes, of_table = _codes(table["illness"].to_pylist())
+    levels = (np.array([0, 0, 1, 1, 2, 3]), np.array([0, 0, 0, 0, 1, 2]))
+    one = Sensitive("illness", codes, of_table, False, levels)
+    naive = [distance(one, codes[labels == group].tolist()) for group in range(GROUPINGS)]
+    assert measured == pytest.approx(naive)
+    _hold_to(measured, one, "t", labels)
+
+
+def _hold_to(measured, one, rule, labels):
+    """Assert that kernels and histograms keep exactly the groups whose measure is within a limit, at every limit."""
     at_least = rule.endswith("l")
     for limit in np.unique(measured.round(12)):
         asked = int(limit) if rule in ("l", "recursive_l") else float(limit)

@@ -28,6 +28,12 @@ SHARES = values(
     *("(2, 'c', 3, 0.75e0, 0.625e0)", "(2, NULL, 1, 0.25e0, 0.125e0)"),
 )
 """The same as shares of the classes and of the release."""
+TREE = values(
+    "value, level, place",
+    *("('c', 0, 0)", "('d', 0, 1)", "('e', 0, 2)", "(NULL, 0, 3)"),
+    *("('c', 1, 0)", "('d', 1, 0)", "('e', 1, 1)", "(NULL, 1, 2)"),
+)
+"""Their values in a hierarchy of two levels, without its root."""
 KNOWN = values("a, b, records", "(1, 'a', 3)", "(2, 'a', 1)", "(2, 'b', 2)", "(NULL, 'c', 1)")
 SHOWN = values(
     "a, b, records", "(1, 'a', 3)", "(2, 'a', 4)", "(2, 'b', 5)", "(9, 'c', 3)", "(1, 'b', 3)", "(8, 'b', 4)"
@@ -363,6 +369,44 @@ CASES = [
         params={"shares": rel("shares"), "reference": rel("reference"), "columns": [A], "value": V},
         returns=MEASURED,
         expect=[(1, 3, 0.375), (2, 3, 1 / 6), (3, 3, 17 / 72)],
+    ),
+    # c and d are one class below the root, e and a missing value alone. Class 1: d and e have 1/8 too much each, on
+    # level 1 {c, d} 0 and e 1/8: (2/8 + 1/8)/2. Class 2: c and NULL 1/8 too much, {c, d} 0: (2/8 + 1/8)/2.
+    Case(
+        "audit/closeness_hierarchical.sql",
+        given={
+            "shares": SHARES,
+            "reference": values("v, share", "('c', 0.625e0)", "('d', 0.125e0)", "('e', 0.125e0)", "(NULL, 0.125e0)"),
+            "tree": TREE,
+        },
+        params={
+            "shares": rel("shares"),
+            "reference": rel("reference"),
+            "tree": rel("tree"),
+            "columns": [A],
+            "value": V,
+        },
+        returns=MEASURED,
+        expect=[(1, 4, 0.1875), (2, 4, 0.1875)],
+    ),
+    # The table has d, and nothing else of its class; the release has only c: on level 0 all of it is too much, on
+    # level 1 nothing but what e has in the table.
+    Case(
+        "audit/closeness_hierarchical.sql",
+        given={
+            "shares": values("a, v, records, probability, share", "(1, 'c', 4, 1e0, 0e0)"),
+            "reference": values("v, share", "('c', 0e0)", "('d', 0.75e0)", "('e', 0.25e0)"),
+            "tree": TREE,
+        },
+        params={
+            "shares": rel("shares"),
+            "reference": rel("reference"),
+            "tree": rel("tree"),
+            "columns": [A],
+            "value": V,
+        },
+        returns=MEASURED,
+        expect=[(1, 4, 0.625)],
     ),
     # 1 and NULL, which is the largest of three values: all in the first, half each in the second; 2 is in neither.
     Case(
