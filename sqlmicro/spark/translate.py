@@ -25,8 +25,10 @@ DUCKDB_ONLY: dict[str, str] = {
     "audit/minimal_uniques.sql": "unnests a list inside an aggregate: audits run on DuckDB",
     "audit/suda_entity_units.sql": "takes the rowid of a table of DuckDB, where audits run",
     "load/coarsened_patterns.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
+    "load/contained_values.sql": "takes a sample by DuckDB's own 64-bit hash, for `scan`, which runs on DuckDB",
     "load/copies.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
+    "safe/contents.sql": "hashes with DuckDB's own 64-bit hash; SAFE runs on DuckDB",
     "publish/content.sql": "sums DuckDB's own 64-bit hash; Spark's gives other numbers",
 }
 """The templates that cannot give the same rows on Spark, with the reason."""
