@@ -2,6 +2,7 @@
 
 import csv
 import math
+import os
 import random
 from collections import Counter, defaultdict
 
@@ -90,15 +91,19 @@ def violations(seeds):
     return tables, wrong
 
 
+TABLES = int(os.environ.get("TABLES", "300"))
+"""Random tables in CI; 3 000 by hand."""
+
+
 def test_every_class_keeps_everything_on_random_tables():
     tables, wrong = violations(range(90))
     assert tables >= 50 and wrong == []
 
 
 @pytest.mark.slow
-def test_every_class_keeps_everything_on_3_000_random_tables():
-    tables, wrong = violations(range(1000, 6200))
-    assert tables >= 3000 and wrong == []
+def test_every_class_keeps_everything_on_many_random_tables():
+    tables, wrong = violations(range(1000, 1000 + 2 * TABLES))
+    assert tables >= TABLES and wrong == []
 
 
 def optimum(codes, rules):

@@ -1,6 +1,7 @@
 """Swapping until k-map holds: margins and combinations counted naively, tiny tables against the fewest exchanges."""
 
 import itertools
+import os
 import random
 from collections import Counter
 
@@ -118,8 +119,9 @@ def test_margins_stay_and_combinations_are_allowed_on_random_tables():
 
 
 @pytest.mark.slow
-def test_margins_stay_and_combinations_are_allowed_on_3_000_random_tables():
-    unsolved(range(10_000, 13_000))
+def test_margins_stay_and_combinations_are_allowed_on_many_random_tables():
+    """300 in CI, 3 000 by hand."""
+    unsolved(range(10_000, 10_000 + int(os.environ.get("TABLES", "300"))))
 
 
 def test_few_tables_that_can_be_mended_are_not():
