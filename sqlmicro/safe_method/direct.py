@@ -14,6 +14,7 @@ from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.combined import Combined, File
 from sqlmicro.safe_method.deniable import Asked, Pool, pooled
+from sqlmicro.safe_method.plausible import affordable
 from sqlmicro.safe_method.search import Placement as Found
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
@@ -80,6 +81,8 @@ def place(work: Work, cells: Cells, k: int, settings: Settings, asked: Asked | N
     X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
     rng = work.rng(asked.lasting if asked else None)
     keyed = _Keyed.of(work, cells, coordinates, kept, asked) if asked and kept else None
+    if keyed and not affordable(len(cells.n), len(keyed.content[0]), kept):
+        work.note(f"nothing is invented: {len(cells.n):,} combinations of {len(keyed.content[0])} columns are too many")
     strata = int(cells.strata.max()) + 1
     limit = None if settings.time_limit is None else settings.time_limit / strata
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 from sqlmicro.safe_method.coordinates import numbered
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 LEAST_COLUMNS = 4
 """With fewer, a combination whose pairs and triples all occur occurs itself."""
 _TRIED_AT_MOST = 4_000_000
+_LOOKED_AT_MOST = 200_000_000
+"""Values looked at for the triples of all columns: about 20 seconds."""
+_EVERY_LOOK = 20_000
+"""What a look costs besides, in values."""
 _BY_PAIRS, _BY_SIBLINGS = 5, 4
 _PAIRS_AT_MOST = 60
 
@@ -61,8 +66,8 @@ def invent(values: np.ndarray, kept: int, draw: np.ndarray) -> Invented:
 
     Notes
     -----
-    Time and memory follow the originals times the values of a column, at most four million in all. Pairs need no look
-    of their own: every pair is part of a triple.
+    Time and memory follow the originals times the values of a column, at most four million in all. Where the triples of
+    all columns are too many to be looked at, nothing is invented, see `affordable`.
 
     Examples
     --------
@@ -79,16 +84,19 @@ def invent(values: np.ndarray, kept: int, draw: np.ndarray) -> Invented:
     if many > _TRIED_AT_MOST:
         bases = np.flatnonzero(draw < _TRIED_AT_MOST / many)
     made = []
-    for j in range(kept if width >= LEAST_COLUMNS and len(bases) else 0):
+    for j in range(kept if width >= LEAST_COLUMNS and len(bases) and affordable(len(values), width, kept) else 0):
         others = [values[bases, c] for c in range(width) if c != j]
         first = bases[np.unique(numbered(others), return_index=True)[1]]
         donors = np.unique(values[:, j], return_index=True)[1]
         base, donor = np.repeat(first, len(donors)), np.tile(donors, len(first))
         changed = values[base]
         changed[:, j] = values[donor, j]
-        # Triples without the column are those of the base.
-        for a, b in combinations([c for c in range(width) if c != j], 2):
-            there = occurring(changed, values, (j, a, b))
+        rest = [c for c in range(width) if c != j]
+        # Triples without the column are those of the base. Pairs are part of triples: they only rule out most sooner.
+        for others_too in chain(((c,) for c in rest), combinations(rest, 2)):
+            if not len(changed):
+                break
+            there = occurring(changed, values, (j, *others_too))
             changed, base, donor = changed[there], base[there], donor[there]
         new = ~occurring(changed, values, range(kept))
         made.append(Invented(changed[new], base[new], donor[new], np.full(int(new.sum()), j)))
@@ -99,6 +107,15 @@ def invent(values: np.ndarray, kept: int, draw: np.ndarray) -> Invented:
         *(np.concatenate([getattr(one, name) for one in made]) for name in ("values", "base", "donor", "column"))
     )
     return every.take(np.unique(every.values, axis=0, return_index=True)[1])
+
+
+def affordable(cells: int, columns: int, kept: int) -> bool:
+    """Tell whether all triples can be looked at in some 20 seconds; else nothing is invented.
+
+    >>> affordable(139_550, 8, 8), affordable(10**6, 20, 20)
+    (True, False)
+    """
+    return kept * comb(columns - 1, 2) * (cells + _EVERY_LOOK) <= _LOOKED_AT_MOST
 
 
 def occurring(rows: np.ndarray, among: np.ndarray, columns: Sequence[int]) -> np.ndarray:

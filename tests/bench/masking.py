@@ -47,7 +47,7 @@ def create(warehouse, select):
 def mask(run, name, column, settings):
     method = find(name)
     columns = [c for c in run.source.columns if c.name == column]
-    values = settle(method.settings, settings, name)
+    values = settle(method.own_settings, settings, name)
 
     def ours():
         work = Work(

@@ -56,7 +56,7 @@ def suppress(warehouse, table, columns, **settings):
         task=secrets.Task("suppress", tuple(columns), (), "keep", settings), rows=run.rows_in,
     )  # fmt: skip
     with Measure() as measured:
-        outcome = method.function(work, **settle(method.settings, settings, "suppress"))
+        outcome = method.function(work, **settle(method.own_settings, settings, "suppress"))
     values = next(note for note in outcome.notes if " values suppressed" in note)
     return int(values.split()[0].replace(",", "")), outcome.notes, measured
 

@@ -205,7 +205,9 @@ def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
     parts = [*map(chr, range(128)), "at", "St", "Am ", "rue de ", " 12", "www.", "://", ".com", "(at)", "5a", "hof"]
     made = ["".join(draw.choices(parts, k=draw.randint(1, 12))) for _ in range(3000)]
     crossed = [a[: draw.randint(0, len(a))] + b for a, b in zip(known, draw.sample(known, len(known)), strict=True)]
-    values = list({*map(chr, range(128)), *(f"{chr(i)}a1" for i in range(128)), *known, *crossed, *made})
+    numbered = [f"{word}#{i:06d}" for i, word in enumerate(("Customer", "Person", "Employee", "Patient"))]
+    every = [*map(chr, range(128)), *(f"{chr(i)}a1" for i in range(128)), *numbered]
+    values = list({*every, *known, *crossed, *made})
     assert all(value.isascii() for value in values)
     assert not any("\\p" in pattern for pattern in in_ascii().values())
     with duckdb.connect() as connection:
