@@ -187,7 +187,7 @@ def kept(columns: Sequence[str], options: Mapping[str, Any]) -> list[str]:
         return [name for names in found for name in ([names] if isinstance(names, str) else names)]
 
     if options.get("rest") != "keep":
-        return named("keep")
+        return named("keep", "sensitive")
     others = {name.lower() for name in named("columns", "by", "drop", "row_key")} - {n.lower() for n in named("keep")}
     return [name for name in columns if name.lower() not in others]
 

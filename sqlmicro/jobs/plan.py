@@ -68,10 +68,9 @@ class Plan:
 
     @property
     def accepted(self) -> set[str]:
-        """The columns, in small letters, that may single out records: those named for it, weights, sensitive ones."""
+        """The columns, in small letters, that may single out records: those named for it, and weights."""
         weights = [name for step in self.steps for name in step.weights]
         weights += [gate.options.weight for gate in self.gates if gate.options.weight]
-        weights += names_of(self.roles.sensitive)
         return {name.lower() for name in (*self.options.accept_unique, *weights)}
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import SLACK
-from sqlmicro.mask.lattice import Combinations
+from sqlmicro.mask.combinations import Combinations
 from sqlmicro.registry import Tick
 
 if TYPE_CHECKING:

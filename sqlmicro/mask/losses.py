@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.mask.lattice import Combinations, Node
+    from sqlmicro.mask.combinations import Combinations, Node
 
 Metric = Literal["loss", "entropy", "discernibility"]
 _DIGITS = 12

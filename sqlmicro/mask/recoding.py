@@ -13,8 +13,8 @@ from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.histograms import Histogram, Tally
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.mask import lattice, local_recoding
+from sqlmicro.mask.combinations import Combinations
 from sqlmicro.mask.ladders import Ladder
-from sqlmicro.mask.lattice import Combinations
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.work import Claim
 

@@ -24,7 +24,11 @@ LIMITS = (
     Limit("min_recursive_l", "recursive-l-diversity", "recursive (c, {:g})-diversity"),
     Limit("max_t", "t-closeness", "shares at most {:.3g} from those of the whole table"),
     Limit("max_alpha", "alpha-k-anonymity", "no value with more than {:.3g} of a class"),
-    Limit("max_beta", "beta-likeness", "no value more frequent than in the whole table by more than {:.3g} times"),
+    Limit(
+        "max_beta",
+        "beta-likeness",
+        "no share above that in the whole table by more than {:.3g} times it",
+    ),
 )
 """What may be asked for of sensitive columns; `min_l` of an option is the gate of its audit."""
 

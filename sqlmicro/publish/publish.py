@@ -122,13 +122,15 @@ _GUARD_FILLED = """SELECT CASE WHEN count(*) = 0 THEN error({{ message | lit }})
 _GUARD_K = """SELECT CASE WHEN min(size) < {{ k }} THEN error('a record occurs too rarely: nothing is published') END
 FROM (
 {{ select }})"""
+_GUARD_MORE = """SELECT error('a script tests k, but more was promised: run the command, nothing is published')"""
 
 
 def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference]) -> None:
     """Audit the releases in staging; the statements that would publish them only go into the log.
 
     The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
-    were filled, and that the release is what was promised: in an aborted transaction nothing is published.
+    were filled, and that every record occurs k times: in an aborted transaction nothing is published. Where more was
+    promised, such as l-diversity, which only the command audits, the script ends there.
     """
     guarded = []
     for release in releases:
@@ -153,6 +155,8 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Se
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
     for k, select in guarded:
         warehouse.log_only("publish", _GUARD_K, k=k, select=select)
+    if any(claim.asked for release in releases for claim in release.run.claims):
+        warehouse.log_only("publish", _GUARD_MORE)
     for release in releases:
         for output in release.outputs:
             for text, names in _statements(release.run, output):

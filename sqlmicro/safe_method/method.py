@@ -164,9 +164,9 @@ def safe(
     A count near k in the release may stand for an original 0, 1 or 2. Of the combinations of the columns that the
     search releases with original values and that fewer than k records have, half are invented: they never occurred, but
     every pair and every triple of their values did. A lasting secret decides by the content of a combination
-    whether it may be shown or invented, so that many runs show no more than a quarter of the records that are unique;
-    see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of a column whose values are
-    averaged nothing is promised; means and modes of a group may occur together or not.
+    whether it may be shown or invented, so that many runs over the same columns show no more than a quarter of the
+    records that are unique in them; see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of
+    a column whose values are averaged nothing is promised; means and modes of a group may occur together or not.
     """
     k = least_k(work, k, weights)
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")

@@ -42,9 +42,16 @@ def measured(session, table, quasi, sensitive, asked, quality):
     if any(name.startswith(("min", "max")) for name in settings):
         settings["sensitive"] = sensitive
     others = {"seed": "what guarantees cost", "rest": "drop", "identifier_ok": "id"}
+    others["accept_unique"] = ["id", sensitive] if "sensitive" in settings else "id"
     with Measure() as measure:
         release = session.microaggregate(
-            table, columns=quasi, keep="id", accept_unique="id", k=K, quality=quality, **settings, **others
+            table,
+            columns=quasi,
+            keep="id",
+            k=K,
+            quality=quality,
+            **settings,
+            **others,
         )
     with release:
         links = session.attack(

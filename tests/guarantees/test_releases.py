@@ -243,3 +243,22 @@ def test_a_column_is_named_once_where_a_gate_holds_it_to_the_same_k(workbench, t
         encoding="utf-8",
     )
     assert "k-anonymity (age): " in run("run", job).stdout
+
+
+def test_a_sensitive_column_that_singles_out_must_be_accepted(workbench):
+    db = workbench.make(people(200, 10))
+    given = {"db": db, "k": 5, "columns": ["age"], "sensitive": [INCOME], "max_t": 0.4, "rest": "drop"}
+    with pytest.raises(InputError, match="accept it with --accept-unique"):
+        sqlmicro.mdav("records", **given)
+    assert workbench.relations(db) == [("main", "records")]
+    assert sqlmicro.mdav("records", accept_unique=INCOME, **given)["passed"]
+
+
+def test_a_script_does_not_publish_what_it_cannot_test(workbench):
+    db = workbench.make(people(90, 11, visits=2))
+    given = {"db": db, "k": 3, "columns": ["age"], "rest": "drop", "show_sql": True}
+    assert "more was promised" not in sqlmicro.mdav("records", **given)["sql"]
+    for more in ({"person": ["patient"]}, {"sensitive": ["illness"], "min_l": 2}):
+        script = sqlmicro.mdav("records", **given, **more)["sql"]
+        begin, stop = script.index("BEGIN TRANSACTION"), script.index("more was promised")
+        assert begin < stop < script.index("CREATE TABLE", stop) < script.index("COMMIT")

@@ -16,7 +16,8 @@ from naive_rules import keeps, random_rules
 from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.mask import local_recoding
-from sqlmicro.mask.lattice import Combinations, search
+from sqlmicro.mask.combinations import Combinations
+from sqlmicro.mask.lattice import search
 from sqlmicro.mask.local_recoding import recode
 from sqlmicro.mask.losses import Metric, loss_of
 from sqlmicro.registry import silent
