@@ -44,15 +44,7 @@ def measured(session, table, quasi, sensitive, asked, quality):
     others = {"seed": "what guarantees cost", "rest": "drop", "identifier_ok": "id"}
     others["accept_unique"] = ["id", sensitive] if "sensitive" in settings else "id"
     with Measure() as measure:
-        release = session.microaggregate(
-            table,
-            columns=quasi,
-            keep="id",
-            k=K,
-            quality=quality,
-            **settings,
-            **others,
-        )
+        release = session.microaggregate(table, columns=quasi, keep="id", k=K, quality=quality, **settings, **others)
     with release:
         links = session.attack(
             original=table, release=[release.arrow()], match="id", columns=quasi, attack="distance-linkage"

@@ -174,6 +174,11 @@ def test_every_grouping_method_keeps_persons_l_and_t(workbench, method, nulls):
             assert all(own[v] / len(found) <= 10 * whole[v] / 150 + 1e-9 for v in own)
 
 
+def moved(one, other, columns):
+    """Return how many records are in one release and not in the other."""
+    return len(set(one.records(columns)) - set(other.records(columns)))
+
+
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 def test_safe_lets_records_change_seats(workbench, seed):
     draw = random.Random(seed)
@@ -184,7 +189,7 @@ def test_safe_lets_records_change_seats(workbench, seed):
     table["number"] = ("INTEGER", list(range(n)))
     db, quasi = workbench.make(table), ["band", "town", "ward"]
     common = {"columns": ["band", "town"], "by": ["ward"], "k": 4, "keep": ["number"], "drop": ["age", INCOME, "cost"]}
-    limits = {"person": ["patient"], "sensitive": ["illness"], "min_l": 3, "max_t": 0.3}
+    limits = {"person": ["patient"], "sensitive": ["illness"], "min_l": 3, "max_t": 0.12}
     without = {**common, "drop": [*common["drop"], "patient", "illness"]}
     plain = workbench.release("safe", db, seed="1", **without)
     release = workbench.release("safe", db, seed="1", **{**common, **limits})
@@ -194,7 +199,9 @@ def test_safe_lets_records_change_seats(workbench, seed):
     for numbers in classes(release, quasi, "number"):
         found = [illness[number] for number in numbers]
         assert len({patients[number] for number in numbers}) >= 4
-        assert len(set(found)) >= 3 and equal(found, illness) <= 0.3 + 1e-9
+        assert len(set(found)) >= 3 and equal(found, illness) <= 0.12 + 1e-9
+    assert any(note.endswith("so that every class keeps what was asked for") for note in release.report["notes"])
+    assert moved(release, plain, [*quasi, "number"]) > 10
     for number, ward in release.records(["number", "ward"]):
         assert table["ward"][1][number] == ward
 
