@@ -1,1 +1,1 @@
-"""Guarantees: what must hold of every class, its bounds and its sentence. May import `work` and what is below it."""
+"""Guarantees: what must hold of every class, its bounds and its sentence. May import `missing` and what is below it."""

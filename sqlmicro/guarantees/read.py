@@ -13,6 +13,7 @@ from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
 from sqlmicro.guarantees.rules import Rules, Sensitive
+from sqlmicro.missing.counted import number
 from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.work import Guaranteed, Work
 
@@ -90,7 +91,7 @@ def _say_without_person(work: Work, asked: Guaranteed) -> None:
     )
     ((without,),) = work.warehouse.query("persons", text, original=asked.original, person=asked.person)
     if without:
-        work.note(f"{without:,} records say of nobody whose they are: all of them count as one person")
+        work.note(f"{number(without, 'record')} without a person: all of them count as one person")
 
 
 def ordered_columns(warehouse: Warehouse, original: Name, columns: Sequence[Column]) -> set[str]:

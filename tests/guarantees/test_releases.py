@@ -92,7 +92,7 @@ def test_classes_have_k_persons_and_all_without_one_are_one(workbench):
         assert len({patients[number] for number in numbers}) >= 3
     assert "patient" not in release.columns
     nobody = patients.count(None)
-    assert f"{nobody} records say of nobody whose they are: all of them count as one person" in release.report["notes"]
+    assert f"{nobody} records without a person: all of them count as one person" in release.report["notes"]
     rows = workbench.release("mdav", db, k=3, columns=QUASI, keep=["number"], rest="drop", seed="1")
     assert min(len({patients[i] for i in numbers}) for numbers in classes(rows, QUASI, "number")) < 3
     (found,) = (row for row in release.report["audits"] if row["check"] == "persons")
