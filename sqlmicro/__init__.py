@@ -12,35 +12,41 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from sqlmicro.errors import AuditFailed as AuditFailed
-from sqlmicro.errors import InputError as InputError
-from sqlmicro.errors import JobError as JobError
-from sqlmicro.errors import ParameterError as ParameterError
-from sqlmicro.errors import QueryError as QueryError
-from sqlmicro.errors import SqlmicroError as SqlmicroError
-from sqlmicro.errors import TemplateError as TemplateError
-
 if TYPE_CHECKING:
+    from sqlmicro.errors import AuditFailed as AuditFailed
+    from sqlmicro.errors import InputError as InputError
+    from sqlmicro.errors import JobError as JobError
+    from sqlmicro.errors import ParameterError as ParameterError
+    from sqlmicro.errors import QueryError as QueryError
+    from sqlmicro.errors import SqlmicroError as SqlmicroError
+    from sqlmicro.errors import TemplateError as TemplateError
     from sqlmicro.session import Audit as Audit
     from sqlmicro.session import Release as Release
     from sqlmicro.session import Result as Result
     from sqlmicro.session import Session as Session
     from sqlmicro.session import open as open
 
+_ERRORS = (
+    "AuditFailed", "InputError", "JobError", "ParameterError", "QueryError", "SqlmicroError", "TemplateError",
+)  # fmt: skip
 _SESSION = frozenset({"Audit", "Release", "Result", "Session", "open"})
 """Not in __all__: `from sqlmicro import *` must not take the place of the builtin `open`."""
 
 
 def __getattr__(name: str) -> Any:
-    """Make the verbs on first use, so that importing the package costs nothing: methods of other packages too."""
+    """Load all names on first use, so that importing the package costs nothing, and `verify` nothing but itself."""
+    if name in _ERRORS:
+        from sqlmicro import errors
+
+        globals()[name] = getattr(errors, name)
+        return globals()[name]
     if name in _SESSION:
         from sqlmicro import session
 
         globals()[name] = getattr(session, name)
         return globals()[name]
     if name == "__all__":
-        errors = (key for key, kind in globals().items() if isinstance(kind, type) and issubclass(kind, SqlmicroError))
-        return sorted((*errors, *_verbs()))
+        return sorted((*_ERRORS, *_verbs()))
     # A module of ours that is not loaded yet is asked for when it is imported.
     if name.startswith("_") or find_spec(f"{__name__}.{name}") or name not in _verbs():
         raise AttributeError(f"module 'sqlmicro' has no attribute {name!r}")
@@ -58,4 +64,4 @@ def _verbs() -> list[str]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_verbs(), *_SESSION})
+    return sorted({*globals(), *_verbs(), *_SESSION, *_ERRORS})

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import Any
 
 from sqlmicro.options.common import MethodOptions, NoOptions
-from sqlmicro.registry import late
+from sqlmicro.registry import Method, late
 from sqlmicro.registry import methods as registered
 from sqlmicro.system.reporting import Json
 from sqlmicro.verbs.verb import MethodVerb, Verb
@@ -39,6 +39,11 @@ _OWN: dict[str, Load] = {
     "macros": lambda: late("sqlmicro.verbs.macros", "MacrosOptions", "macros_values"),
     "purge": lambda: late("sqlmicro.verbs.erase", "PurgeOptions", "purge_values"),
     "residue": lambda: late("sqlmicro.verbs.erase", "ResidueOptions", "residue_values"),
+    "ledger": lambda: late("sqlmicro.verbs.ledger", "LedgerOptions", "ledger_values"),
+    "certify-release": lambda: late(
+        "sqlmicro.verbs.certify_release", "CertifyReleaseOptions", "certify_release_values"
+    ),
+    "series": lambda: late("sqlmicro.verbs.series", "SeriesVerbOptions", "series_values"),
     "report": lambda: late("sqlmicro.verbs.report", "ReportOptions", "report_values"),
     "run": _knowing_all(lambda: late("sqlmicro.verbs.job_file", "JobFileOptions", "run_values")),
     "init": lambda: late("sqlmicro.jobs.draft", "InitOptions", "init_values"),
@@ -66,17 +71,19 @@ class _Verbs(Mapping[str, Verb[Any]]):
         return len(_OWN) + len(registered())
 
     def __getitem__(self, name: str) -> Verb[Any]:
-        if name in _OWN:
-            return _loaded(name)
-        method = registered()[name]
-        release = partial(late("sqlmicro.verbs.release", "release_values"), method)
-        return MethodVerb(name, MethodOptions, release, method)
+        return _verb(name) if name in _OWN else _method_verb(registered()[name])
 
 
 @cache
-def _loaded(name: str) -> Verb[Any]:
-    options, action = _OWN[name]()
-    return Verb(name, options, action)
+def _verb(name: str) -> Verb[Any]:
+    return Verb(name, _OWN[name])
+
+
+def _method_verb(method: Method) -> MethodVerb:
+    def load() -> tuple[type[MethodOptions], Callable[..., Any]]:
+        return MethodOptions, partial(late("sqlmicro.verbs.release", "release_values"), method)
+
+    return MethodVerb(method.name, load, method)
 
 
 def verbs() -> Mapping[str, Verb[Any]]:

@@ -6,9 +6,10 @@ import contextlib
 import inspect
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +23,7 @@ from sqlmicro.options import common
 from sqlmicro.options.params import REQUIRED, Parameter, filled, parameters
 from sqlmicro.registry import late, methods
 from sqlmicro.reports.rendering import rendered
-from sqlmicro.system import interrupts
+from sqlmicro.system import interrupts, packages
 from sqlmicro.system.printable import in_json, shown
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import Scripted, Unpurged, Warned, as_json, passed
@@ -43,6 +44,10 @@ _STAGES = {"safe": "SAFE", "group": "Microaggregation", "mask": "Masking"}
 
 class _Commands(TyperGroup):
     """Makes a command when it is called: to list sixty commands, their names and texts are enough."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        _lean(self)
 
     def list_commands(self, ctx: Any) -> list[str]:
         for name, verb in api.verbs().items():
@@ -111,7 +116,7 @@ def _command(verb: Verb[Any]) -> Callable[..., None]:
     def command(**given: Any) -> None:
         display = filled(common.DisplayOptions, given)
         values = {key: _names(known[key], value) for key, value in given.items() if not known[key].param.cli_only}
-        _exit(lambda: _print(verb.name, verb.run(values, Progress(not display.quiet)), display))
+        _exit(lambda: _print(verb.name, verb.run(values, Progress(not display.quiet, lines=not display.json)), display))
 
     signature = inspect.Signature([
         inspect.Parameter(p.name, inspect.Parameter.KEYWORD_ONLY, default=_default(p), annotation=_annotation(p))
@@ -196,9 +201,7 @@ def _exit(action: Callable[[], int]) -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"sqlmicro {version('sqlmicro')}")
+        typer.echo(f"sqlmicro {packages.version('sqlmicro')}")
         raise typer.Exit
 
 
@@ -241,4 +244,39 @@ def _made(verb: str) -> Any:
     """Return the command of a verb with its options."""
     alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     alone.command(verb)(_command(api.verbs()[verb]))
-    return typer.main.get_command(alone)
+    return _lean(typer.main.get_command(alone), api.verbs()[verb].parameters)
+
+
+def _lean(command: Any, declared: tuple[Parameter, ...] = ()) -> Any:
+    """Take what is given well without the validators that Typer makes for every option: they cost more than a command.
+
+    Whatever else is given goes to them, and so does the message about it.
+    """
+    known = {parameter.name: parameter for parameter in declared}
+    listed = command.get_params
+
+    def lean(ctx: Any) -> Any:
+        found = listed(ctx)
+        for made in found:
+            if not isinstance(made.process_value, partial):
+                made.process_value = partial(_processed, known.get(made.name), made, made.process_value)
+        return found
+
+    command.get_params = lean
+    return command
+
+
+def _processed(parameter: Parameter | None, made: Any, otherwise: Callable[..., Any], ctx: Any, value: Any) -> Any:
+    """Return a value from the command line in the type of its parameter."""
+    if value in (None, False) and not made.required:
+        return value
+    if parameter is None:
+        return value if value is True and made.callback is None else otherwise(ctx, value)
+    kind = parameter.base
+    if parameter.many and isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
+        return list(value)
+    if type(value) is kind or (parameter.choices and value in parameter.choices):
+        return value
+    if kind is int and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,18}", value):
+        return int(value)
+    return otherwise(ctx, value)

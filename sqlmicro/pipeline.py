@@ -8,44 +8,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from sqlmicro import records
 from sqlmicro.audits.inputs import PassedGate
+from sqlmicro.database import levels
+from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column, Roles, names_of, pick
-from sqlmicro.database.content import Content, content, content_of_input
-from sqlmicro.database.deniable import Deniable
+from sqlmicro.database.content import Content
+from sqlmicro.database.deniable import Deniable, Kept
+from sqlmicro.database.levels import Level, Part
+from sqlmicro.database.loading import Relation, loaded
+from sqlmicro.database.own_key import known_by
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.typed_columns import type_columns
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.warehouse import Warehouse, aligned
 from sqlmicro.errors import InputError
-from sqlmicro.group import keeping
+from sqlmicro.group import class_size, keeping
 from sqlmicro.missing import counted, policy
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
-from sqlmicro.registry import Method, Promise, find
-from sqlmicro.safe_method.candidates import CandidateRow, Chosen, Released
+from sqlmicro.registry import Method, Promise, find, late
+from sqlmicro.safe_method.candidates import CandidateRow, Chosen, LevelReport, Released, of_levels
+from sqlmicro.system.reporting import OMITTED
 from sqlmicro.system.secrets import Key, Recipe, Task
 from sqlmicro.work import Claim, Guaranteed, Outcome, Work
-
-
-class Relation(NamedTuple):
-    """A relation in staging, and the template it is made by; one that is not `certain` depends on the records."""
-
-    name: str
-    template: str
-    certain: bool = True
-
-
-LOADED = (
-    Relation("typed", "load/typed.sql"),
-    Relation("shuffled", "load/shuffled.sql"),
-    Relation("numbered", "load/numbered.sql"),
-    Relation("copies", "load/copies.sql", certain=False),
-)
-"""What `load` makes of every source."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +56,9 @@ class PlannedStep:
     @property
     def told(self) -> dict[str, Any]:
         """What decides what it makes, as it is recorded: its settings, and the guarantees that were asked for."""
-        return {**self.settings, **self.guarantees.given()}
+        later = {setting.name: setting.default for setting in self.method.settings if setting.param.later}
+        own = {name: value for name, value in self.settings.items() if name not in later or value != later[name]}
+        return {**own, **self.guarantees.given()}
 
     @property
     def k(self) -> int:
@@ -118,7 +108,7 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a step did."""
+    """What a step did, and by how many percent the SSE of its groups is above the optimum at most."""
 
     method: str
     parameters: dict[str, Any]
@@ -137,6 +127,8 @@ class StepReport:
     """The number of the candidate that is released."""
     key_fingerprint: str | None
     """Of a key of its own, as of pseudonyms."""
+    levels: list[LevelReport] | None = field(default=None, metadata=OMITTED)
+    above_optimum: float | None = field(default=None, metadata=OMITTED)
 
 
 @dataclass
@@ -164,10 +156,16 @@ class Run:
     widened: set[str] = field(default_factory=set)
     numeric: set[Column] = field(default_factory=set)
     text: set[Column] = field(default_factory=set)
-    kept: dict[int, Name] = field(default_factory=dict)
+    kept: dict[int, Kept] = field(default_factory=dict)
+    recodings: dict[str, tuple[object, int]] = field(default_factory=dict)
+    """What steps decided and how many records they left, by the file that it is written to with the release."""
     seen: Content | None = None
+    levels: tuple[Level, ...] = ()
+    """Units of several records, and which columns have one value in each."""
     apart: dict[str, str] = field(default_factory=dict)
     """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
+    seater: records.Seater | None = None
+    """What continues a series, where the release is a night of one."""
     staging: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -203,10 +201,13 @@ class Run:
         return replace(column, type="VARCHAR") if column in self.text else column
 
 
-def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: Recipe, *, watched: bool = False) -> Run:
+def load(
+    warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: Recipe, *, watched: bool = False,
+    read: Name | None = None,
+) -> Run:  # fmt: skip
     """Bring every released column into the form the methods work on, and number the records.
 
-    Of a source that is `watched`, since it may be changed in place, it is kept what it held when it was read.
+    Of a `watched` source, which may be changed in place, what it held is kept; `read` are some of its rows.
 
     Raises
     ------
@@ -216,22 +217,14 @@ def load(warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: R
     start = time.perf_counter()
     if not roles.released:
         _refuse_nothing(roles, source.label)
-    columns = [column for column in source.columns if column in set(roles.read)]
-    with warehouse.aside() if watched else nullcontext():
-        seen = content(warehouse, source.relation) if watched else None
-        typed = type_columns(warehouse, source, columns, set(roles.used), row_key=roles.row_key)
-    was_read = content_of_input(warehouse, typed, columns, roles.row_key)
-    shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed)
-    numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=columns)
-    warehouse.forget(typed)
-    rows = warehouse.count(numbered)
-    if rows == 0:
-        raise InputError(source.label, "there must be records to anonymize", "an empty table")
-    if not roles.row_key and any(find(task.method).draws for task in recipe.tasks) and _repeats(warehouse, numbered):
-        copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=columns)
-        warehouse.forget(numbered)
-        numbered = copies
-    run = Run(warehouse, source, roles, key, recipe, was_read, numbered, numbered, rows, seen=seen)
+    draws = any(find(task.method).draws for task in recipe.tasks)
+    roles = replace(roles, known_by=known_by(warehouse, source, roles, recipe))
+    found = loaded(warehouse, replace(source, relation=read or source.relation), roles, watched=watched, draws=draws)
+    run = Run(
+        warehouse, source, roles, key, recipe, found.read, found.records, found.records, found.rows, seen=found.seen
+    )
+    run.levels = levels.settle(warehouse, found.records, roles, source.label)
+    run.notes += [level.told for level in run.levels]
     run.seconds["load"] = time.perf_counter() - start
     return run
 
@@ -240,12 +233,6 @@ def _refuse_nothing(roles: Roles, where: str) -> NoReturn:
     dropped = ", ".join(column.name for column in roles.identifiers)
     got = f"only direct identifiers, which are dropped: {dropped}" if dropped else "none"
     raise InputError(where, "needs columns to work on", got, "Name them with --columns a,b")
-
-
-def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
-    """Tell whether two records have the same content."""
-    text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
-    return bool(warehouse.query("copies", text, numbered=numbered)[0][0])
 
 
 def step(run: Run, planned: PlannedStep) -> None:
@@ -263,50 +250,85 @@ def step(run: Run, planned: PlannedStep) -> None:
     if unions:
         raise InputError(where, "cannot work on a UNION", ", ".join(unions), "Use --keep or --drop for these")
     with run.timed(f"{method.stage}: {method.name}"):
-        relation, patterns = policy.settle(run, planned)
-        work = Work(
-            run.warehouse,
-            run.source,
-            relation,
-            [run.as_it_is(column) for column in columns],
-            [*(run.as_it_is(column) for column in planned.by), *patterns],
-            where=where,
-            prefix=planned.prefix,
-            key=run.key,
-            task=planned.task,
-            rows=run.rows_in,
-            before=run.current,
-            guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original),
-        )
-        if method.engine == "numpy":
-            records.group(work, method, planned.settings, keeping.keeper_of(work, method, planned.settings, planned.k))
-        else:
-            if method.stage == "group":
-                _refuse_nominal(work.columns, where)
-            method.function(work, **planned.settings)
-    outcome = work.outcome
-    _as_declared(run, outcome)
-    run.apart |= _unknown_elsewhere(run, planned, outcome)
-    before = run.current
-    with run.timed("replace"):
-        _apply(run, outcome, planned.number)
+        missing = policy.settle(run, planned)
+    before, parts = run.current, _parts(run, planned)
+    made: list[Outcome] = []
+    for part in parts:
+        with run.timed(f"{method.stage}: {method.name}"):
+            outcome = _carried_out(run, planned, part, missing, before)
+        run.apart |= _unknown_elsewhere(run, planned, outcome)
+        with run.timed("replace"):
+            _apply(run, outcome, f"{planned.number}{'' if part is parts[-1] else part.suffix}")
+        made.append(outcome)
+        if to := method.told("recoding", planned.settings):
+            run.recodings[to] = outcome.recoding, run.warehouse.count(run.current)
     if planned.nulls == "keep" and method.takes_nulls:
         changed = counted.said(counted.measure(run.warehouse, before, run.current, columns))
         run.notes += [f"--nulls keep: {changed}"] if changed else []
-    run.claims += _claims(run, planned, outcome)
+    outcome = records.of_levels(made, nested=method.nests)
+    run.claims += _claims(planned, outcome, parts)
     run.denied += [outcome.denied] if outcome.denied else []
-    run.notes += outcome.notes
-    run.steps.append(_summary(planned, outcome))
+    run.notes += dict.fromkeys(note for one in made for note in one.notes)
+    run.steps.append(_summary(planned, outcome, of_levels(parts, made)))
 
 
-def _claims(run: Run, planned: PlannedStep, outcome: Outcome) -> list[Claim]:
-    """Return what a step promises, with the guarantees of its classes."""
+def _parts(run: Run, planned: PlannedStep) -> list[Part]:
+    """Return the columns of a step level by level; a method that keeps constant what is constant takes all at once."""
+    method, columns = planned.method, planned.columns
+    if method.keeps_constant(planned.settings) or not columns:
+        return [levels.at_once(run.levels, columns)]
+    found, lost = levels.parts_within(run.levels, columns, planned.by, planned.where, nested=method.nests)
+    if lost:
+        run.levels = levels.without(run.levels, lost)
+        run.notes.append(f"the strata differ within persons, whose {', '.join(names_of(lost))} may differ too now")
+    return found
+
+
+def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[Column], begun: Name) -> Outcome:
+    """Let the method of a step work on the columns of one level, and return what it made of them for every record."""
+    method, strata, relation = planned.method, (*planned.by, *part.above), run.current
+    if part.level:
+        columns = [run.as_it_is(column) for column in run.roles.released]
+        into = f"units_{planned.number}{part.suffix}"
+        both = (run.current, begun)
+        relation, begun = levels.units_of_both(run.warehouse, both, part.level, run.levels, columns, into)
+    relation, patterns = policy.patterned(run, planned, relation, part.columns, strata, missing, part.suffix)
+    own = part.mapped(run.as_it_is)
+    work = Work(
+        run.warehouse, run.source, relation, own.columns, [*(run.as_it_is(column) for column in strata), *patterns],
+        where=planned.where, prefix=planned.prefix + part.suffix, key=run.key, task=planned.task, rows=run.rows_in,
+        before=run.current, begun=begun,
+        guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original,
+                              run.roles.row_key or run.roles.known_by),
+        part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,
+        nights=run.seater if isinstance(run.seater, Nights) else None,
+    )  # fmt: skip
+    if method.engine == "numpy":
+        keeper = keeping.keeper_of(work, method, planned.settings, planned.k)
+        records.group(work, method, planned.settings, keeper, class_size.settle(work, planned.k), run.seater)
+    else:
+        if method.stage == "group":
+            policy.refuse_nominal(work.columns, planned.where)
+        if run.seater is None:
+            method.function(work, **planned.settings)
+        else:
+            run_tonight = late("sqlmicro.mask.nights", "run_tonight")
+            run_tonight(work, method, planned.settings, planned.k, run.seater)
+    records.as_declared(work.outcome, run.roles.released)
+    if part.level:
+        records.spread(run.warehouse, part.level, work.outcome)
+    return work.outcome
+
+
+def _claims(planned: PlannedStep, outcome: Outcome, parts: Sequence[Part]) -> list[Claim]:
+    """Return what a step promises, with the guarantees of its classes, and k households in those of their columns."""
+    k, promise = planned.k, "record" if planned.method.nests else planned.method.promise
+    of_households = levels.of_households(parts) if k else []
     claims = outcome.claims or [planned.claim]
-    if not planned.guarantees.asked:
-        return claims
-    return [
-        replace(claim, kept=planned.guarantees) if claim.promise in ("record", "column") else claim for claim in claims
-    ]
+    if planned.guarantees.asked:
+        kept = planned.guarantees
+        claims = [replace(one, kept=kept) if one.promise in ("record", "column") else one for one in claims]
+    return [*claims, *(Claim((*own, *planned.by), promise, k, level=level) for level, own in of_households)]
 
 
 def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict[str, str]:
@@ -316,39 +338,14 @@ def _unknown_elsewhere(run: Run, planned: PlannedStep, outcome: Outcome) -> dict
     return found | dict.fromkeys(names_of(planned.columns) if planned.method.makes_pseudonyms else (), "pseudonym")
 
 
-def _refuse_nominal(columns: Sequence[Column], where: str) -> None:
-    wrong = [f"{column.name} ({column.type})" for column in columns if not column.numeric]
-    if wrong:
-        raise InputError(
-            where,
-            "works on numbers, dates and timestamps",
-            ", ".join(wrong),
-            "Leave these out of --columns, or use: sqlmicro safe, which takes any type",
-        )
-
-
-def _as_declared(run: Run, outcome: Outcome) -> None:
-    """Name the columns of an outcome as the source declares them, whatever they have become by now."""
-    own = {column.staged: column for column in run.roles.released}
-    outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
-    outcome.nominal = [own[column.staged] for column in outcome.nominal]
-    outcome.text = [own[column.staged] for column in outcome.text]
-    if outcome.denied:
-        declared = tuple(own[column.staged] for column in outcome.denied.columns)
-        outcome.denied = replace(outcome.denied, columns=declared)
-    outcome.claims = [
-        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
-    ]
-
-
-def _apply(run: Run, outcome: Outcome, number: int) -> None:
+def _apply(run: Run, outcome: Outcome, suffix: str) -> None:
     """Put the new values into a relation with all released columns; those of other candidates into one each."""
-    relation = run.current
+    relation = outcome.rows or run.current
     run.roles = replace(run.roles, kept=(*run.roles.kept, *outcome.added))
     outcome.values |= {column: (added, column.staged) for column, added in outcome.added.items()}
-    run.current = _replaced(run, relation, outcome, str(number))
+    run.current = _replaced(run, relation, outcome, suffix)
     run.kept = {
-        candidate: _replaced(run, relation, other, f"{number}_candidate_{candidate}")
+        candidate: Kept.of(_replaced(run, relation, other, f"{suffix}_candidate_{candidate}"), run.denied, other.denied)
         for candidate, other in outcome.others.items()
     }
     run.text |= set(outcome.text)
@@ -364,8 +361,10 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     for column in run.roles.released:
         values, name = outcome.values.get(column, (None, column.staged))
         columns.append((column, "r" if values is None else aliases[values], name))
+    # The rows of a series are those of its seats, in no order.
+    in_order = outcome.rows is None and aligned(run.warehouse, relation, *replaced)
     released = run.warehouse.run(
-        "replace/released.sql",
+        "replace/released_in_order.sql" if in_order else "replace/released.sql",
         f"released_{suffix}",
         rows=run.rows_in,
         relation=relation,
@@ -379,7 +378,7 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     )
 
 
-def _summary(planned: PlannedStep, outcome: Outcome) -> StepReport:
+def _summary(planned: PlannedStep, outcome: Outcome, above: list[LevelReport] | None) -> StepReport:
     chosen = outcome.told if isinstance(outcome.told, Chosen) else None
     return StepReport(
         planned.method.name,
@@ -395,4 +394,6 @@ def _summary(planned: PlannedStep, outcome: Outcome) -> StepReport:
         chosen.candidates if chosen else [],
         chosen.number if chosen else None,
         outcome.key_fingerprint,
+        above,
+        outcome.loss.above_optimum if outcome.loss else None,
     )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlmicro.database.columns import Column, numbers_by_column, pick, split_names
+from sqlmicro.database.levels import Level
 from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.options.common import RecordOptions
-from sqlmicro.options.params import filled
-from sqlmicro.registry import Method, Tick
-from sqlmicro.standardise import standardise
-from sqlmicro.work import Claim, Work
+from sqlmicro.options.params import filled, split_blocks
+from sqlmicro.registry import Grouping, Loss, Method, Tick
+from sqlmicro.work import Claim, Outcome, Work
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,22 +47,75 @@ Keeper = Callable[[Any, Any, Any, Any, Tick], Any]
 groups that keep guarantees."""
 
 
-def group(work: Work, method: Method, settings: Mapping[str, Any], keeper: Keeper | None = None) -> None:
-    """Group every stratum by a kernel, block of columns by block, and replace the columns by their representatives."""
+class Seated(NamedTuple):
+    """The classes of a night of a series."""
+
+    groups: Name
+    """The class of every row (row_id, label), empty seats included."""
+    representatives: Name
+    """The values of every class (label, the columns)."""
+    rows: Name
+    """What is released: the records that have a seat, and a row for every empty one."""
+
+
+class Seater(Protocol):
+    """What continues a series of releases: it says who is in which class."""
+
+    recoding: str | None
+    """What a method of recoding decided in the first night, as JSON."""
+
+    def seated(
+        self,
+        work: Work,
+        scales: Scales,
+        importance: Mapping[Column, float],
+        grouped: Callable[[], np.ndarray],
+        representatives: Callable[[Name], Name],
+    ) -> Seated:
+        """Return the classes of tonight; `grouped` groups all records, `representatives` makes the values of groups."""
+
+    def settled(
+        self, work: Work, X: np.ndarray, grouped: Callable[[], np.ndarray], representatives: Callable[[Name], Name],
+        *, alike: Sequence[Column],
+    ) -> Seated:  # fmt: skip
+        """Return the classes of tonight, of records that are alike in some columns."""
+
+    def left_over(self, work: Work, alike: Sequence[Column]) -> np.ndarray:
+        """Return which records (n,), in the order of row_id, need no longer wait for others that are alike."""
+
+
+def group(
+    work: Work,
+    method: Method,
+    settings: Mapping[str, Any],
+    keeper: Keeper | None = None,
+    size: int = 0,
+    seater: Seater | None = None,
+) -> None:
+    """Group every stratum by a kernel, block of columns by block, and replace the columns by their representatives.
+
+    Groups have `size` records or more, where that is above k and a stratum allows it. In a series a `seater` decides.
+    """
     own = {parameter.name: settings[parameter.name] for parameter in method.parameters}
     how = filled(RecordOptions, settings)
-    scales = _scales(work, how.ordinal, how.nominal)
+    everything = _scales(work, how.ordinal, how.nominal)
+    scales = everything.of(work.columns)
+    _say(work, scales)
+    importance = _importance(work, how.importance)
+    if seater is not None:
+        _seat(work, scales, importance, seater, lambda: _grouped(work, method, own, everything, importance, keeper))
+        return
     blocks = _blocks(work, how.block_attributes)
-    row_id, features = _features(work, scales, _importance(work, how.importance))
+    row_id, features = _features(work, everything, importance)
     stratum_numbers = work.stratum_numbers(len(row_id))
     for number, block in enumerate(blocks, 1):
-        X = _stack([features[column] for column in block])
-        labels = run_kernel(work, method, own, X, stratum_numbers, keeper)
+        X = _stack([features[column] for column in (*block, *work.part.guides)])
+        labels = run_kernel(work, method, own, X, stratum_numbers, keeper, size)
         suffix = f"_{number}" if len(blocks) > 1 else ""
         groups = work.load_labels(row_id, labels, f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
         _replace(work, block, scales.of(block), groups, suffix)
-    work.outcome.nominal = [*scales.nominal, *(column for column, _ in scales.ordinal)]
+    work.outcome.nominal = _nominal(scales)
     if len(blocks) > 1:
         strata = [column for column in work.by if isinstance(column, Column)]
         work.outcome.claims = [Claim((*block, *strata), "record", int(method.told("k", own))) for block in blocks]
@@ -68,26 +123,68 @@ def group(work: Work, method: Method, settings: Mapping[str, Any], keeper: Keepe
         work.note(f"the columns were grouped in {len(blocks)} separate blocks: the whole record is not k-anonymous")
 
 
+def _grouped(
+    work: Work,
+    method: Method,
+    settings: Mapping[str, Any],
+    scales: Scales,
+    importance: Mapping[Column, float],
+    keeper: Keeper | None,
+) -> np.ndarray:
+    """Return the group of every record (n,), over all columns."""
+    row_id, features = _features(work, scales, importance)
+    X = _stack([features[column] for column in work.columns])
+    return run_kernel(work, method, settings, X, work.stratum_numbers(len(row_id)), keeper)
+
+
+def _seat(
+    work: Work,
+    scales: Scales,
+    importance: Mapping[Column, float],
+    seater: Seater,
+    grouped: Callable[[], np.ndarray],
+) -> None:
+    """Give every record the values of its class in a series."""
+
+    def representatives(founders: Name) -> Name:
+        return _representatives(work, work.columns, scales, founders, "")
+
+    seated = seater.seated(work, scales, importance, grouped, representatives)
+    work.count_groups(seated.groups)
+    work.outcome.rows = seated.rows
+    work.outcome.nominal = _nominal(scales)
+    params: dict[str, Any] = {"representatives": seated.representatives, "columns": work.columns}
+    work.replace_all(work.columns, work.run("replace/by_label.sql", "values", groups=seated.groups, **params))
+
+
+def _nominal(scales: Scales) -> list[Column]:
+    return [*scales.nominal, *(column for column, _ in scales.ordinal)]
+
+
 def _scales(work: Work, ordinal: tuple[str, ...], nominal: tuple[str, ...]) -> Scales:
     """Give every column its scale: as named, else numbers are numeric, an ENUM ordinal, all else nominal."""
-    as_ordinal = pick(work.columns, ordinal, f"{work.where}, ordinal")
-    as_nominal = pick(work.columns, nominal, f"{work.where}, nominal")
+    as_ordinal = pick(work.part.step, ordinal, f"{work.where}, ordinal")
+    as_nominal = pick(work.part.step, nominal, f"{work.where}, nominal")
     both = [column.name for column in as_ordinal if column in as_nominal]
     if both:
         raise ParameterError(work.where, "a column is either ordinal or nominal", f"both for {', '.join(both)}")
     found = Scales([], [], [])
-    for column in work.columns:
+    for column in (*work.columns, *work.part.guides):
         if column in as_ordinal or (column.family == "enum" and column not in as_nominal):
             found.ordinal.append((column, _type_with_order(column, work.where)))
         elif column in as_nominal or not column.numeric:
             found.nominal.append(column)
         else:
             found.numeric.append(column)
+    return found
+
+
+def _say(work: Work, scales: Scales) -> None:
+    """Add a note of the columns that get no mean."""
     for scale, text in (("ordinal", "median"), ("nominal", "mode")):
-        names = [c.name for c in (found.nominal if scale == "nominal" else [c for c, _ in found.ordinal])]
+        names = [c.name for c in (scales.nominal if scale == "nominal" else [c for c, _ in scales.ordinal])]
         if names:
             work.note(f"{scale} (the {text} of the group): {', '.join(names)}")
-    return found
 
 
 def _type_with_order(column: Column, where: str) -> str:
@@ -122,27 +219,11 @@ def _blocks(work: Work, text: str | None) -> list[list[Column]]:
     return blocks
 
 
-def split_blocks(text: str) -> list[str]:
-    """Split blocks at semicolons that are not inside double quotes.
-
-    >>> split_blocks('a,b;"c;d",e')
-    ['a,b', '"c;d",e']
-    """
-    blocks, quoted = [""], False
-    for char in text:
-        quoted ^= char == '"'
-        if char == ";" and not quoted:
-            blocks.append("")
-        else:
-            blocks[-1] += char
-    return blocks
-
-
 def _importance(work: Work, given: tuple[str, ...]) -> dict[Column, float]:
     """Return how much each column counts in the distance, 1 where nothing is given."""
     must = "is written COLUMN=WEIGHT, with a weight of at least 0"
-    found = numbers_by_column(work.columns, given, f"{work.where}, importance", must, zero=True)
-    return {column: found.get(column, 1.0) for column in work.columns}
+    found = numbers_by_column(work.part.step, given, f"{work.where}, importance", must, zero=True)
+    return {column: found.get(column, 1.0) for column in work.part.step}
 
 
 def _features(
@@ -173,7 +254,7 @@ def _features(
             "Coarsen that column, take it as --ordinal, or use: sqlmicro safe, which works on combinations",
         )
     found = {}
-    for column in work.columns:
+    for column in (*work.columns, *work.part.guides):
         array = arrays[column.staged]
         if column in values:
             found[column] = (array[:, None] == np.arange(values[column])) * (importance[column] / math.sqrt(2))
@@ -195,24 +276,51 @@ def run_kernel(
     X: np.ndarray,
     strata: np.ndarray,
     keeper: Keeper | None = None,
+    size: int = 0,
 ) -> np.ndarray:
-    """Return the group of every record (n,), counted through all strata; a note is reported once."""
-    notes: dict[str, None] = {}
+    """Return the group of every record (n,), counted through all strata; a note is reported once.
 
-    def kernel(rows: np.ndarray, tick: Tick) -> np.ndarray:
-        found = method.group(X[rows], rng, tick, **settings)
-        notes.update(dict.fromkeys(found.notes))
+    Classes of a level above, where some are to hold k persons or more, are divided by the keeper alone.
+    """
+    import numpy as np
+
+    told: dict[int, tuple[tuple[str, ...], float | None]] = {}
+    k = int(method.told("k", settings))
+    asked = {**settings, "k": max(k, size)}
+
+    def kernel(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
+        rng = stream(number) if several else stream()
+        if k < size and len(rows) < 2 * size:
+            found = Grouping(np.zeros(len(rows), dtype=np.int64))
+        else:
+            found = method.group(X[rows], rng, tick, **asked)
+        told[number] = found.notes, found.least
         return found.labels if keeper is None else keeper(X[rows], found.labels, rows, rng, tick)
 
-    rng = work.rng()
-    labels = work.group_strata(strata, int(method.told("k", settings)), f"group by {method.name}", kernel)
-    for note in notes:
+    if keeper is not None and work.part.above:
+        with work.warehouse.progress.kernel(f"divide the classes by {method.name}", len(X)) as progress:
+            divided: np.ndarray = keeper(X, strata, np.arange(len(X)), work.rng(), progress.tick)
+        return divided
+    several, stream = strata.any(), work.streams()  # a stratum has its own: it does not matter which is grouped first
+    ours = method.module.startswith("sqlmicro.") and method.told("effort", settings) != "best"  # one solver at a time
+    labels = work.group_strata(strata, k, f"group by {method.name}", kernel, threads=ours)
+    for note in dict.fromkeys(note for number in sorted(told) for note in told[number][0]):
         work.note(note)
+    work.outcome.loss = Loss.of(X, labels, [least for _, least in told.values()], work.outcome.loss)
     return labels
 
 
 def _replace(work: Work, columns: Sequence[Column], scales: Scales, groups: Name, suffix: str) -> None:
-    """Replace numeric columns by the mean of their group, ordinal ones by the median, nominal ones by the mode."""
+    """Replace columns by the representatives of their groups."""
+    representatives = _representatives(work, columns, scales, groups, suffix)
+    values = work.run(
+        "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=representatives, columns=columns
+    )
+    work.replace_all(columns, values)
+
+
+def _representatives(work: Work, columns: Sequence[Column], scales: Scales, groups: Name, suffix: str) -> Name:
+    """Return the mean of every group in numeric columns, the median in ordinal ones, the mode in nominal ones."""
     grouped = work.run(
         "replace/grouped.sql", f"grouped{suffix}", view=True, groups=groups, relation=work.relation, columns=columns
     )
@@ -233,7 +341,60 @@ def _replace(work: Work, columns: Sequence[Column], scales: Scales, groups: Name
             numeric=scales.numeric,
             others=[(f"o{number}", relation, column) for number, (column, relation) in enumerate(others, 1)],
         )
-    values = work.run(
-        "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=representatives, columns=columns
+    return representatives
+
+
+def as_declared(outcome: Outcome, released: Iterable[Column]) -> None:
+    """Name the columns of an outcome as the source declares them, whatever they have become by now."""
+    own = {column.staged: column for column in released}
+    outcome.values = {own[column.staged]: found for column, found in outcome.values.items()}
+    outcome.nominal = [own[column.staged] for column in outcome.nominal]
+    outcome.text = [own[column.staged] for column in outcome.text]
+    if outcome.denied:
+        declared = tuple(own[column.staged] for column in outcome.denied.columns)
+        outcome.denied = replace(outcome.denied, columns=declared)
+    for other in outcome.others.values():
+        as_declared(other, released)
+    outcome.claims = [
+        replace(claim, columns=tuple(own[column.staged] for column in claim.columns)) for claim in outcome.claims
+    ]
+
+
+def spread(warehouse: Warehouse, level: Level, outcome: Outcome) -> None:
+    """Give the values of its unit to every record."""
+    made: dict[Name, Name] = {}
+
+    def of_records(values: Name, names: Sequence[str]) -> Name:
+        if values not in made:
+            into = f"{values.table}_of_records"
+            made[values] = warehouse.run(
+                "replace/by_unit.sql", into, members=level.members, values=values, columns=names
+            )
+        return made[values]
+
+    names: dict[Name, list[str]] = {}
+    for values, name in outcome.values.values():
+        names.setdefault(values, []).append(name)
+    outcome.values = {
+        column: (of_records(values, names[values]), name) for column, (values, name) in outcome.values.items()
+    }
+    outcome.added = {column: of_records(values, [column.staged]) for column, values in outcome.added.items()}
+    if outcome.only_grouped is not None:
+        outcome.only_grouped = of_records(outcome.only_grouped, [])
+    for other in outcome.others.values():
+        spread(warehouse, level, other)
+
+
+def of_levels(outcomes: Sequence[Outcome], *, nested: bool) -> Outcome:
+    """Return the outcomes of the levels of a step as one; where they are nested, the last one has all classes."""
+    last = outcomes[-1]
+    if nested or len(outcomes) == 1:
+        return last
+    sized = [one for one in outcomes if one.smallest is not None and one.largest is not None]
+    return replace(
+        last,
+        claims=[claim for one in outcomes for claim in one.claims],
+        groups=sum(one.groups for one in outcomes),
+        smallest=min((one.smallest for one in sized if one.smallest is not None), default=None),
+        largest=max((one.largest for one in sized if one.largest is not None), default=None),
     )
-    work.replace_all(columns, values)

@@ -6,54 +6,59 @@ A method is one decorated function whose keyword parameters are its settings.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from sqlmicro.errors import ParameterError, did_you_mean
-from sqlmicro.options import common
+from sqlmicro.options import common, manifest
 from sqlmicro.options.guarantees import GuaranteeOptions
-from sqlmicro.options.params import Parameter, Part, parameters, summary
+from sqlmicro.options.manifest import Entry
+from sqlmicro.options.params import Parameter, Part, parameters
+from sqlmicro.system import packages
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     import numpy as np
 
+_ROUNDING = 1e-9  # of an SSE
+
 Stage = Literal["group", "safe", "mask"]
 Engine = Literal["numpy", "sql"]
 Promise = Literal["record", "block", "column", "moments", "masked"]
 
 
-class Named(Protocol):
-    """What a catalogue holds: something with a name, made by a function."""
-
-    @property
-    def name(self) -> str:
-        """The name users call it by."""
-
-    @property
-    def function(self) -> Callable[..., Any]:
-        """The function that was decorated."""
-
-
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=Entry)
 
 
 class Catalogue(Generic[T]):
-    """What is known by name: first what the modules of this package register, then plug-ins.
+    """What is known by name: first what the manifest lists, then plug-ins.
 
-    Another package adds to it with an entry point in the group `sqlmicro.<kind>s`, whose value is a module that
-    registers what it has when it is imported. A plug-in that cannot be imported does not keep the others from working:
-    its name is in `broken`, and whoever asks for what is not there is told so.
+    A module of ours is imported when something of it is used. `packages` name theirs in `MODULES`, in the order in
+    which they are listed; the manifest is written from what these register. Another package adds to the catalogue with
+    an entry point in the group `sqlmicro.<kind>s`, whose value is a module that registers what it has when it is
+    imported. A plug-in that cannot be imported does not keep the others from working: its name is in `broken`, and
+    whoever asks for what is not there is told so.
     """
 
-    def __init__(self, kind: str, modules: tuple[str, ...]) -> None:
+    def __init__(self, kind: str, entry: type[T], packages: tuple[str, ...]) -> None:
         self.kind = kind
         self.broken: dict[str, str] = {}
-        self._modules = modules
-        self._found: dict[str, T] = {}
+        self._entry = entry
+        self._packages = packages
+        self._added: dict[str, T] = {}
         self._complete = False
+
+    @cached_property
+    def _listed(self) -> dict[str, T]:
+        found = (
+            manifest.read(self._entry, one, load=partial(late, one["module"], one["attribute"]))
+            for one in (manifest.listed(self.kind) if self._packages else ())
+        )
+        return {one.name: one for one in found}
 
     def add(self, item: T) -> None:
         """Put something into the catalogue; a module that is imported again replaces what it registered itself.
@@ -63,41 +68,47 @@ class Catalogue(Generic[T]):
         ParameterError
             When another module has registered something of this name: a plug-in cannot replace a method of ours.
         """
-        known = self._found.get(item.name)
-        if known is not None and known.function.__module__ != item.function.__module__:
+        known = self._added.get(item.name) or self._listed.get(item.name)
+        if known is not None and known.module != item.module:
             raise ParameterError(
-                f"{self.kind} {item.name!r} of {item.function.__module__}",
+                f"{self.kind} {item.name!r} of {item.module}",
                 "must have a name of its own",
-                f"one that {known.function.__module__} has registered",
+                f"one that {known.module} has registered",
             )
-        self._found[item.name] = item
+        self._added[item.name] = item
 
     def remove(self, name: str) -> None:
-        """Take something out again."""
-        del self._found[name]
+        """Take something out again that was added."""
+        del self._added[name]
 
     def all(self) -> dict[str, T]:
-        """Return everything by name, in the order in which it was registered: ours first."""
+        """Return everything by name: ours first, in the order of the manifest, then what was added."""
         if not self._complete:
-            from importlib.metadata import entry_points  # with the mail parser, which most commands do without
-
-            for module in self._modules:
-                importlib.import_module(module)
-            for plug_in in entry_points(group=f"sqlmicro.{self.kind}s"):
-                self._plug_in(plug_in)
             self._complete = True
-        return dict(self._found)
+            for plug_in in packages.entry_points(f"sqlmicro.{self.kind}s"):
+                self._plug_in(plug_in)
+        return {**self._listed, **{name: one for name, one in self._added.items() if name not in self._listed}}
+
+    def declared(self) -> dict[str, T]:
+        """Return by name what the modules of this package register: all of them are imported."""
+        rooms = [importlib.import_module(package) for package in self._packages]
+        modules = [f"{room.__name__}.{name}" for room in rooms for name in room.MODULES]
+        for module in modules:
+            importlib.import_module(module)
+        return {one.name: one for module in modules for one in self._added.values() if one.module == module}
 
     def _plug_in(self, plug_in: EntryPoint) -> None:
-        before = dict(self._found)
+        before = dict(self._added)
         try:
             plug_in.load()
         except Exception as error:  # somebody else's module may fail in any way
-            self._found = before
+            self._added = before
             self.broken[plug_in.name] = type(error).__name__
 
     def find(self, name: str, where: str) -> T:
         """Return what is called `name`, or raise ParameterError with the nearest name."""
+        if name in self._listed:
+            return self._listed[name]
         known = self.all()
         if name in known:
             return known[name]
@@ -118,11 +129,65 @@ def silent(done: int, total: int, best: str = "") -> None:
 
 
 @dataclass(frozen=True)
+class Loss:
+    """The SSE of groups, and a lower bound on that of every grouping of the same records."""
+
+    sse: float
+    least: float
+
+    @classmethod
+    def of(cls, X: np.ndarray, labels: np.ndarray, least: Sequence[float | None], before: Loss | None) -> Loss | None:
+        """Return the loss of groups of X (n, p), given a bound for every stratum, and of other columns before.
+
+        None where no bound is known for some stratum, or there is none.
+        """
+        import numpy as np
+
+        known = [one for one in least if one is not None]
+        if len(known) < len(least) or not known:
+            return None
+        sizes, sse = np.maximum(np.bincount(labels), 1), 0.0
+        for column in X.T:
+            # Around a value of its own an offset costs no digits.
+            centred = column - column[0]
+            sse += float(((centred - (np.bincount(labels, centred) / sizes)[labels]) ** 2).sum())
+        return cls(sse + (before.sse if before else 0.0), math.fsum(known) + (before.least if before else 0.0))
+
+    @property
+    def above_optimum(self) -> float | None:
+        """How many percent above the optimum the SSE is at most; None where the bound says nothing.
+
+        >>> Loss(3.0, 2.0).above_optimum, Loss(0.0, 0.0).above_optimum, Loss(1.0, 0.0).above_optimum
+        (50.0, 0.0, None)
+        """
+        if self.sse <= self.least * (1 + _ROUNDING):
+            return 0.0
+        return 100 * (self.sse / self.least - 1) if self.least > 0 else None
+
+
+def rounded_up(percent: float) -> str:
+    """Return a percentage with two significant digits, rounded up.
+
+    >>> rounded_up(0.5501), rounded_up(7.0), rounded_up(123.4)
+    ('0.56', '7', '130')
+    """
+    if percent <= 0:
+        return "0"
+    digits = 1 - math.floor(math.log10(percent))
+    scaled = math.ceil(percent * 10.0**digits * (1 - 1e-12)) / 10.0**digits
+    return f"{scaled:.{max(0, digits)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{scaled:.0f}"
+
+
+@dataclass(frozen=True)
 class Grouping:
-    """The group of every record (n,), as integers from 0, and notes for the report."""
+    """The group of every record (n,), as integers from 0, and notes for the report.
+
+    `least` is a lower bound on the SSE of every grouping of these records, where one is known.
+    """
 
     labels: np.ndarray
     notes: tuple[str, ...] = ()
+    least: float | None = None
 
 
 PROMISES: dict[Promise, str] = {
@@ -134,24 +199,23 @@ PROMISES: dict[Promise, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Method:
+@dataclass(frozen=True, kw_only=True)
+class Method(Entry):
     """A method: what `sqlmicro methods` prints and what the pipeline calls."""
 
-    name: str
-    function: Callable[..., Any]
     stage: Stage
     engine: Engine
     promise: Promise
     source: str
     templates: tuple[str, ...]
-    takes_every_column: bool
-    takes_columns: bool
-    takes_strata: bool
-    draws: bool
-    makes_pseudonyms: bool
-    keeps_guarantees: bool
-    parameters: tuple[Parameter, ...]
+    takes_every_column: bool = False
+    takes_columns: bool = True
+    takes_strata: bool = True
+    draws: bool = False
+    makes_pseudonyms: bool = False
+    keeps_guarantees: bool = False
+    by_value: bool = False
+    recodes: bool = False
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
@@ -173,6 +237,20 @@ class Method:
         """What becomes of missing values where nothing is said."""
         return {"safe": "pattern", "group": "error", "mask": "keep"}[self.stage]
 
+    def keeps_constant(self, settings: Mapping[str, Any]) -> bool:
+        """Tell whether equal values of a column stay equal: others are grouped person by person, see `levels`."""
+        return self.by_value and not self.told("local", settings)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a series of releases can be made with it."""
+        return self.engine == "numpy" or self.recodes
+
+    @property
+    def nests(self) -> bool:
+        """Whether its classes are over all of its columns, so that those of a level lie in those of the level above."""
+        return self.keeps_guarantees and self.promise != "column"
+
     def takes(self, option: str) -> bool:
         """Tell whether an option that methods share means something here."""
         unlike = {"columns": self.takes_columns, "by": self.takes_strata, "nulls": self.takes_nulls}
@@ -192,16 +270,6 @@ class Method:
         found = self.function(X, rng, tick, **settings)
         return found if isinstance(found, Grouping) else Grouping(found)
 
-    @property
-    def summary(self) -> str:
-        """The first line of the docstring."""
-        return summary(self.function)
-
-    @property
-    def module(self) -> str:
-        """The module the method lives in."""
-        return self.function.__module__
-
 
 _KERNEL_TEMPLATES = (
     "load/features.sql",
@@ -215,7 +283,7 @@ _KERNEL_TEMPLATES = (
     "replace/by_label.sql",
 )
 """What runs around every kernel, see `records.py`."""
-METHODS: Catalogue[Method] = Catalogue("method", ("sqlmicro.group", "sqlmicro.safe_method", "sqlmicro.mask"))
+METHODS = Catalogue("method", Method, ("sqlmicro.group", "sqlmicro.safe_method", "sqlmicro.mask"))
 
 
 def method(
@@ -232,6 +300,8 @@ def method(
     draws: bool = False,
     makes_pseudonyms: bool = False,
     keeps_guarantees: bool = False,
+    by_value: bool = False,
+    recodes: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -241,26 +311,28 @@ def method(
     no --columns (`takes_columns`), one that treats every record alike no --by (`takes_strata`). One that takes random
     numbers of every record from `work.drawn` says so (`draws`). What becomes a pseudonym
     (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier. What a kernel groups keeps guarantees
-    other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`).
+    other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`). One that gives equal
+    values of a column the same value says so (`by_value`): what is constant within a person stays so. One whose classes
+    are made by a recoding that other records can be given says so (`recodes`): it goes on in a series.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         METHODS.add(
             Method(
-                name,
-                function,
-                stage,
-                engine,
-                promise,
-                source,
-                templates or (_KERNEL_TEMPLATES if engine == "numpy" else ()),
-                takes_every_column,
-                takes_columns,
-                takes_strata,
-                draws,
-                makes_pseudonyms,
-                keeps_guarantees or engine == "numpy",
-                parameters(function),
+                **vars(Entry.of(name, function)),
+                stage=stage,
+                engine=engine,
+                promise=promise,
+                source=source,
+                templates=templates or (_KERNEL_TEMPLATES if engine == "numpy" else ()),
+                takes_every_column=takes_every_column,
+                takes_columns=takes_columns,
+                takes_strata=takes_strata,
+                draws=draws,
+                makes_pseudonyms=makes_pseudonyms,
+                keeps_guarantees=keeps_guarantees or engine == "numpy",
+                by_value=by_value,
+                recodes=recodes,
             )
         )
         return function

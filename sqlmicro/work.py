@@ -6,22 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column, make_columns, pick
 from sqlmicro.database.deniable import Deniable
+from sqlmicro.database.levels import Level, Part
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.guarantees import NO_GUARANTEE, NO_POPULATION, GuaranteeOptions, InPopulation
-from sqlmicro.registry import Promise, Tick
+from sqlmicro.registry import Loss, Promise, Tick
+from sqlmicro.system.parallel import Counter, each_sized
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from sqlmicro.system.secrets import Key, Secret, Task
+    from sqlmicro.system.secrets import Key, Task
 
+StratumKernel = Callable[["np.ndarray", Tick, int], "np.ndarray"]  # rows, tick, number of a stratum: its groups
+_NOWHERE = Name("", "", "")
 _DRAWS_OF_A_HASH, _DIGITS_OF_A_DRAW = 4, 15
 
 
@@ -35,26 +40,37 @@ class Claim:
     kept: GuaranteeOptions = NO_GUARANTEE
     """What its classes keep besides k."""
     in_population: InPopulation = NO_POPULATION
+    level: Level | None = None
+    """Whose units k counts, where it is not the person or the record."""
+    everybody: Name | None = None
+    """The population, recoded as the records were; None where it is compared as it is."""
 
     @property
     def limits(self) -> dict[str, float]:
         """What its classes keep besides k, by the names of the gates."""
         return {**self.kept.limits, **self.in_population.limits}
 
-    @property
-    def asked(self) -> bool:
-        """Whether anything is demanded of its classes besides k."""
-        return self.kept.asked or bool(self.limits)
-
 
 @dataclass(frozen=True)
 class Guaranteed:
     """What the classes of a step must keep besides k, and the columns it is about, as they were read."""
 
-    options: GuaranteeOptions
-    sensitive: tuple[Column, ...]
-    person: tuple[Column, ...]
-    original: Name
+    options: GuaranteeOptions = NO_GUARANTEE
+    sensitive: tuple[Column, ...] = ()
+    person: tuple[Column, ...] = ()
+    """What says whose record it is: every class has k persons."""
+    original: Name = _NOWHERE
+    known: tuple[Column, ...] = ()
+    """What identifies a record: the row key, else the key of the table, where it was looked for."""
+
+    @property
+    def asked(self) -> bool:
+        """Whether k records are not enough for a class: it must have k persons, or keep something else."""
+        return bool(self.person) or self.options.asked
+
+
+NOTHING_MORE = Guaranteed()
+"""k records are enough."""
 
 
 @dataclass(frozen=True)
@@ -77,13 +93,15 @@ class Outcome:
 
     `values` has the new values of a column: a relation with row_id, and the name of the column there. Columns in
     `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
-    release. `only_grouped` has the row_id of the records that stay. `claims` replaces what the method promises of all
-    its columns together, and `promise` its name in the report. `told` is a dataclass with what the
-    method itself reports of its work, `denied` what it claims so that its release can be denied.
+    release. `only_grouped` has the row_id of the records that stay; `rows` has the rows of the release before their
+    values are replaced, where some are added. `claims` replaces what the method promises of all its columns together,
+    and `promise` its name in the report. `told` is a dataclass with what the method itself reports of its work, `loss`
+    that of its groups, `denied` what it claims so that its release can be denied, `recoding` what it decided.
     """
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
     only_grouped: Name | None = None
+    rows: Name | None = None
     nominal: list[Column] = field(default_factory=list)
     text: list[Column] = field(default_factory=list)
     added: dict[Column, Name] = field(default_factory=dict)
@@ -95,8 +113,10 @@ class Outcome:
     told: object = None
     others: dict[int, Outcome] = field(default_factory=dict)
     denied: Deniable | None = None
+    loss: Loss | None = None
     notes: list[str] = field(default_factory=list)
     key_fingerprint: str | None = None
+    recoding: object = None
 
 
 class Work:
@@ -116,42 +136,51 @@ class Work:
         task: Task,
         rows: int,
         before: Name | None = None,
-        guaranteed: Guaranteed | None = None,
+        begun: Name | None = None,
+        guaranteed: Guaranteed = NOTHING_MORE,
+        part: Part | None = None,
+        series: FileSeries | None = None,
+        nights: Nights | None = None,
     ) -> None:
-        self.warehouse = warehouse
+        self.warehouse, self.series, self.nights = warehouse, series, nights
         self.guaranteed = guaranteed
         self.relation = relation
         self.before = before or relation
-        """The records before missing values were settled: what a release is compared with."""
-        self.columns = list(columns)
-        self.by = list(by)
+        self.begun = begun or self.before
+        """What a release is compared with, before the step; `before`: before missing values were settled."""
+        self.columns, self.by = list(columns), list(by)
+        self.part = part or Part(tuple(columns))
+        """Which level its columns belong to: its records may be units, and the classes of the levels above strata."""
         self.where = where
         self.outcome = Outcome()
-        self._source, self._prefix, self._rows = source, prefix, rows
-        self._key, self._task, self._bound = key, task, 0
+        self.source, self.prefix, self._rows = source, prefix, rows
+        self._key, self.task, self._bound = key, task, 0
 
     @property
-    def guarantees(self) -> GuaranteeOptions:
-        """What its classes must keep besides k."""
-        return self.guaranteed.options if self.guaranteed else NO_GUARANTEE
+    def more_than_k(self) -> bool:
+        """Whether k records are not enough for a class: its records may be units, of which some count as one."""
+        return self.guaranteed.asked or self.part.level is not None
 
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""
         names = [column.name for column in (self.columns if columns is None else columns)]
-        return self._key.draws(self._source.identity, self._task, names, also, but)
+        return self._key.draws(self.source.identity, self.task, names, also, but)
 
-    def rng(self, lasting: Secret | None = None) -> np.random.Generator:
-        """Return a generator of the source, the method, its columns and settings, and the key or lasting secret."""
+    def rng(self) -> np.random.Generator:
+        """Return a generator of the source, the method, its columns and settings, and the key."""
+        return self.streams()()
+
+    def streams(self) -> Callable[..., np.random.Generator]:
+        """Return what makes such a generator, another one for every number it is given."""
         import numpy as np
 
-        key = self._key if lasting is None else self._key.lasting(lasting)
-        drawn = key.draws(self._source.identity, self._task, [column.name for column in self.columns])
-        return np.random.Generator(np.random.PCG64(int(drawn, 16)))
+        key = int(self.draw_key(), 16)
+        return lambda *number: np.random.Generator(np.random.PCG64([key, *number] if number else key))
 
     def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Bind the key of the draws for some columns, and return the name of its variable."""
         self._bound += 1
-        name = f"sqlmicro_{self._prefix}_{self._bound}"
+        name = f"sqlmicro_{self.prefix}_{self._bound}"
         self.warehouse.set_key(name, self.draw_key(columns, also, but))
         return name
 
@@ -167,14 +196,8 @@ class Work:
                 bound.append((self.bind(stream.columns, [stream.also, start], stream.but), stream.columns))
                 for place in range(min(_DRAWS_OF_A_HASH, stream.draws - start)):
                     draws.append((f"draw_{len(draws) + 1}", f"hash_{len(bound)}", 1 + place * _DIGITS_OF_A_DRAW))
-        return self.run(
-            "mask/draws.sql",
-            f"drawn_{self._bound}",
-            view=True,
-            relation=self.relation if relation is None else relation,
-            streams=bound,
-            draws=draws,
-        )
+        shown = relation or self.relation
+        return self.run("mask/draws.sql", f"drawn_{self._bound}", view=True, relation=shown, streams=bound, draws=draws)
 
     def new_column(self, name: str, kind: str) -> Column:
         """Return a column to be added to the release.
@@ -184,19 +207,19 @@ class Work:
         ParameterError
             When the table has a column of that name.
         """
-        columns = self._source.columns
+        columns = self.source.columns
         if not name.strip() or name.lower() in {column.name.lower() for column in columns}:
             raise ParameterError(self.where, "a new column needs a name that the table does not have", repr(name))
         return make_columns([*((column.name, column.type) for column in columns), (name, kind)])[-1]
 
     def kept(self, name: str, option: str) -> Column:
         """Return a column that is released as it is, to be used without being changed."""
-        (column,) = pick(self._source.columns, [name], f"{self.where}, {option}")
+        (column,) = pick(self.source.columns, [name], f"{self.where}, {option}")
         return column
 
     def run(self, template: str, into: str, *, view: bool = False, **params: object) -> Name:
         """Create a staging relation of this step from a template."""
-        return self.warehouse.run(template, f"{self._prefix}_{into}", view=view, rows=self._rows, **params)
+        return self.warehouse.run(template, f"{self.prefix}_{into}", view=view, rows=self._rows, **params)
 
     def record(self, template: str, **params: object) -> Row:
         """Return the only row of a template."""
@@ -261,15 +284,8 @@ class Work:
 
     def groups_by_rank(self, ordered: Name, strata: Name, k: int) -> Name:
         """Return the group of every record from its position; a view, computed when it is read."""
-        return self.run(
-            "group/groups_by_rank.sql",
-            f"groups_{ordered.table}",
-            view=True,
-            sorted=ordered,
-            strata=strata,
-            by=self.by,
-            k=k,
-        )
+        template, into = "group/groups_by_rank.sql", f"groups_{ordered.table}"
+        return self.run(template, into, view=True, sorted=ordered, strata=strata, by=self.by, k=k)
 
     def replace(self, column: Column, values: Name) -> None:
         """Take the new values of a column from the relation `values` (row_id, value)."""
@@ -282,23 +298,15 @@ class Work:
         )
         template = f"replace/group_{representative}s.sql"
         representatives = self.run(template, "representatives", grouped=grouped, columns=columns)
-        values = self.run(
-            "replace/by_label.sql", "values", groups=groups, representatives=representatives, columns=columns
-        )
-        self.replace_all(columns, values)
+        params: dict[str, Any] = {"groups": groups, "representatives": representatives, "columns": columns}
+        self.replace_all(columns, self.run("replace/by_label.sql", "values", **params))
 
     def replace_by_rank_group(self, column: Column, groups: Name, representative: str) -> None:
         """Replace one column by the mean or median of the group; `groups` has row_id, label and value."""
         template = f"replace/group_{representative}s.sql"
         representatives = self.run(template, f"representatives_{column.staged}", grouped=groups, columns=["value"])
-        values = self.run(
-            "replace/by_label.sql",
-            f"values_{column.staged}",
-            groups=groups,
-            representatives=representatives,
-            columns=["value"],
-        )
-        self.replace(column, values)
+        params: dict[str, Any] = {"groups": groups, "representatives": representatives, "columns": ["value"]}
+        self.replace(column, self.run("replace/by_label.sql", f"values_{column.staged}", **params))
 
     def replace_all(self, columns: Sequence[Column], values: Name) -> None:
         """Take the new values of several columns from the relation `values` (row_id and the columns)."""
@@ -344,11 +352,11 @@ class Work:
         return self.warehouse.arrays("load/stratum_numbers.sql", relation=self.relation, by=self.by)["stratum"]
 
     def group_strata(
-        self, strata: np.ndarray, k: int, text: str, kernel: Callable[[np.ndarray, Tick], np.ndarray], column: str = ""
+        self, strata: np.ndarray, k: int, text: str, kernel: StratumKernel, column: str = "", *, threads: bool = False
     ) -> np.ndarray:
-        """Return the group of every record (n,), counted through all strata.
+        """Return the group of every record (n,), counted through all strata; `text` is shown while the kernel runs.
 
-        `kernel(rows, tick)` returns the groups of the records of one stratum; `text` is shown while it runs.
+        With `threads` several strata are grouped at the same time, which the kernel must bear.
 
         Raises
         ------
@@ -357,39 +365,36 @@ class Work:
         """
         import numpy as np
 
-        n = len(strata)
-        labels = np.empty(n, dtype=np.int64)
-        sizes = np.bincount(strata)
-        sizes = sizes[sizes > 0]
-        if n:
-            self.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), column)
-        grouped = groups = 0
+        labels = np.empty(n := len(strata), dtype=np.int64)
+        if not n:
+            return labels
+        sizes = np.unique(strata, return_counts=True)[1]
+        self.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), column)
+        members = np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
         with self.warehouse.progress.kernel(text, n) as progress:
-            for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1]) if n else ():
+            counter = Counter(n, progress.tick)
 
-                def tick(
-                    done: int, total: int, best: str = "", *, before: int = grouped, size: int = len(rows)
-                ) -> None:
-                    # A kernel may count in other units than records.
-                    progress.tick(before + (done * size // total if total else 0), n, best)
+            def group(number: int) -> np.ndarray:
+                return kernel(members[number], counter.part(len(members[number])), number)
 
-                found = kernel(rows, tick)
-                labels[rows] = groups + found
-                groups += int(found.max()) + 1
-                grouped += len(rows)
+            grouped = each_sized(group, sizes.tolist()) if threads else [*map(group, range(len(sizes)))]
+        groups = 0
+        for rows, found in zip(members, grouped, strict=True):
+            labels[rows] = groups + found
+            groups += int(found.max()) + 1
         return labels
 
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create a staging relation of this step from an Arrow table."""
-        return self.warehouse.load(table, f"{self._prefix}_{into}", comment)
+        return self.warehouse.load(table, f"{self.prefix}_{into}", comment)
 
     def proposed_scales(self) -> dict[str, str]:
         """Return the scale that `profile` proposes for every column, as it is before this step."""
-        return {found.column.name: found.scale[0] for found in profile_columns(self.warehouse, self._source)}
+        return {found.column.name: found.scale[0] for found in profile_columns(self.warehouse, self.source)}
 
     def load_labels(self, row_id: np.ndarray, labels: np.ndarray, kernel: str, into: str = "groups") -> Name:
         """Write the group of every record back to the warehouse."""
         import pyarrow as pa
 
-        table = pa.table({"row_id": row_id, "label": labels})
-        return self.load(table, into, f"filled with the groups that {kernel} made")
+        comment = f"filled with the groups that {kernel} made"
+        return self.load(pa.table({"row_id": row_id, "label": labels}), into, comment)

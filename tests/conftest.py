@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -28,12 +30,27 @@ settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True
 settings.register_profile("thorough", deadline=None, database=None, print_blob=True, max_examples=300)
 # Choices that are keyed by the lasting secret are the same in every run, and nobody's own secret is touched.
 os.environ.setdefault("SQLMICRO_SECRET", "a lasting secret of the tests")
+# Neither is anybody's own ledger: see `own_ledger`.
+os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="sqlmicro-tests-")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
+
+_TESTS = count(1)
 
 # A shell without a terminal starts its background jobs with Ctrl-C ignored, which they hand down to their children.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave nothing behind."""
+    shutil.rmtree(os.environ["XDG_CONFIG_HOME"], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every test a ledger of its own for files without a database: others have released the same people."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"settings-{next(_TESTS)}"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -147,12 +164,13 @@ class Workbench:
     def release(self, name: str, db: str, /, **options: Any) -> Release:
         """Run a method on the table `records` and return what was published.
 
-        Columns that are kept are accepted as unique: what a test has kept, it wants to see again.
+        Columns that are kept are accepted as unique: what a test has kept, it wants to see again. Releases of a table
+        that was released before are made alone.
         """
         import sqlmicro
 
         columns = list(self.read(db, "records")) if options.get("rest") == "keep" else []
-        options = {"accept_unique": kept(columns, options), **options}
+        options = {"accept_unique": kept(columns, options), "alone_because": "a test of one release", **options}
         target = f"release_{next(self._numbers)}"
         verb = getattr(sqlmicro, name.replace("-", "_"))
         report = verb("records", db=db, into=target, **options)

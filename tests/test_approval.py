@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ POLICY = """
 db = "w.duckdb"
 seed = "approval"
 key_file = "secret"
+min_join_k = 1
 leave_out = ["articles"]
 
 [[table]]
@@ -34,6 +38,7 @@ overwrite = true
 
 [[table]]
 name = "orders"
+person = ["customer_id"]
 rest = "drop"
 [[table.step]]
 do = "shuffle"
@@ -198,11 +203,16 @@ def test_new_records_are_what_every_night_brings_unless_exact(folder: Path) -> N
     assert [table["rows"] for table in applied(folder)["tables"]] == [60, 201]
 
 
-def test_exact_needs_a_secret_seed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exact_needs_a_secret_that_lasts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SQLMICRO_SEED", raising=False)
     change(folder, 'seed = "approval"\n', "")
     planned(folder)
-    with pytest.raises(sqlmicro.InputError, match="needs a secret seed"):
+    applied(folder, exact=True)
+    # A container without a home, in which no secret can be kept.
+    monkeypatch.delenv("SQLMICRO_SECRET")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "p.toml"))
+    planned(folder)
+    with pytest.raises(sqlmicro.InputError, match="needs a secret that lasts"):
         applied(folder, exact=True)
     applied(folder)
 
@@ -241,6 +251,46 @@ def test_a_dry_run_publishes_nothing_and_is_not_the_last_plan(folder: Path) -> N
     assert not (folder / "p.applied.json").exists()
 
 
+KILLED = """
+import os, sys, sqlmicro
+from sqlmicro.publish import publish
+real, calls = publish.record, []
+def record(*given):
+    calls.append(given)
+    if len(calls) == 2:
+        os.kill(os.getpid(), 9)
+    return real(*given)
+publish.record = record
+sqlmicro.apply(sys.argv[1])
+"""
+
+
+def test_a_kill_between_two_tables_publishes_neither(folder: Path) -> None:
+    planned(folder)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(folder / "p.plan.json")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert released(folder) == []
+    assert not (folder / "p.applied.json").exists()
+    applied(folder)
+    assert released(folder) == ["orders_r", "persons_r"]
+    assert execute(folder, "SELECT count(*) FROM sqlmicro.releases") == [[(2,)]]
+
+
+def test_a_signal_after_the_commit_waits_until_the_plan_is_noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned(folder)
+    real = run._finish
+
+    def finish(*given: Any, **more: Any) -> None:
+        signal.raise_signal(signal.SIGINT)
+        real(*given, **more)
+
+    monkeypatch.setattr(run, "_finish", finish)
+    with pytest.raises(KeyboardInterrupt, match="too late"):
+        applied(folder)
+    assert released(folder) == ["orders_r", "persons_r"]
+    assert (folder / "p.applied.json").exists()
+
+
 def test_one_table_and_files_can_be_planned(folder: Path) -> None:
     execute(folder, f"COPY persons TO '{folder}/persons.parquet'")
     (folder / "p.toml").write_text(
@@ -265,3 +315,15 @@ def test_what_cannot_be_planned(folder: Path, text: str, words: str) -> None:
     (folder / "p.toml").write_text(text)
     with pytest.raises(sqlmicro.SqlmicroError, match=words):
         planned(folder)
+
+
+def test_what_is_decided_of_joins_is_shown_to_whoever_signs_off(folder: Path) -> None:
+    planned(folder)
+    applied(folder)
+    change(folder, "min_join_k = 1", 'join_depth = 0\nknown = ["orders: none", "persons: count"]')
+    differences = planned(folder)["differences"]
+    assert [(one["where"], one["was"], one["now"], one["decided"]) for one in differences] == [
+        ("join_depth", "as by default", "0", True),
+        ("min_join_k", "1", "as by default", True),
+        ("known", "as by default", "orders: none, persons: count", True),
+    ]

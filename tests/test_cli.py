@@ -154,7 +154,7 @@ def test_what_fails_or_is_dry_leaves_no_new_database(tmp_path):
     assert CANARY not in failed.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.csv", "p.csv"]
     assert sqlmicro("mdav", *options, cwd=tmp_path).returncode == 0
-    assert tables(tmp_path / "new.duckdb") == {"p_anonymized", "releases", "audits"}
+    assert tables(tmp_path / "new.duckdb") == {"p_anonymized", "releases", "audits", "memory"}
 
 
 @pytest.mark.slow

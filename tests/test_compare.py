@@ -66,7 +66,7 @@ def test_a_candidate_is_what_its_command_publishes(workbench: Any, db: str) -> N
         )
         target = release.report["target"]
         attacked = sqlmicro.attack(
-            original="records", release=[target], db=db, match=["id"], columns=COLUMNS, attack=["distance-linkage"]
+            original="records", release=[target], db=db, match=["id"], columns=COLUMNS, attack=["linkage"]
         )
         assert row["risk"] == pytest.approx(attacked["attacks"][0]["rate"], abs=1e-12)
         assert row["loss"] == pytest.approx(release.report["IL"], rel=1e-9)

@@ -97,6 +97,12 @@ def test_a_gate_looks_at_the_release_wherever_it_is_written(folder):
     assert [c["value"] for c in report["audits"] if c["check"] == "k-anonymity" and c["columns"] == ["income"]] == [5]
 
 
+@pytest.mark.parametrize("gate", ["max_membership = 0.6", 'measure = ["singling-out"]'])
+def test_a_gate_that_needs_a_control_group_is_refused_before_any_work(folder, gate):
+    with pytest.raises(sqlmicro.JobError, match=r"people outside of the table.*sqlmicro audit --original"):
+        sqlmicro.run(job(folder, GOOD.replace('drop = ["id"]', f'drop = ["id"]\n[[gate]]\n{gate}\n')))
+
+
 def test_paths_are_taken_from_the_folder_of_the_file(folder, monkeypatch):
     (folder / "inner").mkdir()
     monkeypatch.chdir(folder / "inner")

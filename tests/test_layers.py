@@ -14,16 +14,17 @@ PACKAGE = Path(sqlmicro.__file__).parent
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "contracts" not in path.parts)
 """What runs in the program; the contracts are tests."""
 FLOORS = [
-    {"errors", "system"},
+    {"errors", "system", "verify"},
     {"options"},
-    {"registry", "standardise"},
+    {"registry"},
     {"database"},
     {"identifiers", "erasure"},
-    {"work"},
+    {"levels", "work"},
     {"missing", "records"},
     {"guarantees"},
     {"audits", "attacks", "group", "mask", "safe_method"},
     {"pipeline"},
+    {"history"},
     {"publish"},
     {"reports"},
     {"jobs"},
@@ -165,8 +166,12 @@ def test_no_room_takes_what_is_private_to_another():
 def test_heavy_libraries_are_imported_where_they_are_used():
     for path in MODULES:
         heavy = {name.split(".")[0] for name, _, late, typing in imports(path) if not (late or typing)} & HEAVY
-        if path.name.endswith("_kernels.py") or path.name == "compiled.py":  # themselves loaded late
+        if path.name.endswith("_kernels.py") or path.name in ("compiled.py", "shipped.py"):  # themselves loaded late
             heavy -= {"numba", "numpy"}
+        if path.name == "template_cache.py":
+            heavy -= {"jinja2"}
+        if path.name == "verify.py":  # loaded late too; who audits it reads its imports at its head
+            heavy -= {"pyarrow"}
         assert not heavy, path
 
 
@@ -197,7 +202,7 @@ def test_no_statement_is_put_together_with_an_f_string():
 def test_only_the_command_line_prints_or_exits():
     for path in MODULES:
         calls = {n.func.id for n in ast.walk(tree(path)) if isinstance(n, ast.Call) and hasattr(n.func, "id")}
-        if path.name not in ("cli.py", "__main__.py"):
+        if path.name not in ("cli.py", "__main__.py", "verify.py"):  # a command line that stands alone
             assert not calls & {"print", "exit"}, path.name
 
 

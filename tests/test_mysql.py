@@ -167,6 +167,6 @@ def test_ctrl_c_during_the_commit_takes_no_recorded_release_back(
 
     monkeypatch.setattr(DuckDBWarehouse, "execute", interrupted)
     with pytest.raises(KeyboardInterrupt, match="what was asked for is written"):
-        sqlmicro.mdav("shop.shop.persons", into="shop.shop.late", attach=SHOP, **OPTIONS)
+        sqlmicro.mdav("shop.shop.persons", into="shop.shop.late", attach=SHOP, alone_because="a test", **OPTIONS)
     assert shop("SELECT count(*) FROM shop.late") == [str(ROWS)]
     assert shop("SELECT count(*) FROM shop.sqlmicro_releases WHERE target = 'shop.shop.late'") == ["1"]

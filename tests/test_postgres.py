@@ -48,7 +48,7 @@ CREATE INDEX by_city ON persons (city);
 GRANT SELECT ON persons TO reader;
 ANALYZE persons;"""
 CHILDREN = "CREATE TABLE visits (person int REFERENCES persons ON DELETE CASCADE); INSERT INTO visits VALUES (1)"
-OPTIONS: dict[str, Any] = {
+OPTIONS: dict[str, Any] = {"alone_because": "a test",
     "columns": ["age", "income", "born"], "keep": ["id", "code", "city"], "accept_unique": ["id", "code"],
     "drop": ["note"], "k": 4, "attach": URL,
 }  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sqlmicro import SqlmicroError
-from sqlmicro.records import split_blocks
+from sqlmicro.options.params import split_blocks
 from sqlmicro.registry import find, silent
 
 GRADES = ("low", "mid", "high")

@@ -13,6 +13,7 @@ import sqlmicro
 JOB = """
 db = "w.duckdb"
 seed = "several"
+min_join_k = 1
 
 [[table]]
 name = "customers"
@@ -35,6 +36,7 @@ PUBLISH customers_release
 [[table]]
 name = "orders"
 keep = ["article"]
+person = ["customer_id"]
 [[table.step]]
 do = "pseudonymise"
 columns = ["customer_id"]
@@ -218,6 +220,7 @@ def test_tables_changed_in_place_are_purged_once(folder: Path) -> None:
         ('into = "customers_release"', "in_place = true"),
         ('into = "orders_release"', "in_place = true"),
         ('"pseudonymise"\ncolumns = ["customer_id"]\nkey_file = "secret"', '"shuffle"\ncolumns = ["customer_id"]'),
+        ('person = ["customer_id"]', "rows_are_persons = true"),
     )
     report = sqlmicro.run(path)
     assert [table["purged"] for table in report["tables"]] == [True, True]

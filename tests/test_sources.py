@@ -239,7 +239,7 @@ def test_sqlite_is_read_and_written(other: str, tmp_path: Path) -> None:
         con.execute("CREATE VIEW youngest AS SELECT * FROM persons WHERE id < 30")
     lite = f"lite=sqlite:{path}"
     report = sqlmicro.mdav("lite.main.persons", attach=lite, into="lite.main.released", **OPTIONS)
-    sqlmicro.mdav("lite.main.youngest", attach=lite, into="lite.main.less", **OPTIONS)
+    sqlmicro.mdav("lite.main.youngest", attach=lite, into="lite.main.less", alone_because="a test", **OPTIONS)
     with sqlite3.connect(path) as con:
         sizes = con.execute("SELECT min(n), sum(n) FROM (SELECT count(*) n FROM released GROUP BY age, income)")
         assert sizes.fetchall() == [(report["k"], ROWS)]
@@ -249,7 +249,7 @@ def test_sqlite_is_read_and_written(other: str, tmp_path: Path) -> None:
         )  # fmt: skip
         assert con.execute("SELECT count(*) FROM sqlmicro_audits WHERE passed").fetchall() == [(4,)]
     with sqlmicro.open(attach=lite) as session:
-        session.mdav("lite.main.persons", **OPTIONS).publish("lite.main.more")
+        session.mdav("lite.main.persons", **OPTIONS).publish("lite.main.more", alone_because="a test")
         assert session.audit("lite.main.more", quasi=["age", "income"], min_k=3).passed
     with pytest.raises(sqlmicro.InputError, match="DuckDB or PostgreSQL"):
         sqlmicro.mdav("lite.main.persons", attach=lite, in_place=True, **OPTIONS)

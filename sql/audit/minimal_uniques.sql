@@ -9,7 +9,7 @@ WITH uniques AS (
   SELECT unnest(list(cell)) AS cell, {{ bits | lit }} AS bits
   FROM {{ units | ident }}
   GROUP BY {{ subset | idents }}
-  HAVING max(records) = 1 AND min(entity) = max(entity)
+  HAVING max(records) = 1 AND min(owner) = max(owner)
   {{ loop | between("UNION ALL") }}
 {% endfor %}
 )

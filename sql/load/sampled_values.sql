@@ -1,5 +1,5 @@
 -- title: A sample of the distinct values of every column, as text
--- source: sqlmicro
+-- source: sqlmicro; an aggregate, since a condition on distinct values would be tried on every row
 -- reads: relation
 -- returns: place (of the column, from 1), path (empty), value (without blanks around it, and none that is empty then); about as
 --   many of each column as were asked for, chosen by their hash: the same ones whatever the order of the table
@@ -11,9 +11,10 @@ WHERE false
 UNION ALL
 (SELECT DISTINCT {{ place | lit }} AS place, '' AS path, trim(CAST(value AS VARCHAR), {{ blanks | lit }}) AS value
 FROM (
-  SELECT DISTINCT {{ column.name | ident }} AS value
+  SELECT any_value({{ column.name | ident }}) AS value
   FROM {{ relation | ident }}
-  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0)
+  WHERE hash({{ column.name | ident }}) % {{ every | lit }} = 0
+  GROUP BY {{ column.name | ident }})
 WHERE trim(CAST(value AS VARCHAR), {{ blanks | lit }}) <> ''
 ORDER BY hash(value), value
 LIMIT {{ most }})

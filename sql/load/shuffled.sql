@@ -3,8 +3,8 @@
 --   which may say who came when, is forgotten here
 -- reads: relation
 -- returns: the columns of relation
--- order: record; read by position, when the records are numbered
--- params: relation
+-- order: record, then key_0 where there is one; read by position, when the records are numbered
+-- params: relation, ties
 SELECT *
 FROM {{ relation | ident }}
-ORDER BY record
+ORDER BY record{% for column in ties %}, {{ column | ident }}{% endfor %}

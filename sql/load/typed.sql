@@ -4,8 +4,10 @@
 --   becomes 0.0 and NaN loses its payload, which nobody sees and could tell records apart; an infinite date stays
 --   infinite, to be refused
 -- reads: relation (the user's table)
--- returns: record, a hash of what identifies it: its row key as text, or the columns; the columns
--- params: relation, row_key, identity (the names key_1, … of the row key, or the columns), columns, plain, kept_floats,
+-- returns: record, a hash of what identifies it: its row key as text, or the columns; key_0, a hash of the row key where
+--   only the ledger knows records by it; the columns
+-- params: relation, row_key, identity (the names key_1, … of the row key, or the columns), known_by (the names key_1, … of
+--   the row key that only the ledger knows records by, in a list of one, or none), columns, plain, kept_floats,
 --   floats, collated, as_text, dates, timestamps
 WITH typed AS (
   SELECT
@@ -41,5 +43,8 @@ WITH typed AS (
 )
 SELECT
   hash({{ identity | idents }}) AS record,
+{% for key in known_by %}
+  hash({{ key | idents }}) AS key_0,
+{% endfor %}
   {{ columns | idents }}
 FROM typed

@@ -1,29 +1,36 @@
 -- title: How many different values of a sensitive column the poorest class has
--- source: Machanavajjhala et al. (2007), distinct and entropy l-diversity; NULL is a value of its own
+-- source: Machanavajjhala et al. (2007), distinct and entropy l-diversity; NULL is a value of its own. Values are counted over
+--   records; with columns of a person no class has more of them than persons
 -- reads: tbl
 -- returns: one row: distinct_l, entropy_l
--- params: tbl (name of a table), cols (list of its columns), sensitive (name of a column)
+-- params: tbl (name of a table), cols (list of its columns), sensitive (name of a column), person := [] (columns that say
+--   whose record it is)
+WITH records AS (
+  SELECT
+    row(*COLUMNS(lambda c: list_contains(cols, c))) AS q,
+    row(*COLUMNS(lambda c: c = sensitive)) AS s,
+    row(*COLUMNS(lambda c: list_contains(CASE WHEN len(person) = 0 THEN cols ELSE CAST(person AS VARCHAR[]) END, c))) AS p
+  FROM (
+    SELECT encode(CAST(COLUMNS(
+      lambda c: list_contains(list_concat(list_append(cols, sensitive), CAST(person AS VARCHAR[])), c)) AS VARCHAR))
+    FROM query_table(tbl))
+  WHERE (
+    SELECT CASE
+      WHEN list_has_all(struct_keys(s), list_concat(list_append(cols, sensitive), CAST(person AS VARCHAR[]))) THEN true
+      ELSE error('the table has no such column') END
+    FROM (SELECT struct_pack(*COLUMNS(*)) AS s FROM query_table(tbl) LIMIT 1))),
+classes AS (
+  SELECT q, count(*) AS l, exp(-sum(n / t * ln(n / t))) AS e
+  FROM (
+    SELECT q, n, sum(n) OVER (PARTITION BY q) AS t
+    FROM (SELECT q, s, count(*) AS n FROM records GROUP BY q, s))
+  GROUP BY q
+  UNION ALL
+  SELECT q, count(DISTINCT p) AS l, count(DISTINCT p) AS e
+  FROM records
+  WHERE len(person) > 0
+  GROUP BY q)
 SELECT
   min(l) AS distinct_l,
   min(e) AS entropy_l
-FROM (
-  SELECT
-    q,
-    count(*) AS l,
-    exp(-sum(n / t * ln(n / t))) AS e
-  FROM (
-    SELECT q, n, sum(n) OVER (PARTITION BY q) AS t
-    FROM (
-      SELECT
-        row(*COLUMNS(lambda c: list_contains(cols, c))) AS q,
-        row(*COLUMNS(lambda c: c = sensitive)) AS s,
-        count(*) AS n
-      FROM (
-        SELECT encode(CAST(COLUMNS(lambda c: list_contains(list_append(cols, sensitive), c)) AS VARCHAR))
-        FROM query_table(tbl)
-        WHERE (
-          SELECT CASE WHEN list_has_all(struct_keys(s), list_append(cols, sensitive)) THEN true
-            ELSE error('the table has no such column') END
-          FROM (SELECT struct_pack(*COLUMNS(*)) AS s FROM query_table(tbl) LIMIT 1)))
-      GROUP BY ALL))
-  GROUP BY q)
+FROM classes

@@ -1,8 +1,10 @@
 -- title: The records as they are published, in an order that says nothing
--- source: sqlmicro: the order is a keyed hash of the record's number, which itself is left out
--- reads: records
+-- source: sqlmicro: every record goes by a word of its own of a stream that only the key can make; words that are equal
+--   go by the record's number, which itself is left out
+-- reads: records (in the order of row_id), words (one for each of them, in the same order)
 -- returns: the columns under their own names
--- params: records, columns
-SELECT{{ columns | listed("\n  {} AS {name}") }}
-FROM {{ records | ident }}
-ORDER BY {{ "sqlmicro_order" | draw("row_id") }}
+-- params: records, words, columns
+SELECT{{ columns | listed("\n  r.{} AS {name}") }}
+FROM {{ records | ident }} AS r
+POSITIONAL JOIN {{ words | ident }} AS w
+ORDER BY w.word, r.row_id

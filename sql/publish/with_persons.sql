@@ -1,5 +1,5 @@
 -- title: The records of a release, each with the number of the person it is about
--- source: sqlmicro: what says whose record it is, is not released; records without it are one person
+-- source: sqlmicro: what says whose record it is, is not released; records that lack a part of it are one person
 -- reads: released, original (as it was loaded)
 -- returns: row_id, the columns, person
 -- params: released, original, person, columns
@@ -8,6 +8,9 @@ SELECT
 {% for column in columns %}
   r.{{ column | ident }},
 {% endfor %}
-  dense_rank() OVER (ORDER BY {{ person | listed("o.{}") }}) - 1 AS person
+  CASE
+    WHEN false{% for column in person %} OR o.{{ column | ident }} IS NULL{% endfor %} THEN 0
+    ELSE dense_rank() OVER (ORDER BY {{ person | listed("o.{}") }})
+  END AS person
 FROM {{ released | ident }} AS r
 JOIN {{ original | ident }} AS o ON r.row_id = o.row_id

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.attacks import ranges
+from sqlmicro.attacks.features import Features, ends_of, weighed
+from sqlmicro.attacks.persons import Persons
+from sqlmicro.attacks.row import Unit
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
@@ -21,36 +24,16 @@ if TYPE_CHECKING:
 MOST_TRIED = 100_000
 """So many records of the original are tried at most, unless --sample says otherwise."""
 
+
 LINKED = (
     "audit/values.sql",
     "attack/features.sql",
     "attack/columns.sql",
     "attack/matches.sql",
     "attack/sampled.sql",
+    "attack/persons.sql",
 )
 """The templates of what links records by their values."""
-
-
-@dataclass(frozen=True)
-class Features:
-    """The records as numbers, so that a squared distance is the sum over the columns of what they differ by.
-
-    A numeric column counts `weight` times the squared difference, a nominal one `weight` where values differ. Weights
-    are 1/variance of the original (0 for a constant column), and 1 for a mismatch. A numeric column with missing values
-    has a nominal one behind it that tells which, and the mean of the original in their place. A column of ranges has
-    two, one for each end, that count by how far a value lies below or above.
-    """
-
-    X: np.ndarray
-    """(n, p) the original; a nominal value that the release does not have is -1."""
-    Y: np.ndarray
-    """(m, p) the release."""
-    weight: np.ndarray
-    """(p,)"""
-    kind: np.ndarray
-    """(p,) numeric 0, nominal 1, the lower end of a range 2, the upper 3"""
-    flag: np.ndarray
-    """(p,) bool: whether a column tells what is missing in the numeric one before it"""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,6 +49,10 @@ class AttackedRelease(AssessedRelease):
         Columns of the release that the original has too: what the attacker knows.
     sample : int, optional
         Most records of the original to try; 100 000 by default. They are drawn by a hash of their place in the table.
+        Of persons so many, with all their records.
+    person : tuple of Column
+        Columns of the original that say whose record it is: then persons are looked for. The release has them too, or
+        records are matched.
     """
 
     verb: ClassVar[str] = "attack"
@@ -73,6 +60,7 @@ class AttackedRelease(AssessedRelease):
     original: Source
     columns: tuple[Column, ...]
     sample: int | None = None
+    person: tuple[Column, ...] = ()
 
     @cached_property
     def numeric_columns(self) -> list[Column]:
@@ -116,20 +104,33 @@ class AttackedRelease(AssessedRelease):
     def originals(self) -> Name:
         """The values of the original: the columns, and row_id where records are matched."""
         numbers = [*self.numeric_columns, *self.ranges]
-        return self.once("originals", lambda: self._staged("originals", self.original, numbers))
+        return self.once("originals", lambda: self._staged("originals", self.original, numbers, self.whose))
 
     @property
     def released(self) -> Name:
         """The values of the release, in the same form."""
-        return self.once("released", lambda: self._staged("released", self.release, self.numeric_columns))
+        return self.once("released", lambda: self._staged("released", self.release, self.numeric_columns, self.told_by))
 
     @property
     def written(self) -> Name:
         """The values of the release as bytes, all columns: what is told apart in the output is told apart here."""
-        return self.once("written", lambda: self._staged("written", self.release, []))
+        return self.once("written", lambda: self._staged("written", self.release, [], self.told_by))
 
-    def _staged(self, into: str, source: Source, numeric: Sequence[Column]) -> Name:
-        nominal = [column for column in self.columns if column not in numeric]
+    @property
+    def whose(self) -> list[Column]:
+        """The columns of the original that say whose record it is, under names of their own."""
+        return [replace(column, staged=f"person_{number}") for number, column in enumerate(self.person, 1)]
+
+    @property
+    def told_by(self) -> list[Column]:
+        """The same columns of the release; none where it lacks any of them."""
+        own = {column.name: column for column in self.release.columns}
+        if not all(column.name in own for column in self.person):
+            return []
+        return [replace(own[column.name], staged=column.staged) for column in self.whose]
+
+    def _staged(self, into: str, source: Source, numeric: Sequence[Column], whose: Sequence[Column]) -> Name:
+        nominal = [*(column for column in self.columns if column not in numeric), *whose]
         return self.values(source, into, numeric, nominal, view=False)
 
     # What is compared
@@ -165,23 +166,28 @@ class AttackedRelease(AssessedRelease):
         before = self.warehouse.arrays(
             "attack/columns.sql", relation=self.originals, numeric=list(self.ranges), texts=[]
         )
-        made: list[tuple[np.ndarray, float, int, bool]] = []  # values, weight, kind, flag
+        made: list[tuple[np.ndarray, float, int]] = []  # values, weight, kind
+        names: list[str] = []
         for column in self.columns:
             if column in self.ranges:
-                made += _ends(before[column.staged].astype(float), self.ranges[column])
-                continue
-            values = arrays[column.staged].astype(float)
-            if column in self.nominal_columns:
-                values[:n][~np.isin(values[:n], values[n:])] = -1
-                made.append((values, 1.0, 1, False))
-                continue
-            missing = np.isnan(values)
-            made.append((*weighed(values, n, missing), 0, False))
-            if missing.any():
-                made.append((missing.astype(float), 1.0, 1, True))
-        columns, *rest = zip(*made, strict=True)
+                made += ends_of(before[column.staged].astype(float), self.ranges[column])
+            else:
+                made += self._numbers(column, arrays[column.staged].astype(float), n)
+            names += [column.name] * (len(made) - len(names))
+        columns, weights, kinds = zip(*made, strict=True)
         both = np.stack(columns, axis=1)
-        return Features(both[:n].copy(), both[n:].copy(), *(np.array(part) for part in rest))
+        return Features(both[:n].copy(), both[n:].copy(), np.array(weights), np.array(kinds), tuple(names))
+
+    def _numbers(self, column: Column, values: np.ndarray, n: int) -> list[tuple[np.ndarray, float, int]]:
+        """Return a column of both tables as features; nominal values as numbers, -1 for what was not released."""
+        import numpy as np
+
+        if column in self.nominal_columns:
+            values[:n][~np.isin(values[:n], values[n:])] = -1
+            return [(values, 1.0, 1)]
+        missing = np.isnan(values)
+        found: list[tuple[np.ndarray, float, int]] = [(*weighed(values, n, missing), 0)]
+        return [*found, (missing.astype(float), 1.0, 1)] if missing.any() else found
 
     @cached_property
     def truth(self) -> np.ndarray | None:
@@ -205,9 +211,36 @@ class AttackedRelease(AssessedRelease):
         truth[found["position"]] = found["other"]
         return truth
 
+    @property
+    def unit(self) -> Unit:
+        """What is looked for."""
+        return "persons" if self.person else "records"
+
+    @cached_property
+    def persons(self) -> Persons | None:
+        """Whose records they are; None where records are looked for."""
+        import numpy as np
+
+        if not self.person:
+            return None
+        relations = [(self.originals, self.whose), (self.released, self.told_by)]
+        own, told = (
+            self.warehouse.arrays("attack/persons.sql", relation=relation, person=by)["person"] if by else None
+            for relation, by in relations
+        )
+        assert own is not None
+        if self.truth is None:
+            assert told is not None  # attacked_release refuses what neither tells
+            return Persons(own, told, told)
+        released = np.full(self.sizes[1], own.max() + 1)
+        released[self.truth[self.truth >= 0]] = own[self.truth >= 0]
+        return Persons(own, released, told)
+
     @cached_property
     def tried(self) -> np.ndarray:
         """The places in the original of the records that are tried, ascending: all, or a sample; matched ones only.
+
+        Where persons are looked for, the sample is one of persons, with all their records.
 
         Raises
         ------
@@ -216,42 +249,23 @@ class AttackedRelease(AssessedRelease):
         """
         import numpy as np
 
-        n, most = self.sizes[0], self.sample or MOST_TRIED
-        rows = np.arange(n)
-        if n > most:
-            rows = np.sort(self.warehouse.arrays("attack/sampled.sql", records=n, size=most)["position"])
+        n, most, rows = self.sizes[0], self.sample or MOST_TRIED, np.arange(self.sizes[0])
+        units = n if self.persons is None else int(self.persons.original.max()) + 1
+        if units > most:
+            drawn = np.sort(self.warehouse.arrays("attack/sampled.sql", records=units, size=most)["position"])
+            rows = drawn if self.persons is None else np.flatnonzero(np.isin(self.persons.original, drawn))
         tried = rows if self.truth is None else rows[self.truth[rows] >= 0]
         if not len(tried):
             raise InputError("attack, --sample", "must hold records that are in the release", "none", "Raise it")
         return tried
 
+    @property
+    def persons_tried(self) -> int:
+        """How many persons the records that are tried are of."""
+        import numpy as np
 
-def weighed(values: np.ndarray, n: int, missing: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return a numeric column with the mean of the original where values are missing, and its weight: 1/variance.
-
-    The first n values are those of the original. A constant column has weight 0.
-    """
-    import numpy as np
-
-    known = values[:n][~missing[:n]]
-    varies = len(known) > 1 and known.min() < known.max()
-    filled = np.where(missing, known.mean() if len(known) else 0.0, values)
-    return filled, 1 / float(known.var(ddof=1)) if varies else 0.0
-
-
-def _ends(x: np.ndarray, released: Sequence[ranges.Range | None]) -> list[tuple[np.ndarray, float, int, bool]]:
-    """Return the columns of values of the original and ranges of the release; what is missing is in every range."""
-    import numpy as np
-
-    n, gone = len(x), np.isnan(x)
-    low, high = np.array([ranges.EVERYTHING if ends is None else ends for ends in released]).T
-    _, weight = weighed(x, n, gone)
-    missing = np.concatenate([gone, [ends is None for ends in released]]).astype(float)
-    return [
-        (np.concatenate([np.where(gone, np.inf, x), low]), weight, 2, False),
-        (np.concatenate([np.where(gone, -np.inf, x), high]), weight, 3, False),
-        *([(missing, 1.0, 1, True)] if missing.any() else []),
-    ]
+        assert self.persons is not None
+        return len(np.unique(self.persons.original[self.tried]))
 
 
 def attacked_release(
@@ -263,6 +277,7 @@ def attacked_release(
     match: Iterable[str] = (),
     nominal: Iterable[str] = (),
     but: Iterable[str] = (),
+    person: Iterable[str] = (),
     sample: int | None = None,
 ) -> AttackedRelease:
     """Return a release beside its original, as it is attacked.
@@ -275,6 +290,8 @@ def attacked_release(
         Names of columns. Without `columns`: those that both tables have, apart from `match` and `but`.
     but : iterable of str
         Columns that are no part of what the attacker knows, unless they are in `columns`.
+    person : iterable of str
+        Names of columns that say whose record it is; no part of what the attacker knows.
 
     Raises
     ------
@@ -290,6 +307,7 @@ def attacked_release(
         lacking = [column.name for column in found if column.name not in theirs]
         if lacking:
             raise ParameterError(f"attack, {option}", "the original must have the column too", ", ".join(lacking))
+    whose = _whose(original, release, person, [column.name for column in chosen], matched)
     both = [column.name for column in chosen if column in matched]
     if both:
         raise ParameterError(
@@ -298,7 +316,7 @@ def attacked_release(
             f"{', '.join(both)} as both",
         )
     if not chosen:
-        others = {*(column.name for column in matched), *but}
+        others = {*(column.name for column in (*matched, *whose)), *but}
         chosen = [column for column in release.columns if column.name in theirs and column.name not in others]
     if not chosen:
         raise InputError(
@@ -309,5 +327,30 @@ def attacked_release(
     as_nominal = tuple(column.name for column in pick(chosen, nominal, "attack, --nominal"))
     return AttackedRelease(
         warehouse=warehouse, original=original, release=release, columns=tuple(chosen), match=tuple(matched),
-        nominal=as_nominal, sample=sample,
+        nominal=as_nominal, sample=sample, person=whose,
     )  # fmt: skip
+
+
+def _whose(
+    original: Source, release: Source, person: Iterable[str], chosen: Sequence[str], matched: Sequence[Column]
+) -> tuple[Column, ...]:
+    """Return the columns of the original that say whose record it is.
+
+    Raises
+    ------
+    ParameterError
+        For a column that is not there, that the attacker is said to know, or where nothing tells whose a released
+        record is.
+    """
+    whose = tuple(pick(original.columns, person, "attack, --person"))
+    known = [column.name for column in whose if column.name in chosen]
+    if known:
+        got = f"{', '.join(known)} as both"
+        raise ParameterError("attack, --person", "says whose record it is, and is not what the attacker knows", got)
+    lacking = [column.name for column in whose if column.name not in {one.name for one in release.columns}]
+    if lacking and not matched:
+        raise ParameterError(
+            "attack, --person", "must tell whose a released record is", f"a release without {', '.join(lacking)}",
+            "Name the columns that match its records with --match",
+        )  # fmt: skip
+    return whose

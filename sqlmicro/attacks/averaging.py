@@ -58,4 +58,4 @@ def averaging(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     rate, values, by_column = shares((name, recovered, records) for name, recovered, _, records in rows)
     alone, _, _ = shares((name, recovered, records) for name, _, recovered, records in rows)
     detail = Averaged(by_column, within, alone, len(knowledge.releases))
-    return Measured(rate, guessed(attacked, columns, within), values, detail)
+    return Measured(rate, guessed(attacked, columns, within), values, detail, "values")

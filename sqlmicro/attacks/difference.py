@@ -9,8 +9,10 @@ from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.registry import Measured, NothingToAttack, attack
 from sqlmicro.attacks.row import Detail
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Params
 from sqlmicro.options.params import Param
+
+LeastK = Annotated[int | None, Param("Difference of releases: the k they promise. Default: the one both have.", min=2)]
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,12 @@ class InCommon(Detail):
     "difference",
     needs=("match", "second"),
     source="Ganta, Kasiviswanathan & Smith (2008), composition attacks",
-    templates=("audit/values.sql", "attack/intersections.sql"),
+    templates=("audit/values.sql", "attack/intersections.sql", "attack/person_intersections.sql"),
 )
 def difference(
     knowledge: Knowledge,
     *,
-    k: Annotated[
-        int | None,
-        Param("Difference of releases: the k they promise. Default: the one both have.", min=2),
-    ] = None,
+    k: LeastK = None,
 ) -> Measured:
     """Intersect the class of a person in one release with that in another.
 
@@ -47,17 +46,20 @@ def difference(
 
     Notes
     -----
-    Only the first two releases are taken. The defence is to publish one grouping, with all the columns.
+    Only the first two releases are taken. With --person classes are counted in persons, and a person is worth what the
+    record of hers is that has the fewest persons in common. The defence is to publish one grouping, with all the
+    columns.
     """
     assert knowledge.second is not None
     first, second = knowledge.first, knowledge.second
-    rows = first.warehouse.rows(
-        "attack/intersections.sql",
-        first=_written(first),
-        second=_written(second),
-        columns=first.columns,
-        others=second.columns,
-    )
+    both: Params = {"first": _written(first), "second": _written(second)}
+    both |= {"columns": first.columns, "others": second.columns}
+    if first.persons is None:
+        rows = first.warehouse.rows("attack/intersections.sql", **both)
+    else:
+        rows = first.warehouse.rows(
+            "attack/person_intersections.sql", original=first.originals, person=first.whose, **both
+        )
     records = sum(count for *_, count in rows)
     if not records:
         raise NothingToAttack("attack, --match", "must find the records of one release in the other", "none found")
@@ -65,7 +67,7 @@ def difference(
     rate = sum(count for *_, size, count in rows if size < least) / records
     alone = sum(count for before, after, _, count in rows if min(before, after) < least) / records
     linked = sum(count / size for *_, size, count in rows) / records
-    return Measured(rate, alone, records, InCommon(least, linked))
+    return Measured(rate, alone, records, InCommon(least, linked), first.unit)
 
 
 def _written(attacked: AttackedRelease) -> Name:

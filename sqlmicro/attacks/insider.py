@@ -58,4 +58,4 @@ def insider(knowledge: Knowledge, *, within: Within = 0.01) -> Measured:
     }  # fmt: skip
     best = max(found, key=lambda name: found[name][0])
     rate, values, by_column = found[best]
-    return Measured(rate, guessed(attacked, columns, within), values, Recovered(by_column, within, best))
+    return Measured(rate, guessed(attacked, columns, within), values, Recovered(by_column, within, best), "values")

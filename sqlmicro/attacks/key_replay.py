@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.attacks.attacked import AttackedRelease
@@ -15,7 +15,6 @@ from sqlmicro.attacks.row_order import found_at
 from sqlmicro.database.content import content_of, content_of_input
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
-from sqlmicro.database.warehouse import ORDER
 from sqlmicro.system.secrets import Key, Recipe, from_text, repeated
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ class Guessed(Detail):
         "publish/content.sql",
         "attack/records.sql",
         "attack/staged.sql",
-        "attack/replayed_order.sql",
         "attack/features.sql",
         "attack/columns.sql",
         "attack/matches.sql",
@@ -68,18 +66,16 @@ def key_replay(knowledge: Knowledge) -> Measured:
         10 000 of them are put in order.
     """
     import numpy as np
-    import pyarrow as pa
 
     attacked = knowledge.first
     rows = _ordered(attacked)
     run = _run(attacked, knowledge.recipe)
     records = attacked.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
-    table = pa.table({"position": np.arange(len(records)), "record": records})
-    relation = attacked.warehouse.load(table, "replayed", "filled with what the run knew the records by")
+    numbered = np.argsort(records, kind="stable")  # as load/shuffled.sql has it
     guesses = list(keys(knowledge.published))
     best, n, share = 0.0, 1, 0.0
     for key in guesses:
-        right, share = _replay(attacked, rows, relation, key, run)
+        right, share = _replay(attacked, rows, numbered, key, run)
         best, n = max(best, float(right.mean())), len(right)
     return Measured(best, best_of(len(guesses), n, share), n, Guessed(len(guesses)))
 
@@ -94,9 +90,9 @@ def keys(published: Sequence[str]) -> Iterator[Key]:
 def _run(attacked: AttackedRelease, published: Recipe) -> _Run:
     """Return what decided the order of a run, but for its key."""
     warehouse, own = attacked.warehouse, attacked.original.columns
-    recipe = Recipe(attacked.original.identity, published.dropped, published.row_key, repeated(published.tasks))
-    dropped, key = published.dropped, published.row_key
-    columns = [column for column in own if column.name not in dropped]
+    recipe = replace(published, source=attacked.original.identity, tasks=repeated(published.tasks))
+    read, key = {*(column.name for column in own)} - {*published.dropped} | {*published.person}, published.row_key
+    columns = [column for column in own if column.name in read]
     used = {column for column in own if any(column.name in (*task.columns, *task.by) for task in recipe.tasks)}
     row_key = sorted((column for column in own if column.name in key), key=lambda column: list(key).index(column.name))
     typed = type_columns(warehouse, attacked.original, columns, used, "replayed_input", row_key=row_key)
@@ -135,20 +131,21 @@ def _ordered(attacked: AttackedRelease) -> np.ndarray:
 
 
 def _replay(
-    attacked: AttackedRelease, rows: np.ndarray, relation: Name, key: Key, run: _Run
+    attacked: AttackedRelease, rows: np.ndarray, numbered: np.ndarray, key: Key, run: _Run
 ) -> tuple[np.ndarray, float]:
     """Return which records the order of a key puts where they are, and the share of them a random order would."""
     import numpy as np
 
-    attacked.warehouse.set_key(ORDER, key.order(run.recipe, run.content, run.released))
-    order = attacked.warehouse.arrays("attack/replayed_order.sql", relation=relation)["position"]
+    words = b"".join(Key.words(key.order(run.recipe, run.content, run.released), len(numbered)))
+    order = numbered[np.argsort(np.frombuffer(words, np.uint64), kind="stable")]
     order = order[np.isin(order, rows)]
     if attacked.truth is not None:
         right: np.ndarray = order == rows[np.argsort(attacked.truth[rows])]
         return right, 1 / len(rows)
     places = np.flatnonzero(np.isin(order, attacked.tried))
     places = places[places < attacked.sizes[1]]
-    return found_at(attacked, order[places], places)
+    right, chances = found_at(attacked, order[places], places)
+    return right, float(chances.mean())
 
 
 def best_of(guesses: int, n: int, share: float) -> float:

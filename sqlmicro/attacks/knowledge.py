@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlmicro.attacks.attacked import AttackedRelease
-from sqlmicro.attacks.registry import Attack
+from sqlmicro.attacks.control import Controlled
+from sqlmicro.attacks.registry import Attack, NothingToAttack
 from sqlmicro.database.columns import Column
 from sqlmicro.system.secrets import Recipe
 
@@ -17,7 +18,8 @@ _LACKING = {
     "match": "--match",
     "sensitive": "--sensitive",
     "second": "a second --release",
-    "swap_percent": "--swap-percent",
+    "told": "--person, and a release that has its columns: they tell which records belong together",
+    "control": "--control TABLE, or to be named with --attack: the release is then rehearsed",
     "published": "a release recorded in sqlmicro.releases, or --manifest",
 }
 
@@ -36,6 +38,8 @@ class Knowledge:
         Every value of the published record of the release, as text.
     recipe : Recipe
         What a published record of the release says of how it was made.
+    control : Controlled, optional
+        A release beside people who were not in its table.
     settings : mapping
         Settings of the attacks that say what an attacker knows, by name.
     """
@@ -44,6 +48,7 @@ class Knowledge:
     sensitive: Sequence[Column] = ()
     published: Sequence[str] = ()
     recipe: Recipe = UNKNOWN
+    control: Controlled | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -56,6 +61,19 @@ class Knowledge:
         """The second release, beside the original."""
         return self.releases[1] if len(self.releases) > 1 else None
 
+    @property
+    def controlled(self) -> Controlled:
+        """The release beside people who were not in its table.
+
+        Raises
+        ------
+        NothingToAttack
+            When there is no control group.
+        """
+        if self.control is None:
+            raise NothingToAttack("attack, --control", f"needs {_LACKING['control']}", "none")
+        return self.control
+
     def lacks(self, attack: Attack) -> list[str]:
         """Return what an attack needs and is not there, in the words of the command line."""
         there = {
@@ -65,6 +83,8 @@ class Knowledge:
             "sensitive": bool(self.sensitive),
             "second": self.second is not None,
             "published": bool(self.published),
+            "control": self.control is not None,
+            "told": bool(self.first.told_by),
         }
         there |= {name: value is not None for name, value in self.settings.items()}
         return [_LACKING[need] for need in attack.needs if not there.get(need)]

@@ -1,144 +1,235 @@
-"""Record linkage: which released records an attacker is left with, and how often the true one is among them."""
+"""Record linkage: who became whom, by the strongest of a family of attackers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.attacked import AttackedRelease, Features
-from sqlmicro.attacks.registry import Measured
+from sqlmicro.attacks.attacked import LINKED, AttackedRelease
+from sqlmicro.attacks.candidates import QUICK, THOROUGH, Effort, Pairs, Records, pairs
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.models import Learned, Model, family, scores
+from sqlmicro.attacks.nearest import nearest
+from sqlmicro.attacks.persons import by_person
+from sqlmicro.attacks.published import published
+from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row import Detail
 from sqlmicro.registry import late
+from sqlmicro.system.secrets import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
+
+MOST_LEARNED_FROM = 4_000
+"""Distinct records of the original from which is learned what happened to all."""
+MOST_AT_ONCE = 120_000
+"""Distinct records of the original that are assigned together; of a larger table those that are tried."""
+NEAREST = "nearest"
+_ASSUMED = {
+    False: "all records of the original in these columns are known; what happened to them is learned from both tables",
+    True: "all records of the original in these columns are known, and the settings of the methods as they were "
+    "published; the rest is learned from both tables",
+}
 
 
 @dataclass(frozen=True)
-class Nearest:
-    """The released records that are nearest to each record that was tried.
+class Attackers(Detail):
+    """Which attackers were tried, and which was the strongest."""
 
-    `least` (t,) is their squared distance and `ties` (t,) how many there are; `hits` (t,) is the probability that the
-    record is linked by whoever takes one of them at random.
+    strongest: list[str]
+    """The one that each half of the trials was judged by: the strongest on the other half."""
+    assumed: str
+    """What the attacker goes by."""
+    rates: dict[str, float]
+    """How often each was right while it was learned, on the records it was learned from."""
+
+
+@attack(
+    "linkage",
+    source="Domingo-Ferrer & Torra (2001); Fellegi & Sunter (1969); Nin, Herranz & Torra (2008); Huang & Jebara (2009)",
+    templates=LINKED,
+)
+def linkage(knowledge: Knowledge) -> Measured:
+    """Find who became whom: the strongest of a family of attackers, each released record taken once.
+
+    The attacker knows all the columns of everybody exactly, and what was published of the method.
+
+    Returns
+    -------
+    Measured
+        The rate is the mean probability of hitting the true record, ties shared; chance is 1/m, taking any of the m
+        released records. Without --match the true record is assumed to be among the nearest: the rate is then the mean
+        of 1/ties, an upper bound. `strongest` names who was the strongest and `rates` what the others came to.
+
+    Notes
+    -----
+    Attackers differ in what they take to have happened to the records, and learn it without knowing a true pair, by EM:
+    noise of one size in standard deviations, normal scores or ranks; any linear change with noise of any covariance, of
+    values or of normal scores (Mahalanobis); levels of the difference of ranks or of places among the released values,
+    column by column (Fellegi & Sunter), of which intersection is a case; and noise or swapping as it was published. A
+    nominal value agrees by more than chance, the more the rarer it is; NULL is a value of its own. Of ranges, as
+    generalized columns are written, the value is known to lie within. `nearest` looks at each record by itself.
+
+    What a record became is weighed against what all others may have become, since every released record is of one
+    original: belief propagation for matchings, which is right more often than the single best assignment. Records that
+    are alike in the known columns are one throughout and share a hit, so no order of a table breaks a tie, and where
+    every combination of the columns occurs k times, no attacker is right more often than 1/k.
+
+    The trials are halved at random. Each half is judged by the attacker who was the strongest on the other. Nothing is
+    rounded, cut off or corrected. Of more than 4,000 distinct records the family learns from a sample. O(n log n) time,
+    with some dozen candidates for each record.
     """
+    return strongest_linkage(knowledge.first, knowledge.recipe.tasks)
 
-    least: np.ndarray
-    ties: np.ndarray
+
+def strongest_linkage(attacked: AttackedRelease, tasks: Sequence[Task] = ()) -> Measured:
+    """Return how often a record, or person, is linked to its own; `tasks` is what was published of the release.
+
+    This is what other modules call: `strongest_linkage(attacked_release(warehouse, original, release, match=...))`.
+    """
+    found = hits_of(attacked, tasks)
+    return measured(attacked, found.hits, found.detail)
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """How likely each record that was tried is linked to its own (t,), by which attacker (t,), and what they assume."""
+
+    hits: np.ndarray
+    by: np.ndarray
+    detail: Attackers
+
+
+def hits_of(attacked: AttackedRelease, tasks: Sequence[Task] = ()) -> Hits:
+    """Return how likely each record that is tried is linked to its own by the strongest attacker."""
+    import numpy as np
+
+    if attacked.truth is not None:
+        return _strongest(attacked, tasks)
+    detail = Attackers([NEAREST], "nothing tells which record became which: it is taken to be among the nearest", {})
+    return Hits(nearest(attacked).hits, np.full(len(attacked.tried), NEAREST), detail)
+
+
+def measured(attacked: AttackedRelease, hits: np.ndarray, detail: Detail) -> Measured:
+    """Return the mean of the probabilities of hitting the true record, beside that of taking any released one: 1/m.
+
+    Where persons are looked for, it is that of hitting the true person, and there are m persons.
+    """
+    of_each = by_person(attacked.persons, attacked.tried, hits)
+    m = attacked.sizes[1] if attacked.persons is None else attacked.persons.in_release
+    return Measured(float(of_each.mean()), 1 / m, len(of_each), detail, attacked.unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What an attacker was found to be worth: how likely each target that took part is hit."""
+
+    name: str
+    model: Model | None
     hits: np.ndarray
 
 
-def nearest(attacked: AttackedRelease, features: Features, text: str) -> Nearest:
-    """Return the nearest released records of the records that are tried, by a kd-tree over distinct released ones.
-
-    O(m p log m) to plant the tree, then O(p log m) for a record where few columns matter, and O(m p) at worst.
-    """
+def _strongest(attacked: AttackedRelease, tasks: Sequence[Task]) -> Hits:
+    """Return how likely the strongest attacker is right, chosen for each half of the targets on the other."""
     import numpy as np
 
-    kernels = late("sqlmicro.attacks._linkage_kernels")
-
-    X = np.ascontiguousarray(features.X[attacked.tried])
-    least, ties = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
-    with attacked.warehouse.progress.kernel(text, len(X)) as progress:
-        forest = kernels.grow(features.Y, features.weight, features.kind)
-        row = 0
-        while row < len(X):
-            row = kernels.nearest(forest, X, row, least, ties)
-            progress.tick(row, len(X))
-    hits = 1 / ties
-    if attacked.truth is not None:
-        hits = np.where(apart(features, attacked.tried, attacked.truth[attacked.tried]) == least, hits, 0.0)
-    return Nearest(least, ties, hits)
-
-
-def apart(features: Features, rows: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Return the squared distance of records of the original from given records of the release, both (t,)."""
-    kernels = late("sqlmicro.attacks._linkage_kernels")
-
-    found: np.ndarray = kernels.distances(features.X[rows], features.Y[released], features.weight, features.kind)
-    return found
-
-
-Bounds = Callable[["np.ndarray", "np.ndarray", "np.ndarray"], tuple["np.ndarray", "np.ndarray"]]
-"""From the values x (t,) of one numeric column that are tried, all values of the original and all that were released,
-ascending and without the missing ones, to the least and the greatest released value that x may have become."""
+    records = Records.of(attacked.features)
+    chance = np.random.default_rng(0)
+    # Without persons by the record's values: the order of a table is to change nothing.
+    persons = attacked.persons
+    unit = records.of_original[attacked.tried] if persons is None else persons.original[attacked.tried]
+    side = (chance.permutation(int(unit.max()) + 1) % 2)[unit]
+    rows = _learned_from(records, attacked, chance)
+    took_part = np.flatnonzero(np.isin(records.of_original[attacked.tried], rows))
+    trials = [Trial(NEAREST, None, nearest(attacked).hits[took_part])]
+    for model in (*family(records), *published(records, attacked, tasks)):
+        trials.append(_trial(attacked, records, model, rows, took_part))
+    best = judges(trials, side[took_part])
+    hits, everybody = np.zeros(len(attacked.tried)), np.arange(len(attacked.tried))
+    by = np.where(side == 0, best[0].name, best[1].name)
+    for trial in {one.name: one for one in best}.values():
+        found = nearest(attacked).hits if trial.model is None else _final(attacked, records, trial.model, everybody)
+        for half in (0, 1):
+            judged = side == half if best[half].name == trial.name else np.zeros(len(side), dtype=bool)
+            hits[judged] = found[judged]
+    rates = {one.name: float(by_person(attacked.persons, attacked.tried[took_part], one.hits).mean()) for one in trials}
+    return Hits(hits, by, Attackers(sorted({one.name for one in best}), _ASSUMED[bool(tasks)], rates))
 
 
-@dataclass(frozen=True)
-class Candidates(Detail):
-    """The released records that an attack leaves."""
-
-    candidates: float
-    """How many on average."""
-    truth_among_them: float
-    """The share of the records tried whose own record is among them."""
+def judges(trials: Sequence[Trial], side: np.ndarray) -> list[Trial]:
+    """Return who judges each half of the targets (0 and 1): the strongest on the other half."""
+    return [_best(trials, side != half) for half in (0, 1)]
 
 
-def linked_within(attacked: AttackedRelease, bounds: Bounds) -> Measured:
-    """Return how often a record is linked by taking one of those that lie within the bounds in every column.
+def _best(trials: Sequence[Trial], chosen: np.ndarray) -> Trial:
+    """Return the trial that was right most often on some of the targets, the plainest of equals."""
+    if not chosen.any():
+        return trials[0]
+    return max(trials, key=lambda trial: float(trial.hits[chosen].mean()))
 
-    What is missing was released as missing; a nominal value as itself, or as any other where the release lacks it.
-    O(m p log m) to plant the tree, then O(p log m) for a record and what its box cuts.
-    """
+
+def _learned_from(records: Records, attacked: AttackedRelease, chance: np.random.Generator) -> np.ndarray:
+    """Return the distinct originals that are learned from: all of few, else a sample, targets first."""
     import numpy as np
 
-    kernels = late("sqlmicro.attacks._linkage_kernels")
-
-    features = attacked.features
-    low, high = _boxes(attacked, features, bounds)
-    counts = np.empty(len(low), dtype=np.int64)
-    with attacked.warehouse.progress.kernel("count candidates", len(low)) as progress:
-        forest = kernels.grow(features.Y, features.weight, features.kind)
-        row = 0
-        while row < len(low):
-            row = kernels.inside(forest, low, high, row, counts)
-            progress.tick(row, len(low))
-    held = counts > 0
-    if attacked.truth is not None:
-        true = features.Y[attacked.truth[attacked.tried]]
-        held = ((low <= true) & (true <= high)).all(axis=1)
-    hits = np.where(held, 1 / np.maximum(counts, 1), 0.0)
-    return measured(attacked, hits, Candidates(float(counts.mean()), float(held.mean())))
+    if len(records.X) <= MOST_LEARNED_FROM:
+        return np.arange(len(records.X))
+    targets = np.unique(records.of_original[attacked.tried])
+    drawn = chance.permutation(targets)[:MOST_LEARNED_FROM]
+    return np.sort(drawn)
 
 
-def _boxes(attacked: AttackedRelease, features: Features, bounds: Bounds) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and the greatest value of every column that the records tried may have become, both (t, p)."""
+def _trial(attacked: AttackedRelease, records: Records, model: Model, rows: np.ndarray, targets: np.ndarray) -> Trial:
+    """Learn what happened to some records, round by round, and tell how often that hits."""
+    for _ in range(model.rounds):
+        model = model.learn(model, Learned.of(records, rows, _pairs(attacked, records, model, rows, QUICK)))
+    return Trial(
+        model.name, model, _hits(attacked, records, rows, _pairs(attacked, records, model, rows, QUICK), targets)
+    )
+
+
+def _final(attacked: AttackedRelease, records: Records, model: Model, targets: np.ndarray) -> np.ndarray:
+    """Return how likely each target is hit where all records are assigned together."""
     import numpy as np
 
-    kernels = late("sqlmicro.attacks._linkage_kernels")
-
-    low = np.ascontiguousarray(features.X[attacked.tried])
-    high = low.copy()
-    for j, kind in enumerate(features.kind):
-        if kind == kernels.LOW:
-            low[:, j] = -np.inf
-            continue
-        if kind == kernels.HIGH:
-            high[:, j] = np.inf
-            continue
-        if kind == kernels.NOMINAL:
-            anything = low[:, j] < 0
-        else:
-            flagged = j + 1 < len(features.flag) and features.flag[j + 1]
-            missing, lacking = (
-                A[:, j + 1] > 0 if flagged else np.zeros(len(A), bool) for A in (features.X, features.Y)
-            )
-            x, y = np.sort(features.X[~missing, j]), np.sort(features.Y[~lacking, j])
-            low[:, j], high[:, j] = bounds(low[:, j], x, y)
-            anything = missing[attacked.tried]
-        low[anything, j], high[anything, j] = -np.inf, np.inf
-    return low, high
+    rows = np.arange(len(records.X))
+    if len(rows) > MOST_AT_ONCE:
+        rows = np.unique(records.of_original[attacked.tried])
+    return _hits(attacked, records, rows, _pairs(attacked, records, model, rows, THOROUGH), targets)
 
 
-def measured(attacked: AttackedRelease, hits: np.ndarray, detail: Detail | None = None) -> Measured:
-    """Return the mean of the probabilities of hitting the true record, beside that of taking any released one: 1/m."""
-    return Measured(float(hits.mean()), 1 / attacked.sizes[1], len(hits), detail)
+def _pairs(attacked: AttackedRelease, records: Records, model: Model, rows: np.ndarray, effort: Effort) -> Pairs:
+    share = float(records.own[rows].sum() / records.own.sum())
+    text = f"linkage: {model.name}"
+    return pairs(records, scores(model, records), rows, share, effort, attacked.warehouse.progress, text)
 
 
-def distance_linkage(attacked: AttackedRelease) -> Measured:
-    """Return how often a record is linked to its own by taking one of the nearest released records at random.
+def _hits(
+    attacked: AttackedRelease, records: Records, rows: np.ndarray, found: Pairs, targets: np.ndarray
+) -> np.ndarray:
+    """Return the probability that each target (numbers of those tried) is hit by who takes one of the likeliest."""
+    import numpy as np
 
-    This is what other modules call: `distance_linkage(attacked_release(warehouse, original, release, match=...))`.
-    """
-    found = attacked.once("nearest", lambda: nearest(attacked, attacked.features, "nearest released records"))
-    return measured(attacked, found.hits)
+    assert attacked.truth is not None
+    at, candidate = found.best()
+    own = np.searchsorted(rows, records.of_original[attacked.tried[targets]])
+    if attacked.persons is None:
+        true = records.of_released[attacked.truth[attacked.tried[targets]]]
+        of, weight = candidate, records.times[candidate]
+    else:
+        kernels = late("sqlmicro.attacks._linkage_kernels")
+        people = kernels.listed(records.of_released, attacked.persons.released, len(records.Y))
+        many = np.diff(people.begin)[candidate]
+        at = np.repeat(at, many)
+        starts = np.repeat(people.begin[candidate] - np.append(0, np.cumsum(many)[:-1]), many)
+        of = people.who[starts + np.arange(len(at))]
+        both = np.unique(np.stack([at, of], axis=1), axis=0)
+        at, of = both[:, 0], both[:, 1]
+        weight, true = np.ones(len(at)), attacked.persons.original[attacked.tried[targets]]
+    most = int(max(of.max(), true.max())) + 1
+    ties = np.bincount(at, weight, minlength=len(rows))
+    right = np.isin(own * most + true, at * most + of)
+    hits: np.ndarray = right / ties[own]
+    return hits

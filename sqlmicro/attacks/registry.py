@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
-from sqlmicro.attacks.row import Detail
+from sqlmicro.attacks.row import Detail, Unit
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Parameter, parameters, summary
+from sqlmicro.options.manifest import Entry
+from sqlmicro.options.params import Parameter
 from sqlmicro.registry import Catalogue
 
-Need = Literal["columns", "numeric", "match", "sensitive", "second", "swap_percent", "published"]
+Need = Literal["columns", "numeric", "match", "sensitive", "second", "published", "told", "control"]
 Z = 1.959963984540054
 """The 97.5 % point of the normal distribution."""
 
@@ -29,11 +30,14 @@ class Measured:
     chance: float
     n: int
     detail: Detail | None = None
+    unit: Unit = "records"
+    interval: tuple[float, float] | None = None
+    """At 95 %, where the rate is no share of tries."""
 
     @property
     def ci(self) -> tuple[float, float]:
-        """The Wilson interval at 95 %, with rate times n as the number of successes."""
-        return wilson(self.rate, self.n)
+        """The interval at 95 %: Wilson's, with rate times n as the number of successes, unless there is another."""
+        return self.interval or wilson(self.rate, self.n)
 
 
 def wilson(rate: float, n: int) -> tuple[float, float]:
@@ -51,46 +55,40 @@ def wilson(rate: float, n: int) -> tuple[float, float]:
     return max(0.0, min(rate, (centre - half) / scale)), min(1.0, max(rate, (centre + half) / scale))
 
 
-@dataclass(frozen=True)
-class Attack:
+@dataclass(frozen=True, kw_only=True)
+class Attack(Entry):
     """An attack: what it needs, and where it comes from."""
 
-    name: str
-    function: Callable[..., Measured | list[Measured]]
-    needs: tuple[Need, ...]
     source: str
-    templates: tuple[str, ...]
-    outsider: bool
+    needs: tuple[Need, ...] = ()
+    templates: tuple[str, ...] = ()
+    outsider: bool = True
     """Whether it is made by somebody who knows nothing of the others of a group: only then does a k speak of it."""
-    parameters: tuple[Parameter, ...]
-
-    @property
-    def summary(self) -> str:
-        """The first line of the docstring."""
-        return summary(self.function)
 
 
-ATTACKS: Catalogue[Attack] = Catalogue("attack", ("sqlmicro.attacks",))
+Made = TypeVar("Made", bound=Callable[..., Measured | list[Measured]])
+ATTACKS = Catalogue("attack", Attack, ("sqlmicro.attacks",))
 
 
 def attack(
     name: str, *, needs: tuple[Need, ...] = (), source: str, templates: tuple[str, ...] = (), outsider: bool = True
-) -> Callable[[Callable[..., Measured | list[Measured]]], Callable[..., Measured | list[Measured]]]:
+) -> Callable[[Made], Made]:
     """Register the decorated function as an attack.
 
     It is called `f(knowledge, **settings)` with a `knowledge.Knowledge` that has what the attack needs, and returns a
     `Measured`, or one for every sensitive column.
     """
 
-    def register(function: Callable[..., Measured | list[Measured]]) -> Callable[..., Measured | list[Measured]]:
-        ATTACKS.add(Attack(name, function, needs, source, templates, outsider, parameters(function)))
+    def register(function: Made) -> Made:
+        entry = vars(Entry.of(name, function))
+        ATTACKS.add(Attack(**entry, source=source, needs=needs, templates=templates, outsider=outsider))
         return function
 
     return register
 
 
 def attacks() -> dict[str, Attack]:
-    """Return every attack by name, in the order in which `sqlmicro/attacks/__init__.py` imports them."""
+    """Return every attack by name, in the order in which `sqlmicro/attacks/__init__.py` names their modules."""
     return ATTACKS.all()
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from sqlmicro.system.reporting import INLINE
+
+Unit = Literal["records", "persons", "values", "places", "conditions"]
+"""What the trials of an attack are."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class AttackRow:
     """What chance alone gives."""
     n: int
     """Trials."""
+    unit: Unit
+    """What is tried: a record, a person with all her records, a value, a place of two releases, or a condition."""
     detail: Detail | None = field(metadata=INLINE)
     source: str
     """Where the attack is from."""

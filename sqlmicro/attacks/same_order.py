@@ -161,7 +161,7 @@ def _agreement(sides: _Sides, releases: str) -> Measured:
             both, added = _correlations(sides.original[:, j], sides.first[:, j], sides.second[:, j])
             detail.correlations[column.name] = both
             detail.residuals[column.name] = added
-    return Measured(float(nearer.mean()) / _ROTATIONS, 0.5, len(rows), detail)
+    return Measured(float(nearer.mean()) / _ROTATIONS, 0.5, len(rows), detail, "places")
 
 
 def _rotations(m: int) -> list[int]:
@@ -216,7 +216,7 @@ def _rebuilt(sides: _Sides, releases: str) -> Iterator[Measured]:
     chance = np.mean([best.hits(measured, (measured + turn) % m).mean() for turn in turns])
     one, _, other = releases.partition(" and ")
     text = best.text.replace("{first}", f"release {one}").replace("{second}", f"release {other}")
-    yield Measured(float(hits.mean()), float(chance), len(measured), Rebuilt(text, releases))
+    yield Measured(float(hits.mean()), float(chance), len(measured), Rebuilt(text, releases), "places")
 
 
 def _sums(sides: _Sides) -> Iterator[_Way]:

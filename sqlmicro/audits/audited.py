@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from sqlmicro.attacks.control import Controlled
 from sqlmicro.audits import canonical
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
@@ -32,8 +33,13 @@ class AuditedRelease(AssessedRelease):
         Quasi-identifiers and sensitive columns of the release.
     weight : Column, optional
         How many members of the population a record stands for.
-    entity : Column, optional
-        Whom a record belongs to: classes then count entities, not records.
+    person : tuple of Column
+        Whose record it is: classes then count persons, not records. NULL is a person: all records that say of nobody
+        whose they are.
+    household : tuple of Column
+        Which household a record belongs to.
+    control : Source or Controlled, optional
+        People who were not in the original, or a release that was rehearsed without some.
     population : Source, optional
         Everybody an attacker may take a record for, with columns of the names of the quasi-identifiers.
     names : mapping
@@ -43,6 +49,11 @@ class AuditedRelease(AssessedRelease):
         sensitive column it is a value of its own, and left out by "exclude".
     numeric : tuple of str
         Names of columns to take as numbers.
+    person_names : tuple of str
+        What the columns of the person are called in the population; by default as in the release. Where it has them,
+        persons are counted there too, else records.
+    original_person : tuple of str
+        What they are called in the original; by default as in the release.
 
     Notes
     -----
@@ -55,11 +66,15 @@ class AuditedRelease(AssessedRelease):
     quasi: tuple[Column, ...] = ()
     sensitive: tuple[Column, ...] = ()
     weight: Column | None = None
-    entity: Column | None = None
+    person: tuple[Column, ...] = ()
+    household: tuple[Column, ...] = ()
+    control: Source | Controlled | None = None
     population: Source | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     nulls: Nulls = "own_value"
     numeric: tuple[str, ...] = ()
+    person_names: tuple[str, ...] = ()
+    original_person: tuple[str, ...] = ()
 
     # What is there
 
@@ -71,8 +86,8 @@ class AuditedRelease(AssessedRelease):
         """Return the same release with fewer quasi-identifiers; what was staged or counted once is used again."""
         fewer = tuple(quasi)
         made: Params = {} if self.nulls == "exclude" else {"records": self.records}
-        if self.nulls == "own_value" and self.entity is None:
-            counted = self.once("counted", lambda: self._counted("counted", self.quasi, view=False))
+        if self.nulls == "own_value" and not self.person:
+            counted = self.once("counted", lambda: self._counted("counted", self.quasi, self.records, view=False))
             into = f"without_{'_'.join(str(i) for i, c in enumerate(self.quasi) if c not in fewer)}"
             made["cells"] = self.stage("audit/merged_cells.sql", into, relation=counted, columns=fewer)
         return replace(self, quasi=fewer, _made=made)
@@ -103,12 +118,19 @@ class AuditedRelease(AssessedRelease):
 
     @property
     def records(self) -> Name:
-        """The release by canonical bytes: the quasi-identifiers, sensitive columns, weight and entity, staged names."""
+        """The release by canonical bytes under staged names: quasi-identifiers, sensitive columns, weight, person."""
         return self.once("records", lambda: self._view(self.release, self._used))
+
+    def keyed(self, relation: Name, key: Sequence[Column]) -> Name:
+        """The release as `records` has it, read from a relation that has a key too: with the key as it is."""
+        return self._view(replace(self.release, relation=relation), [*self._used, *key], "keyed_records")
 
     @property
     def cells(self) -> Name:
-        """The classes: the quasi-identifiers, records (that have the combination), size (records that match it)."""
+        """The classes: the quasi-identifiers, records (that have the combination), size (records that match it).
+
+        Where persons are counted, both are numbers of persons.
+        """
         return self.once("cells", lambda: self._cells("cells", self.quasi))
 
     @property
@@ -120,17 +142,25 @@ class AuditedRelease(AssessedRelease):
         return self.once("weighted_cells", lambda: self._cells("weighted_cells", self.quasi, weight=weight))
 
     def members(self, sensitive: Column) -> Name:
-        """The classes divided by a sensitive column: the quasi-identifiers, the column, records and size of each."""
+        """The classes divided by a sensitive column: the quasi-identifiers, the column, records and size of each.
+
+        They are records also where persons are counted: what a person has in one record need not be in another.
+        """
         into = f"members_{self.sensitive.index(sensitive) + 1}"
-        return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive)))
+        return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive), of_records=True))
+
+    @property
+    def person_records(self) -> Name:
+        """A record for every person and class: the quasi-identifiers, the columns of the person."""
+        return self.once("person_records", lambda: self._of_persons("person_records", self.records, self.quasi))
 
     def original_values(self, sensitive: Column) -> Name | None:
         """The values of a sensitive column in the original: the column, records of each.
 
-        None where the original lacks the column, or has it in another type, or where classes count entities.
+        None where the original lacks the column, or has it in another type.
         """
         other = self.theirs.get(sensitive.name)
-        if self.original is None or other is None or other.type != sensitive.type or self.entity is not None:
+        if self.original is None or other is None or other.type != sensitive.type:
             return None
         table, into = self.original, f"original_{self.sensitive.index(sensitive) + 1}"
 
@@ -154,7 +184,13 @@ class AuditedRelease(AssessedRelease):
         def stage() -> Name:
             theirs = self._in_population(table)
             renamed = [replace(own, staged=column.staged) for column, own in zip(self.quasi, theirs, strict=True)]
-            records = self._view(table, renamed, "population")
+            whose = self._persons_in(table)
+            records = self._view(table, [*renamed, *whose], "population")
+            if whose:
+                records = self.stage(
+                    "audit/person_records.sql", "population_persons", relation=records, columns=self.quasi,
+                    person=whose, weights=[],
+                )  # fmt: skip
             cells = self.stage(
                 "audit/cells.sql", "population_as_it_is", relation=records, columns=self.quasi, summed=[]
             )
@@ -174,21 +210,25 @@ class AuditedRelease(AssessedRelease):
 
     @cached_property
     def _used(self) -> list[Column]:
-        extra = [column for column in (self.weight, self.entity) if column is not None]
-        return list(dict.fromkeys([*self.quasi, *self.sensitive, *extra]))
+        weights = [] if self.weight is None else [self.weight]
+        return list(dict.fromkeys([*self.quasi, *self.sensitive, *weights, *self.person, *self.household]))
 
     def _form(self, column: Column) -> canonical.Form:
         # By the name in staging: a column of the population is staged like the one of the release it is compared with.
-        return self._forms[column.staged]
+        return self._forms.get(column.staged, "plain")
 
     @cached_property
     def _forms(self) -> dict[str, canonical.Form]:
-        """How every column is compared. A sensitive column tells no more by the sign of a zero: its values are."""
+        """How every column is compared. A sensitive column tells no more by the sign of a zero: its values are.
+
+        Persons and households are never told apart more than by their values: more of them would look safer.
+        """
         found: dict[str, canonical.Form] = {}
         for column in self._used:
             form = canonical.form(column)
             by_value = column in self.sensitive or column == self.weight
-            if form == "as_bits" and (by_value or column.name not in self._ambiguous_floats):
+            of_whom = column not in self.quasi and column in (*self.person, *self.household)
+            if of_whom or (form == "as_bits" and (by_value or column.name not in self._ambiguous_floats)):
                 form = "plain"
             elif (form == "as_nested_bits" and by_value) or (form == "as_both" and column not in self.quasi):
                 form = "as_bytes"
@@ -205,6 +245,14 @@ class AuditedRelease(AssessedRelease):
         """Return the columns of the population that are the quasi-identifiers."""
         named = [self.names.get(column.name, column.name) for column in self.quasi]
         return pick(table.columns, named, "audit, --population")
+
+    def _persons_in(self, table: Source) -> list[Column]:
+        """Return the columns of the population that say whose record it is, if it has all of them."""
+        named = self.person_names or tuple(column.name for column in self.person)
+        theirs = {column.name: column for column in table.columns}
+        if not set(named) <= set(theirs):
+            return []
+        return [Column(name, theirs[name].type, f"person_{number}") for number, name in enumerate(named, 1)]
 
     @cached_property
     def _ambiguous_floats(self) -> set[str]:
@@ -227,28 +275,37 @@ class AuditedRelease(AssessedRelease):
             **canonical.forms(columns, self._form),
         )
 
-    def _cells(self, into: str, columns: Sequence[Column], weight: Column | None = None) -> Name:
-        wildcard = self.nulls == "wildcard"
-        name = f"{into}_as_they_are" if wildcard else into
-        if self.entity is None:
-            cells = self._counted(name, columns, summed=[] if weight is None else [weight])
-        elif wildcard:
-            raise InputError("audit, --entity", "entities are not counted where NULL matches every value", "wildcard",
+    def _cells(
+        self, into: str, columns: Sequence[Column], weight: Column | None = None, *, of_records: bool = False
+    ) -> Name:
+        wildcard, weights = self.nulls == "wildcard", [] if weight is None else [weight]
+        if self.person and wildcard:
+            raise InputError("audit, --person", "persons are not counted where NULL matches every value", "wildcard",
                              "Use --nulls own_value or exclude")  # fmt: skip
-        else:
-            params: Params = {"relation": self.records, "columns": columns, "entity": self.entity}
-            if weight is None:
-                cells = self.stage("audit/entity_cells.sql", name, **params)
-            else:
-                cells = self.stage("audit/weighted_entity_cells.sql", name, weight=weight, **params)
+        name = f"{into}_as_they_are" if wildcard else into
+        relation = self.records
+        if self.person and not of_records:
+            relation = self._of_persons(f"{into}_of_persons", relation, columns, weights)
+        cells = self._counted(name, columns, relation, summed=weights)
         if not wildcard:
             return cells
         return self._matching(into, cells, cells, columns[len(self.quasi) :], ["total"] if weight else [])
 
+    def _of_persons(self, into: str, relation: Name, columns: Sequence[Column], weights: Sequence[Column] = ()) -> Name:
+        return self.stage(
+            "audit/person_records.sql", into, relation=relation, columns=columns, person=self.person, weights=weights
+        )
+
     def _counted(
-        self, into: str, columns: Sequence[Column], *, summed: Sequence[Column] = (), view: bool = True
+        self,
+        into: str,
+        columns: Sequence[Column],
+        relation: Name,
+        *,
+        summed: Sequence[Column] = (),
+        view: bool = True,
     ) -> Name:
-        return self.stage("audit/cells.sql", into, view=view, relation=self.records, columns=columns, summed=summed)
+        return self.stage("audit/cells.sql", into, view=view, relation=relation, columns=columns, summed=summed)
 
     def _matching(
         self, into: str, cells: Name, among: Name, kept: Sequence[Column] = (), summed: Sequence[str] = ()

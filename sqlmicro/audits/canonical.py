@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, Literal, get_args
 
 from sqlmicro.database.columns import Column
@@ -49,6 +49,14 @@ def forms(columns: Sequence[Column], form_of: Callable[[Column], Form] = form) -
     return {kind: [column for column in columns if form_of(column) == kind] for kind in get_args(Form)}
 
 
-def records(relation: Name, columns: Sequence[Column]) -> Select:
-    """Return the SELECT of the canonical bytes of a relation, to be read by another one."""
-    return select("audit/records.sql", relation=relation, complete=[], **forms(columns))
+def records(
+    relation: Name, columns: Sequence[Column], person: Sequence[Column] = (), told_apart: Container[str] = ()
+) -> Select:
+    """Return the SELECT of the canonical bytes of a relation, to be read by another one.
+
+    What says whose record it is, stays as it is: more persons would look safer. So do the floating-point columns in
+    `told_apart`, which have neither -0.0 nor NaN.
+    """
+    found = {**forms(columns, lambda column: "plain" if column.name in told_apart else form(column))}
+    found["plain"] = [*found["plain"], *(column for column in person if column not in columns)]
+    return select("audit/records.sql", relation=relation, complete=[], **found)

@@ -19,6 +19,7 @@ class Classes(Detail):
     """The classes that were measured, and those beyond the gate if there is one."""
 
     records: int
+    """Where persons are counted, here and below, distinct persons."""
     classes: int
     violating_classes: int | None = field(metadata=OMITTED)
     violating_records: int | None = field(metadata=OMITTED)
@@ -44,6 +45,8 @@ def worst(
     *,
     at_least: bool = False,
     columns: Sequence[Column] = (),
+    diversity: bool = False,
+    of_release: bool = True,
     **params: Any,
 ) -> Found:
     """Return the worst value that a template finds for a class, with the classes and records beyond the limit.
@@ -60,10 +63,10 @@ def worst(
         Whether small values are bad.
     columns : sequence of Column
         What the audit is about besides the quasi-identifiers.
-    **params
-        What the template takes besides its columns.
+    diversity, of_release, **params
+        As in `summary`.
     """
-    found = summary(audited, template, limit, **params)
+    found = summary(audited, template, limit, diversity=diversity, of_release=of_release, **params)
     beyond = found.below if at_least else found.above
     names = tuple(column.name for column in (*audited.quasi, *columns))
     value = found.lowest if at_least else found.highest
@@ -71,11 +74,43 @@ def worst(
     return Found(value, names, Classes(found.records, found.classes, *beyond), reason)
 
 
-def summary(audited: AuditedRelease, template: str, limit: float | None, **params: Any) -> Measures:
-    """Return number, records, extremes and mean of a measure of the classes, and what lies beyond the limit."""
+def summary(
+    audited: AuditedRelease,
+    template: str,
+    limit: float | None,
+    *,
+    diversity: bool = False,
+    of_release: bool = True,
+    **params: Any,
+) -> Measures:
+    """Return number, records, extremes and mean of a measure of the classes, and what lies beyond the limit.
+
+    Where persons are counted, a person is beyond the limit with any of her records, and the mean is that of the largest
+    measure of each.
+
+    Parameters
+    ----------
+    audited, template, limit
+        As in `worst`.
+    diversity : bool
+        Whether the measure is a number of values: no class has more of them than persons.
+    of_release : bool
+        Whether the classes are those of the records of the release, and not of a population.
+    **params
+        What the template takes besides its columns.
+    """
     into = "_".join(("measured", template.removeprefix("audit/").removesuffix(".sql")))
     classes = audited.stage(template, into, columns=audited.quasi, **params)
-    row = audited.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
+    if audited.person and diversity:
+        classes = audited.stage("audit/at_most_persons.sql", f"{into}_of_persons", classes=classes,
+                                cells=audited.cells, columns=audited.quasi)  # fmt: skip
+    if audited.person and of_release:
+        row = audited.warehouse.record(
+            "audit/person_summary.sql", classes=classes, persons=audited.person_records, columns=audited.quasi,
+            person=audited.person, threshold=limit,
+        )  # fmt: skip
+    else:
+        row = audited.warehouse.record("audit/class_summary.sql", classes=classes, threshold=limit)
     beyond = [(row[f"classes_{side}"], row[f"records_{side}"]) if limit is not None else (None, None)
               for side in ("below", "above")]  # fmt: skip
     return Measures(row["records"], row["classes"], row["lowest"], row["highest"], row["mean"], *beyond)

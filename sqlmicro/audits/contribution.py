@@ -46,7 +46,7 @@ def contribution(audited: AuditedRelease, limit: float | None) -> Found:
     Notes
     -----
     The average risk is the mean of 1/f over the records. One GROUP BY of the records and one of the classes for each
-    column; where entities are counted or NULL is not a value of its own, one of the records for each column.
+    column; where persons are counted or NULL is not a value of its own, one of the records for each column.
     """
     sizes = sizes_of(audited)
     if not sizes.records:

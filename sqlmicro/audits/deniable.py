@@ -9,18 +9,18 @@ from sqlmicro.audits import canonical
 from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
 from sqlmicro.audits.row import Detail
-from sqlmicro.database.columns import Column
+from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.options.params import Param
 
 _SOURCE = "sqlmicro; see `sqlmicro help safe`"
-_SIDES = ("audit/records.sql", "audit/cells.sql", "audit/foreign_values.sql")
+_SIDES = ("audit/records.sql", "audit/cells.sql", "audit/person_records.sql", "audit/foreign_values.sql")
 
 
 @dataclass(frozen=True)
 class Inventions(Detail):
-    """The rare combinations of a release: those that fewer than k records of the original have."""
+    """The rare combinations of a release: those that fewer than k records, or persons, of the original have."""
 
     k: int
     rare: int
@@ -31,7 +31,7 @@ class Inventions(Detail):
     """Combinations shown exactly k times."""
     exactly_k_invented: int
     uniques: int
-    """Combinations that one record of the original has."""
+    """Combinations that one record, or person, of the original has."""
     uniques_shown: int
 
 
@@ -89,7 +89,8 @@ def invented(
     Notes
     -----
     It is measured over the quasi-identifiers that are released with original values: those whose values all occur in
-    the original. NULL is a value of its own. One GROUP BY of each table, one join of their combinations.
+    the original. Where the original says whose its records are, it counts persons. NULL is a value of its own. One
+    GROUP BY of each table, one join of their combinations.
     """
     sides = _sides(audited)
     k = rare or _smallest(audited, sides)
@@ -173,8 +174,12 @@ def _cells(audited: AuditedRelease, side: str, columns: list[Column] | tuple[Col
     table: Source | None = audited.release if side == "released" else audited.original
     assert table is not None
     forms = {column.staged: _form(column, audited.theirs[column.name]) for column in columns}
+    whose: list[Column] = []
     if side == "original":
         columns = [replace(audited.theirs[column.name], staged=column.staged) for column in columns]
+        named = audited.original_person or names_of(audited.person)
+        whose = [audited.theirs[name] for name in named if name in audited.theirs]
+    forms |= {column.staged: canonical.form(column) for column in whose}
     into = f"{side}_of_{len(columns)}"
     records = audited.stage(
         "audit/records.sql",
@@ -182,8 +187,12 @@ def _cells(audited: AuditedRelease, side: str, columns: list[Column] | tuple[Col
         view=not table.is_text,
         relation=table.relation,
         complete=[],
-        **canonical.forms(columns, lambda column: forms[column.staged]),
+        **canonical.forms([*columns, *whose], lambda column: forms[column.staged]),
     )
+    if whose:
+        records = audited.stage(
+            "audit/person_records.sql", f"{into}_persons", relation=records, columns=columns, person=whose, weights=[]
+        )
     return audited.stage("audit/cells.sql", f"{into}_cells", view=False, relation=records, columns=columns, summed=[])
 
 

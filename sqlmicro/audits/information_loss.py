@@ -12,8 +12,9 @@ from sqlmicro.audits.row import Detail
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.missing.counted import Missing
+from sqlmicro.missing.counted import Missing, found_in
 from sqlmicro.system.reporting import named
+from sqlmicro.system.sentences import say
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,25 @@ class TotalByColumn(Detail):
 
 def measure(
     warehouse: Warehouse, original: Name, released: Name, columns: Sequence[Column], as_numeric: Collection[Column]
-) -> Loss:
+) -> Losses:
     """Return IL of the numeric columns together and each, and the share of values changed in the others.
+
+    See `measure_all`; nothing is counted as missing.
+    """
+    return measure_all(warehouse, original, released, columns, as_numeric)
+
+
+def measure_all(
+    warehouse: Warehouse,
+    original: Name,
+    released: Name,
+    columns: Sequence[Column],
+    as_numeric: Collection[Column],
+    counted: Sequence[Column] = (),
+    *,
+    aligned: bool = False,
+) -> Losses:
+    """Return IL of the numeric columns, the share of values changed in the others, and what is missing.
 
     Parameters
     ----------
@@ -68,34 +86,56 @@ def measure(
         The columns that were worked on.
     as_numeric : collection of Column
         Those of them that were treated as numeric.
+    counted : sequence of Column
+        The columns whose missing values are counted.
+    aligned : bool
+        Whether both have the same records, and in the same order.
 
     Returns
     -------
-    Loss
+    Losses
 
     Notes
     -----
     IL = 100 SSE/SST on standardised columns: each column's SSE and SST are divided by its variance, so that every
-    column weighs the same; a constant column contributes 0 (Domingo-Ferrer & Mateo-Sanz, 2002).
+    column weighs the same; a constant column contributes 0 (Domingo-Ferrer & Mateo-Sanz, 2002). Both relations are
+    read once, whatever the number of columns.
     """
     numeric = [column for column in columns if column in as_numeric]
     nominal = [column for column in columns if column not in as_numeric]
+    if not (columns or counted):
+        return Losses(None, {}, {}, {}, [])
+    full = _full(warehouse, (original, released), [*numeric, *counted])
+    whole = [column for column in numeric if aligned and column in full]
+    others = [column for column in numeric if column not in whole]
+    gaps = [column for column in counted if column not in full]
+    row = warehouse.record(
+        "audit/losses.sql", original=original, aligned=[released] * aligned, joined=[released] * (not aligned),
+        numeric=others, whole=whole, nominal=nominal, counted=gaps,
+    )  # fmt: skip
+    sums = {column: (row[f"sse_{i}"], row[f"sst_{i}"]) for i, column in enumerate(others, 1)}
+    sums |= {column: (row[f"whole_sse_{i}"], row[f"whole_sst_{i}"]) for i, column in enumerate(whole, 1)}
     by_column: dict[str, float] = {}
     sse_total = sst_total = 0.0
-    if numeric:
-        for name, sse, sst in warehouse.rows(
-            "audit/information_loss.sql", original=original, released=released, columns=numeric
-        ):
-            by_column[name] = 100 * sse / sst if sst > 0 else 0.0
-            if sst > 0:
-                sse_total, sst_total = sse_total + sse / sst, sst_total + 1
-    changed: dict[str, float] = {}
-    if nominal:
-        for name, count, records in warehouse.rows(
-            "audit/values_changed.sql", original=original, released=released, columns=nominal
-        ):
-            changed[name] = count / records if records else 0.0
-    return Loss(100 * sse_total / sst_total if sst_total else None, by_column, changed)
+    for column in numeric:
+        sse, sst = (float(number or 0) for number in sums[column])
+        by_column[column.name] = 100 * sse / sst if sst > 0 else 0.0
+        if sst > 0:
+            sse_total, sst_total = sse_total + sse / sst, sst_total + 1
+    records = int(row["records_after"])
+    changed = {c.name: int(row[f"changed_{i}"]) / records if records else 0.0 for i, c in enumerate(nominal, 1)}
+    lost = {**by_column, **{name: 100 * share for name, share in changed.items()}}
+    il = 100 * sse_total / sst_total if sst_total else None
+    return Losses(il, by_column, changed, lost, found_in(row, gaps))
+
+
+def _full(warehouse: Warehouse, relations: Sequence[Name], columns: Sequence[Column]) -> set[Column]:
+    """Return the columns in which no value is missing in any of some relations."""
+    full = set(columns)
+    for relation in relations if columns else ():
+        row = warehouse.record("audit/present.sql", relation=relation, columns=columns)
+        full -= {column for i, column in enumerate(columns, 1) if row[f"present_{i}"] < row["records"]}
+    return full
 
 
 @audit(
@@ -103,7 +143,7 @@ def measure(
     needs=("original", "match"),
     gate="max_il",
     source="Domingo-Ferrer & Mateo-Sanz (2002)",
-    templates=("audit/values.sql", "audit/information_loss.sql", "audit/values_changed.sql"),
+    templates=("audit/values.sql", "audit/present.sql", "audit/losses.sql"),
 )
 def information_loss(audited: AuditedRelease, limit: float | None) -> Found:
     """IL: how far the released values are from the original ones, in percent of the variation.
@@ -118,7 +158,7 @@ def information_loss(audited: AuditedRelease, limit: float | None) -> Found:
     columns = [*found.numeric, *found.nominal]
     losses = measure(audited.warehouse, found.original, found.released, columns, found.numeric)
     detail = LossByColumn(losses.il_by_column, losses.changed_by_column)
-    reason = "no numeric column varies" if losses.il is None else None
+    reason = say("no numeric column varies") if losses.il is None else None
     return Found(losses.il, tuple(column.name for column in found.numeric), detail, reason)
 
 

@@ -30,9 +30,22 @@ class ReleaseRoles:
         tuple[str, ...], Param("Sensitive columns: what nobody may learn of a person.", metavar="A,B")
     ] = ()
     weight: Annotated[str | None, Param("Column of sampling weights.", metavar="A")] = None
-    entity: Annotated[
-        str | None, Param("Column that says whose record it is: distinct entities are counted.", metavar="A")
-    ] = None
+    household: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns that say which household a record belongs to, for the risk that one of it is found.", metavar="A,B"
+        ),
+    ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class PersonRole:
+    """Whose records they are; a gate of a release has it from the table."""
+
+    person: Annotated[
+        tuple[str, ...],
+        Param("Columns that say whose record it is: distinct persons are counted, not records.", metavar="A,B"),
+    ] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +59,21 @@ class OriginalOptions:
             "Columns unchanged in the release that identify a record, to compare it with the original.", metavar="A,B"
         ),
     ] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlOption:
+    """Who was not in the original."""
+
+    control: Annotated[
+        str | None,
+        Param(
+            "Table, view or file with people of the same kind who were not in the original: what an attack gets right "
+            "about them too is general knowledge. Default: people who are held out of a rehearsal, where it is "
+            "recorded how the release was made.",
+            metavar="TABLE",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +102,7 @@ class MeasureOption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditedOptions(ReleaseRoles, OriginalOptions, PopulationOptions):
+class AuditedOptions(ReleaseRoles, PersonRole, OriginalOptions, ControlOption, PopulationOptions):
     """What is audited."""
 
 
@@ -123,7 +151,8 @@ class Chosen:
     sensitive: tuple[Column, ...]
     match: tuple[Column, ...]
     weight: Column | None
-    entity: Column | None
+    person: tuple[Column, ...]
+    household: tuple[Column, ...]
     numeric: tuple[str, ...]
     nominal: tuple[str, ...]
 
@@ -148,11 +177,12 @@ def audited(
         return warehouse.source(name, reader if file_format(name) == "csv" else AS_FOUND, into)
 
     original, population = other(options.original, "original_source"), other(options.population, "population_source")
+    control = other(options.control, "control_source")
     chosen = choose(release.columns, options, "audit, --")
     return AuditedRelease(
-        warehouse=warehouse, release=release, original=original, population=population, nulls=options.nulls,
-        quasi=chosen.quasi, sensitive=chosen.sensitive, match=chosen.match, weight=chosen.weight, entity=chosen.entity,
-        numeric=chosen.numeric, nominal=chosen.nominal,
+        warehouse=warehouse, release=release, original=original, control=control, population=population,
+        nulls=options.nulls, quasi=chosen.quasi, sensitive=chosen.sensitive, match=chosen.match, weight=chosen.weight,
+        person=chosen.person, household=chosen.household, numeric=chosen.numeric, nominal=chosen.nominal,
     )  # fmt: skip
 
 
@@ -170,6 +200,13 @@ def choose(columns: Sequence[Column], options: AuditedOptions, where: str) -> Ch
 
     quasi, sensitive = named(options.quasi, "quasi"), named(options.sensitive, "sensitive")
     match = named(options.match, "match")
+    person, household = named(options.person, "person"), named(options.household, "household")
+    taken = [column.name for column in person if column in (*quasi, *sensitive, *match)]
+    if taken:
+        raise ParameterError(
+            f"{where}person", "says whose record it is, and is neither what somebody knows nor what matches records",
+            f"another role too for {', '.join(taken)}",
+        )  # fmt: skip
     both = [column.name for column in quasi if column in sensitive]
     if both:
         raise ParameterError(
@@ -181,7 +218,6 @@ def choose(columns: Sequence[Column], options: AuditedOptions, where: str) -> Ch
             f"{where}quasi", "values of different types that are written alike cannot be told apart", ", ".join(unclear)
         )
     weight = named([options.weight] if options.weight else [], "weight")
-    entity = named([options.entity] if options.entity else [], "entity")
     numeric, nominal = (
         tuple(column.name for column in named(names, option))
         for names, option in ((options.numeric, "numeric"), (options.nominal, "nominal"))
@@ -189,4 +225,4 @@ def choose(columns: Sequence[Column], options: AuditedOptions, where: str) -> Ch
     wrong = [column.name for column in weight if column.family not in ARITHMETIC]
     if wrong:
         raise ParameterError(f"{where}weight", "must be a column of numbers", wrong[0])
-    return Chosen(quasi, sensitive, match, next(iter(weight), None), next(iter(entity), None), numeric, nominal)
+    return Chosen(quasi, sensitive, match, next(iter(weight), None), person, household, numeric, nominal)

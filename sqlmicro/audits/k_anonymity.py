@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sqlmicro.database.templates import Name, Select, Sql, render, select
 from sqlmicro.database.warehouse import Warehouse
 
 GATE = "min_k"
+_LOOKED_AT = 100
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class ClassSizes:
     """How many equivalence classes of each size there are: {size: (classes, records)}.
 
     Where NULL matches every value, the size of a class counts the records that match it, its records those that are it.
+    Where persons are counted, the size of a class is its number of persons, and in place of records stand the persons
+    whose smallest class is of that size, so that everybody counts once.
     """
 
     sizes: dict[int, tuple[int, int]]
@@ -67,13 +70,21 @@ class ClassSizes:
 
 
 def sizes_of(audited: AuditedRelease) -> ClassSizes:
-    """Return the sizes of the classes of a release under audit, as it reads NULL. One GROUP BY."""
-    return audited.once(
-        "class sizes", lambda: _class_sizes(audited.warehouse.rows("audit/cell_sizes.sql", cells=audited.cells))
-    )
+    """Return the sizes of the classes of a release under audit, as it reads NULL. One GROUP BY; two of persons."""
+
+    def measure() -> ClassSizes:
+        if audited.person and audited.nulls != "wildcard":
+            return _class_sizes(audited.warehouse.rows(
+                "audit/person_sizes.sql", persons=audited.person_records, columns=audited.quasi, person=audited.person
+            ))  # fmt: skip
+        return _class_sizes(audited.warehouse.rows("audit/cell_sizes.sql", cells=audited.cells))
+
+    return audited.once("class sizes", measure)
 
 
-def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> ClassSizes:
+def class_sizes(
+    warehouse: Warehouse, relation: Name, columns: Sequence[Column], person: Sequence[Column] = ()
+) -> ClassSizes:
     """Return the sizes of the equivalence classes of `columns` in `relation`; NULL is a value.
 
     Parameters
@@ -84,13 +95,31 @@ def class_sizes(warehouse: Warehouse, relation: Name, columns: Sequence[Column])
         A table or view whose columns have the names of `columns`.
     columns : sequence of Column
         The quasi-identifiers.
+    person : sequence of Column
+        What says whose record it is: then persons are counted, not records.
 
     Notes
     -----
-    One GROUP BY, and one SELECT that needs no staging: it also runs in the transaction that publishes. Source: Samarati
+    One GROUP BY, and SELECTs that need no staging: it also runs in the transaction that publishes. Source: Samarati
     & Sweeney (1998).
     """
-    return _class_sizes(warehouse.rows("audit/cell_sizes.sql", cells=_cells(relation, columns)))
+    if not person:
+        told_apart = _told_apart(warehouse, relation, columns)
+        return _class_sizes(warehouse.rows("audit/cell_sizes.sql", cells=_cells(relation, columns, told_apart)))
+    records = canonical.records(relation, columns, person)
+    persons = select("audit/person_records.sql", relation=records, columns=columns, person=person, weights=[])
+    return _class_sizes(warehouse.rows("audit/person_sizes.sql", persons=persons, columns=columns, person=person))
+
+
+def one_alone(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> bool:
+    """Tell whether one of the first records shares its combination of values with nobody, which makes k 1.
+
+    Where none does, k is not known. O(n), without a GROUP BY over all records: the combinations of 100 are looked for.
+    Floating-point numbers are compared as numbers: what occurs once among these, occurs once by its bits too.
+    """
+    floats = {column.name for column in columns if canonical.form(column) == "as_bits"}
+    records = canonical.records(relation, columns, told_apart=floats)
+    return warehouse.rows("audit/alone.sql", relation=records, columns=columns, most=_LOOKED_AT) == [(1,)]
 
 
 def smallest(audited: AuditedRelease, k: int, most: int) -> list[list[Any]]:
@@ -107,9 +136,19 @@ def statement(relation: Name, columns: Sequence[Column]) -> Sql:
     return render("audit/cell_sizes.sql", cells=_cells(relation, columns))
 
 
-def _cells(relation: Name, columns: Sequence[Column]) -> Select:
+def _told_apart(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> set[str]:
+    """Return the floating-point columns without -0.0 and NaN: their values tell what their bits do, and cost less."""
+    floats = [column for column in columns if canonical.form(column) == "as_bits"]
+    if not floats:
+        return set()
+    return {name for name, count in warehouse.rows("audit/ambiguous_floats.sql", relation=relation, columns=floats)
+            if not count}  # fmt: skip
+
+
+def _cells(relation: Name, columns: Sequence[Column], told_apart: Container[str] = ()) -> Select:
     """Return the SELECT of the classes: audit/records.sql within audit/cells.sql, as `AuditedRelease` stages them."""
-    return select("audit/cells.sql", relation=canonical.records(relation, columns), columns=columns, summed=[])
+    records = canonical.records(relation, columns, told_apart=told_apart)
+    return select("audit/cells.sql", relation=records, columns=columns, summed=[])
 
 
 def _class_sizes(rows: Iterable[tuple[Any, ...]]) -> ClassSizes:
@@ -121,6 +160,7 @@ class ClassCounts(Detail):
     """The classes of a release, and those below the gate."""
 
     records: int
+    """Where persons are counted, here and below, distinct persons."""
     classes: int
     violating_classes: int
     violating_records: int
@@ -146,7 +186,14 @@ class Uniques(Detail):
     at_least=True,
     whole=True,
     source="Samarati & Sweeney (1998)",
-    templates=("audit/records.sql", "audit/cells.sql", "audit/matching_cells.sql", "audit/cell_sizes.sql"),
+    templates=(
+        "audit/records.sql",
+        "audit/cells.sql",
+        "audit/matching_cells.sql",
+        "audit/cell_sizes.sql",
+        "audit/person_records.sql",
+        "audit/person_sizes.sql",
+    ),
 )
 def k_anonymity(audited: AuditedRelease, limit: float | None) -> Found:
     """How many records the smallest equivalence class has, and what lies below a k.
@@ -156,7 +203,8 @@ def k_anonymity(audited: AuditedRelease, limit: float | None) -> Found:
     Found
         The value is k, 0 for a release without records; with the number of records and classes, the histogram of class
         sizes, and classes and records below the gate. Where NULL matches every value, a class has the records that
-        match it.
+        match it. With --person they are persons, of whom each counts once: one with a record in a class below the gate
+        is below it.
 
     Notes
     -----
@@ -173,7 +221,7 @@ def k_anonymity(audited: AuditedRelease, limit: float | None) -> Found:
     gate="max_uniques",
     whole=True,
     source="Bethlehem, Keller & Pannekoek (1990)",
-    templates=("audit/cell_sizes.sql",),
+    templates=("audit/cell_sizes.sql", "audit/person_sizes.sql"),
 )
 def sample_uniques(audited: AuditedRelease, limit: float | None) -> Found:
     """How many records have a combination of quasi-identifiers that nobody else in the release has.
@@ -181,7 +229,8 @@ def sample_uniques(audited: AuditedRelease, limit: float | None) -> Found:
     Returns
     -------
     Found
-        The value is the number of records; with the share of the records, and how many have one that occurs twice.
+        The value is the number of records; with the share of the records, and how many have one that occurs twice. With
+        --person it is the number of persons with a record that nobody else has.
 
     Notes
     -----

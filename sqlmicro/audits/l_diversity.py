@@ -30,7 +30,13 @@ class Recursive(Detail):
     at_least=True,
     whole=True,
     source=_SOURCE,
-    templates=("audit/cells.sql", "audit/distinct_values.sql", "audit/class_summary.sql"),
+    templates=(
+        "audit/cells.sql",
+        "audit/distinct_values.sql",
+        "audit/at_most_persons.sql",
+        "audit/class_summary.sql",
+        "audit/person_summary.sql",
+    ),
 )
 def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """How many distinct values of a sensitive column the least diverse class has.
@@ -38,7 +44,8 @@ def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     Returns
     -------
     list of Found
-        One per sensitive column: the smallest number of values, classes and records below the gate.
+        One per sensitive column: the smallest number of values, classes and records below the gate. With --person it is
+        that over the records of a class, and never above its number of persons: nobody is diverse alone.
 
     Notes
     -----
@@ -46,7 +53,15 @@ def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     quasi-identifiers and the column, one over its result.
     """
     return [
-        worst(audited, "audit/distinct_values.sql", limit, at_least=True, columns=[c], members=audited.members(c))
+        worst(
+            audited,
+            "audit/distinct_values.sql",
+            limit,
+            at_least=True,
+            diversity=True,
+            columns=[c],
+            members=audited.members(c),
+        )
         for c in audited.sensitive
     ]
 
@@ -57,7 +72,13 @@ def distinct(audited: AuditedRelease, limit: float | None) -> list[Found]:
     gate="min_entropy_l",
     at_least=True,
     source=_SOURCE,
-    templates=("audit/cells.sql", "audit/entropy.sql", "audit/class_summary.sql"),
+    templates=(
+        "audit/cells.sql",
+        "audit/entropy.sql",
+        "audit/at_most_persons.sql",
+        "audit/class_summary.sql",
+        "audit/person_summary.sql",
+    ),
 )
 def entropy(audited: AuditedRelease, limit: float | None) -> list[Found]:
     """The entropy of a sensitive column in its most uniform class, as a number of equally frequent values.
@@ -73,7 +94,9 @@ def entropy(audited: AuditedRelease, limit: float | None) -> list[Found]:
     O(n), as distinct l-diversity.
     """
     return [
-        worst(audited, "audit/entropy.sql", limit, at_least=True, columns=[c], members=audited.members(c))
+        worst(
+            audited, "audit/entropy.sql", limit, at_least=True, diversity=True, columns=[c], members=audited.members(c)
+        )
         for c in audited.sensitive
     ]
 
@@ -85,7 +108,13 @@ def entropy(audited: AuditedRelease, limit: float | None) -> list[Found]:
     at_least=True,
     whole=True,
     source=_SOURCE,
-    templates=("audit/cells.sql", "audit/recursive_diversity.sql", "audit/class_summary.sql"),
+    templates=(
+        "audit/cells.sql",
+        "audit/recursive_diversity.sql",
+        "audit/at_most_persons.sql",
+        "audit/class_summary.sql",
+        "audit/person_summary.sql",
+    ),
 )
 def recursive(
     audited: AuditedRelease,
@@ -107,7 +136,16 @@ def recursive(
     """
     template = "audit/recursive_diversity.sql"
     found = [
-        worst(audited, template, limit, at_least=True, columns=[column], members=audited.members(column), c=c)
+        worst(
+            audited,
+            template,
+            limit,
+            at_least=True,
+            diversity=True,
+            columns=[column],
+            members=audited.members(column),
+            c=c,
+        )
         for column in audited.sensitive
     ]
     return [replace(one, detail=Recursive(one.detail, c)) for one in found]

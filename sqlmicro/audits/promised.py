@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlmicro.audits import k_anonymity
-from sqlmicro.audits.verdict import Promised, Verdict
+from sqlmicro.audits.verdict import Verdict
+from sqlmicro.audits.verdict_report import Promised
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
@@ -21,6 +22,8 @@ class Promises:
     apart: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
     """Whether something is promised of single columns."""
+    person: Sequence[str] = ()
+    """The columns that said whose record it was, where k was promised for persons."""
 
 
 def alone(made: Iterable[Promise]) -> bool:
@@ -52,7 +55,7 @@ def measured(
     demanded : sequence of (k, names)
         What is demanded now, beside what was promised.
     unit : str
-        The column that says whose record it is.
+        The columns that say whose record it is.
 
     Notes
     -----
@@ -73,10 +76,14 @@ def measured(
         count(known) if known else None,
         {name: why for name, why in left_out.items() if name in own},
         unit=unit,
+        uncounted="" if unit else ", ".join(promises.person),
         alone=promises.alone,
     )
 
 
-def counter(warehouse: Warehouse, relation: Name) -> Callable[[Sequence[Column]], int]:
-    """Return what counts the records of the smallest class over columns of a relation; NULL is a value."""
-    return lambda columns: k_anonymity.class_sizes(warehouse, relation, columns).k
+def counter(warehouse: Warehouse, relation: Name, person: Sequence[Column] = ()) -> Callable[[Sequence[Column]], int]:
+    """Return what counts the records, or the persons, of the smallest class over columns of a relation.
+
+    NULL is a value.
+    """
+    return lambda columns: k_anonymity.class_sizes(warehouse, relation, columns, person).k

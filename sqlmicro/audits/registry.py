@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from sqlmicro.audits.row import Detail
 from sqlmicro.errors import InputError
-from sqlmicro.options.params import Param, Parameter, parameters, summary
+from sqlmicro.options.manifest import Entry
+from sqlmicro.options.params import Param, Parameter
 from sqlmicro.registry import Catalogue
 
-Need = Literal["quasi", "sensitive", "weight", "entity", "original", "match", "population", "frame"]
+Need = Literal["quasi", "sensitive", "weight", "household", "original", "match", "population", "frame", "control"]
 
 
 class NothingToMeasure(InputError):  # noqa: N818
@@ -33,25 +34,17 @@ class Found:
     """What nobody needs the release for: a gate from above does not ask for less."""
 
 
-@dataclass(frozen=True)
-class Audit:
+@dataclass(frozen=True, kw_only=True)
+class Audit(Entry):
     """An audit: what it needs, which gate holds it to a threshold, and where it comes from."""
 
-    name: str
-    function: Callable[..., Found | list[Found]]
-    needs: tuple[Need, ...]
     gate: str
-    at_least: bool
-    whole: bool
-    on_request: bool
     source: str
-    templates: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-
-    @property
-    def summary(self) -> str:
-        """The first line of the docstring."""
-        return summary(self.function)
+    needs: tuple[Need, ...] = ()
+    at_least: bool = False
+    whole: bool = False
+    on_request: bool = False
+    templates: tuple[str, ...] = ()
 
     @property
     def option(self) -> Parameter:
@@ -72,7 +65,7 @@ class Audit:
 
 
 _ROUNDING = 1e-9
-AUDITS: Catalogue[Audit] = Catalogue("audit", ("sqlmicro.audits",))
+AUDITS = Catalogue("audit", Audit, ("sqlmicro.audits",))
 
 
 def audit(
@@ -96,15 +89,25 @@ def audit(
     """
 
     def register(function: Callable[..., Found | list[Found]]) -> Callable[..., Found | list[Found]]:
-        found = Audit(name, function, needs, gate, at_least, whole, on_request, source, templates, parameters(function))
-        AUDITS.add(found)
+        AUDITS.add(
+            Audit(
+                **vars(Entry.of(name, function)),
+                gate=gate,
+                source=source,
+                needs=needs,
+                at_least=at_least,
+                whole=whole,
+                on_request=on_request,
+                templates=templates,
+            )
+        )
         return function
 
     return register
 
 
 def audits() -> dict[str, Audit]:
-    """Return every audit by name, in the order in which `sqlmicro/audits/__init__.py` imports them."""
+    """Return every audit by name, in the order in which `sqlmicro/audits/__init__.py` names their modules."""
     return AUDITS.all()
 
 

@@ -15,9 +15,10 @@ from sqlmicro.system.reporting import INLINE, OMITTED, named
 
 _ESTIMATED = (
     "audit/cells.sql",
-    "audit/weighted_entity_cells.sql",
+    "audit/person_records.sql",
     "audit/individual_risk.sql",
     "audit/class_summary.sql",
+    "audit/person_summary.sql",
 )
 """The templates of risks that are estimated from weights."""
 
@@ -77,7 +78,7 @@ def _in_population(audited: AuditedRelease) -> Name:
     needs=("quasi",),
     gate="max_prosecutor",
     source="El Emam & Dankar (2008)",
-    templates=("audit/cell_sizes.sql",),
+    templates=("audit/cell_sizes.sql", "audit/person_sizes.sql"),
 )
 def prosecutor(audited: AuditedRelease, limit: float | None) -> Found:
     """The largest risk that somebody known to be in the release is found: 1/f of the smallest class.
@@ -85,7 +86,8 @@ def prosecutor(audited: AuditedRelease, limit: float | None) -> Found:
     Returns
     -------
     Found
-        The value is 1/f; `average` over the records, and `share_above`, the share of records above the gate.
+        The value is 1/f; `average` over the records, and `share_above`, the share of records above the gate. With
+        --person f is a number of persons, and a person is at risk as much as the record of hers that is most so.
     """
     sizes = sizes_of(audited)
     if not sizes.records:
@@ -111,6 +113,7 @@ def journalist(audited: AuditedRelease, limit: float | None) -> Found:
     Found
         The value is the largest 1/F, where F is the number of members of the population with the combination of a
         class, counted in --population or the sum of the weights, and never taken to be below the size of the class.
+        With --person a population that has these columns is counted in persons too.
     """
     return worst(audited, "audit/journalist_risk.sql", limit, sizes=_in_population(audited))
 
@@ -129,7 +132,7 @@ def marketer(audited: AuditedRelease, limit: float | None) -> Found:
     -------
     Found
         The value is the mean of 1/F over the records; without --population and --weight of 1/f, the number of classes
-        over that of records.
+        over that of records. With --person it is the share of persons, each by the record of hers that is most at risk.
     """
     if audited.frame:
         found = summary(audited, "audit/journalist_risk.sql", limit, sizes=_in_population(audited))
@@ -153,7 +156,8 @@ def individual(audited: AuditedRelease, limit: float | None) -> Found:
     Returns
     -------
     Found
-        The value is the largest risk of a record, from 0 to 1; with --entity, of an entity, whose weight counts once.
+        The value is the largest risk of a record, from 0 to 1; with --person, of a person, whose weight
+        counts once, by the record of hers that is most at risk.
 
     Notes
     -----
@@ -233,6 +237,6 @@ def delta_presence(audited: AuditedRelease, limit: float | None) -> Found:
         reason = "a member of the population must be in one class, but a NULL that matches every value is in several"
         return Found(None, reason=reason)
     params: Params = {"cells": audited.cells, "population": audited.population_cells}
-    found = worst(audited, "audit/presence.sql", limit, **params)
-    least = summary(audited, "audit/presence.sql", limit, **params).lowest
+    found = worst(audited, "audit/presence.sql", limit, of_release=False, **params)
+    least = summary(audited, "audit/presence.sql", limit, of_release=False, **params).lowest
     return replace(found, detail=Presence(found.detail, least))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
 from sqlmicro.system.reporting import INLINE, OMITTED
 
@@ -28,6 +28,8 @@ class ByColumn(Detail):
 @dataclass(frozen=True)
 class Linked(Detail):
     """How sure a rate of record linkage is."""
+
+    attack: ClassVar[str] = "linkage"
 
     ci: list[float]
     """The interval at 95 %."""
@@ -97,6 +99,18 @@ class AuditRow(Check):
 
 
 @dataclass(frozen=True)
+class RecordRiskTable:
+    """The table with the risk of every record, which is as private as the originals."""
+
+    table: str
+    records: int
+    key: list[str]
+    """What tells which record a row is of."""
+    lasts: bool
+    """Whether it is a key; else the number of the record in the table as it was read, which another order changes."""
+
+
+@dataclass(frozen=True)
 class AuditReport:
     """What `sqlmicro audit` found."""
 
@@ -105,17 +119,22 @@ class AuditReport:
     quasi: list[str]
     sensitive: list[str]
     weight: str | None
-    entity: str | None
-    """The column that says whose record it is."""
+    person: list[str]
+    """The columns that say whose record it is: then figures of classes count distinct persons."""
+    household: list[str]
+    """The columns that say which household a record belongs to."""
     audits: list[AuditRow]
     passed: bool | None
     """Whether every gate held; None where none was given."""
     classes_shown: list[list[object]] | None = field(default=None, metadata=OMITTED)
-    """With `--show-values`: the values of the smallest classes, and how many records each has."""
+    """With `--show-values`: the values of the smallest classes, and how many records or persons each has."""
+    notes: list[str] = field(default_factory=list)
     release: int | None = None
     """The number of the release that the table was recorded as."""
     recorded: bool = False
     """Whether the rows were added to sqlmicro.audits."""
+    record_risks: RecordRiskTable | None = field(default=None, metadata=OMITTED)
+    """With `--per-record`: where the risk of every record is."""
 
 
 def demanded(rows: Sequence[AuditRow]) -> Iterable[bool | None]:

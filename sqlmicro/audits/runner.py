@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.registry import Audit, Found, NothingToMeasure, audits, find
 from sqlmicro.audits.row import AuditRow, Status
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.params import settle
+from sqlmicro.system.sentences import say, term
 
-_OPTION = {"frame": "--population or --weight"}
+_OPTION = {"frame": "--population or --weight", "control": "--control, or a release that can be rehearsed"}
 
 
 def run(
@@ -54,7 +56,8 @@ def _found(
     """Run an audit; return what it found, and whether it broke off."""
     missing = [_OPTION.get(need, f"--{need}") for need in found.needs if not audited.has(need)]
     if missing:
-        return [Found(None, reason=f"needs {' and '.join(missing)}")], False
+        both = reduce(lambda one, other: say("{one} and {other}", one=one, other=other), map(term, missing))
+        return [Found(None, reason=say("needs {what}", what=both))], False
     own = {parameter.name: settings[parameter.name] for parameter in found.parameters if parameter.name in settings}
     try:
         results = found.function(audited, threshold, **settle(found.parameters, own, found.name))
@@ -83,7 +86,7 @@ def _row(found: Audit, audited: AuditedRelease, threshold: float | None, result:
         None if status == "measured" else status == "passed",
         status,
         audited.nulls,
-        (result.reason or "there is nothing to measure") if status == "unknown" else None,
+        (result.reason or say("there is nothing to measure")) if status == "unknown" else None,
         result.detail,
         asked,
     )

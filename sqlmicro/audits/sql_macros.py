@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sqlmicro.database.templates import header, root
 
 PREFIX = "sm_"
-ORDER = ("class_sizes", "k_anonymity", "violations", "risk", "l_diversity", "t_closeness", "safe_distance")
+ORDER = ("class_sizes", "k_anonymity", "violations", "risk", "l_diversity", "t_closeness", "safe_distance", "union_k")
 """A macro comes after those it uses."""
 
 
@@ -21,7 +21,7 @@ def definitions() -> Iterator[tuple[str, str, str]]:
     Examples
     --------
     >>> next(definitions())[0]
-    'sm_class_sizes(tbl, cols)'
+    'sm_class_sizes(tbl, cols, person := [])'
     """
     for name in ORDER:
         lines = header(f"macros/{name}.sql")

@@ -13,8 +13,9 @@ from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.k_anonymity import sizes_of
 from sqlmicro.audits.registry import Found, audit
 from sqlmicro.audits.row import Detail
+from sqlmicro.audits.sampling import UNTOLD, SamplingFraction, fraction_of
 from sqlmicro.database.templates import Name
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param
 from sqlmicro.system.reporting import OMITTED
 
@@ -25,18 +26,16 @@ _WILDCARD = "a record with a NULL that matches every value is in several classes
 _TEMPLATES = (
     "audit/cells.sql",
     "audit/suda_units.sql",
-    "audit/suda_entity_units.sql",
+    "audit/person_records.sql",
+    "audit/suda_person_units.sql",
     "audit/minimal_uniques.sql",
     "audit/suda_scores.sql",
+    "audit/suda_person_scores.sql",
     "audit/suda_levels.sql",
     "audit/suda_contributions.sql",
     "audit/sampling_fraction.sql",
 )
 _Size = Annotated[int | None, Param("SUDA: look for special uniques in up to this many columns. Default: all.", min=1)]
-_Fraction = Annotated[
-    float | None,
-    Param("SUDA: share of the population that is in the release. Default: computed from --weight.", min=0, max=1),
-]
 Weigh = Callable[[int, int, int], float]
 """What a minimal unique of n columns counts: m columns, n, largest n that was looked for."""
 
@@ -68,7 +67,7 @@ def ihsn(m: int, n: int, size: int) -> float:
     templates=_TEMPLATES,
 )
 def suda(
-    audited: AuditedRelease, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
+    audited: AuditedRelease, limit: float | None, *, suda_size: _Size = None, sampling_fraction: SamplingFraction = None
 ) -> Found:
     """The highest SUDA score of a record: in how many small combinations of columns it is unique.
 
@@ -88,8 +87,9 @@ def suda(
     -----
     A minimal sample unique is a set of n of the m columns in which a record is unique, and in no part of the set. It
     counts the product of m - i for i from n to min(size, m - 1), and the score is the sum, as in sdcMicro since 5.0.2;
-    `suda-ihsn` is what it computed before. With --entity, what is unique is an entity. NULL is a value of its own;
-    sdcMicro leaves it out of every combination. One GROUP BY of the classes for each of the sum of binomial(m, n)
+    `suda-ihsn` is what it computed before. With --person, what is unique is a person: nobody else has the
+    values, and the score is that of the record of hers that scores highest. NULL is a value of its own; sdcMicro leaves
+    it out of every combination. One GROUP BY of the classes for each of the sum of binomial(m, n)
     combinations.
 
     DIS-SUDA (Elliot & Manning, 2003) is the probability that a match with the record is right: the risk of the file,
@@ -112,7 +112,7 @@ def suda(
     templates=_TEMPLATES,
 )
 def suda_ihsn(
-    audited: AuditedRelease, limit: float | None, *, suda_size: _Size = None, sampling_fraction: _Fraction = None
+    audited: AuditedRelease, limit: float | None, *, suda_size: _Size = None, sampling_fraction: SamplingFraction = None
 ) -> Found:
     """The highest SUDA score of a record by the older formula of the IHSN.
 
@@ -134,20 +134,20 @@ def suda_ihsn(
 
 
 def units(audited: AuditedRelease) -> Name:
-    """Stage what gets a score: every combination that occurs, or where entities are counted, that an entity has."""
+    """Stage what gets a score: every combination that occurs, or where persons are counted, that a person has."""
 
     def stage() -> Name:
-        if audited.entity is None:
+        if not audited.person:
             return audited.stage(
                 "audit/suda_units.sql", "suda_units", view=False, cells=audited.cells, columns=audited.quasi
             )
         return audited.stage(
-            "audit/suda_entity_units.sql",
+            "audit/suda_person_units.sql",
             "suda_units",
             view=False,
-            relation=audited.records,
+            persons=audited.person_records,
             columns=audited.quasi,
-            entity=audited.entity,
+            person=audited.person,
         )
 
     return audited.once("suda_units", stage)
@@ -191,10 +191,18 @@ def minimal_uniques(audited: AuditedRelease, size: int) -> dict[int, Name]:
 
 
 def scores(audited: AuditedRelease, size: int, weigh: Weigh) -> Name:
-    """Stage the score of every unit that has one."""
+    """Stage the score of every unit that has one; where persons are counted, of one for each, that scores highest."""
     uniques = _weighed(audited, size, weigh)
     into = f"suda_scores_{weigh.__name__}_{size}"
-    return audited.once(into, lambda: audited.stage("audit/suda_scores.sql", into, view=False, minimal_uniques=uniques))
+
+    def stage() -> Name:
+        found = audited.stage("audit/suda_scores.sql", into, view=False, minimal_uniques=uniques)
+        if not audited.person:
+            return found
+        best = f"{into}_of_persons"
+        return audited.stage("audit/suda_person_scores.sql", best, view=False, scores=found, units=units(audited))
+
+    return audited.once(into, stage)
 
 
 def dis_suda(levels: Mapping[float, int], *, uniques: int, paired: int, m: int, fraction: float) -> dict[float, float]:
@@ -228,7 +236,7 @@ class Suda(Detail):
 
     total: float
     records: int
-    """How many have a score."""
+    """How many have a score: records, or persons where these are counted."""
     size: int
     """Combinations of up to so many columns."""
     contributions: dict[str, float]
@@ -245,11 +253,13 @@ def _scored(audited: AuditedRelease, suda_size: int | None, sampling_fraction: f
     size = min(suda_size or m, m)
     if audited.nulls == "wildcard":
         return Found(None, reason=_WILDCARD)
-    rows = audited.warehouse.rows("audit/suda_levels.sql", scores=scores(audited, size, weigh))
+    scored = scores(audited, size, weigh)
+    rows = audited.warehouse.rows("audit/suda_levels.sql", scores=scored)
     levels: dict[float, int] = dict(rows)
     total = sum(score * records for score, records in levels.items())
     shares = audited.warehouse.rows(
         "audit/suda_contributions.sql",
+        scores=scored,
         minimal_uniques=_weighed(audited, size, weigh),
         columns=[(column, 2**index) for index, column in enumerate(audited.quasi)],
     )
@@ -267,18 +277,49 @@ def _scored(audited: AuditedRelease, suda_size: int | None, sampling_fraction: f
 
 def _dis(audited: AuditedRelease, levels: dict[float, int], fraction: float | None) -> DisSuda:
     """Return the highest DIS-SUDA, and how many records are in each tenth."""
-    if fraction == 0:
-        raise ParameterError("audit, --sampling-fraction", "must be above 0", "0")
-    if fraction is None and audited.weight is None:
-        return DisSuda("needs --sampling-fraction or --weight")
+    fraction = fraction_of(audited, fraction)
+    if fraction is None:
+        return DisSuda(UNTOLD)
     if len(audited.quasi) >= _TOO_MANY_FOR_DIS:
         return DisSuda(f"is not defined for {_TOO_MANY_FOR_DIS} columns and more")
-    if fraction is None:
-        weighted = audited.warehouse.record("audit/sampling_fraction.sql", weighted_cells=audited.weighted_cells)
-        fraction = weighted["fraction"]
-    sizes = {size: records for size, (_, records) in sizes_of(audited).sizes.items()}
-    found = dis_suda(levels, uniques=sizes.get(1, 0), paired=sizes.get(2, 0), m=len(audited.quasi), fraction=fraction)
+    found = _probabilities(audited, levels, fraction)
     tenths = {f"{tenth / 10:g}": 0 for tenth in range(1, 11)}
     for score, probability in found.items():
         tenths[f"{max(1, ceil(round(10 * probability, 9))) / 10:g}"] += levels[score]
     return DisSuda(None, fraction, max(found.values(), default=0.0), tenths)
+
+
+def _probabilities(audited: AuditedRelease, levels: Mapping[float, int], fraction: float) -> dict[float, float]:
+    """Return the DIS-SUDA of every score."""
+    sizes = {size: records for size, (_, records) in sizes_of(audited).sizes.items()}
+    return dis_suda(levels, uniques=sizes.get(1, 0), paired=sizes.get(2, 0), m=len(audited.quasi), fraction=fraction)
+
+
+def scored_classes(
+    audited: AuditedRelease, suda_size: int | None, told: float | None
+) -> tuple[Name, float | None] | None:
+    """Stage the classes that have a score, with their DIS-SUDA, and return that of the others: 0, or None if not known.
+
+    None where nothing can be scored: NULL matches every value, or there are too many combinations of columns.
+    """
+    import pyarrow as pa
+
+    m, fraction = len(audited.quasi), fraction_of(audited, told)
+    if audited.nulls == "wildcard":
+        return None
+    try:
+        scored = scores(audited, min(suda_size or m, m), elliot)
+    except InputError:
+        return None
+    levels: dict[float, int] = dict(audited.warehouse.rows("audit/suda_levels.sql", scores=scored))
+    known = fraction is not None and m < _TOO_MANY_FOR_DIS
+    found = _probabilities(audited, levels, fraction or 1) if known else {}
+    table = pa.table(
+        {"score": pa.array(found.keys(), pa.float64()), "dis_suda": pa.array(found.values(), pa.float64())}
+    )
+    probabilities = audited.load(table, "dis_suda", "filled with the DIS-SUDA of every score")
+    staged = audited.stage(
+        "audit/scored_classes.sql", "scored_classes", units=units(audited), scores=scored, columns=audited.quasi,
+        probabilities=probabilities,
+    )  # fmt: skip
+    return staged, 0.0 if known else None

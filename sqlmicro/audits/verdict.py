@@ -2,11 +2,13 @@
 
 A release is promised a k over named columns. What counts is what it is worth over **all** released columns, but those
 an attacker cannot know: sensitive ones that were named as such, weights, and pseudonyms that the same job made. The
-verdict is the worst of what was promised, of the k over those columns, and of the strongest attack that was made:
+verdict is the worst of what was promised, of the k over those columns, of every check that was demanded, and of the
+strongest attack that was made:
 
 - *held*: the promise was kept, and no released column lowers it;
-- *lowered*: it was kept over its columns, but other released columns, or an attack, go below it;
-- *broken*: fewer records are alike than was promised;
+- *lowered*: it was kept over its columns, but other released columns, or an attack, go below it; or a check that was
+  demanded could not be made;
+- *broken*: fewer records are alike than was promised, or a check that was demanded failed;
 - *none*: no k was promised over named columns, so that nothing passed and nothing failed.
 """
 
@@ -14,92 +16,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from sqlmicro.audits.row import AuditRow, Check, Linked
+from sqlmicro.audits.verdict_report import Attacked, Promised, Status
 from sqlmicro.options.guarantees import LIMITS
+from sqlmicro.system.sentences import Said, figure, join, names, say, term
 
-Status = Literal["held", "lowered", "broken", "none"]
+PERSONS = "persons"
+"""The check of how many persons the smallest class has."""
+JOINED = "join-k"
+"""The check of the persons who are alike over joins."""
 UNIQUE_AT_MOST = 0.05
 """A column released as it is that alone makes more of the records unique must be accepted by its name."""
 _COLOURS: dict[Status, str] = {"held": "green", "lowered": "amber", "broken": "red", "none": "grey"}
 _PASSED: dict[Status, bool | None] = {"held": True, "lowered": True, "broken": False, "none": None}
-_NAMES = 6
+UNION_K, DIFFERENCES, UNION_L = "union-k", "differences", "union-l"
+"""The checks of several releases of the same people: how many persons share their classes in all, how few a difference
+of totals is about, and how many values of a sensitive column a person may have."""
 _OF_KEYS = {
-    "persons": "{:g} different persons",
-    "individual-risk": "an individual risk of at most {:.3g}",
-    "k-map": "{:g} members of the population at least",
+    "individual-risk": "an individual risk of at most {value:.3g}",
+    "k-map": "{value:g} members of the population at least",
+    "delta-presence": "at most {value:.3g} of its members of the population in the release",
 }
 _OF_CLASSES = (*_OF_KEYS, *(one.audit for one in LIMITS))
-
-
-@dataclass(frozen=True)
-class Promised:
-    """A k that was promised over columns together, and the smallest class found over them (None: not measured)."""
-
-    k: int
-    columns: tuple[str, ...]
-    found: int | None
-
-    @property
-    def kept(self) -> bool:
-        """Whether it was found; what could not be measured was not."""
-        return self.found is not None and self.found >= self.k
-
-
-@dataclass(frozen=True)
-class Attacked:
-    """What the strongest attack came to: its rate, the lower end of the interval, and what chance would give."""
-
-    name: str
-    rate: float
-    low: float
-    chance: float
-    n: int
-    assumed: bool
-    """Nothing tells which record became which: the rate is an upper bound."""
-
-    def beats(self, k: int) -> bool:
-        """Whether it is right more often than one time in k, and than chance.
-
-        >>> Attacked("a", 0.5, 0.45, 0.01, 400, False).beats(5), Attacked("a", 0.2, 0.16, 0.01, 400, False).beats(5)
-        (True, False)
-        """
-        return self.low > max(1 / k, self.chance)
-
-
-@dataclass(frozen=True)
-class PromiseReport:
-    """A k that was promised over columns together, and the smallest class found over them."""
-
-    k: int
-    columns: list[str]
-    found: int | None
-
-
-@dataclass(frozen=True)
-class VerdictReport:
-    """What a release is worth, in figures and in words."""
-
-    status: Status
-    colour: str
-    passed: bool | None
-    """None where no k was promised."""
-    headline: str
-    sentence: str
-    k: int | None
-    """The smallest class over the columns of the promise."""
-    k_released: int | None
-    """The smallest class over all released columns that an attacker may know."""
-    unit: str
-    """`record`, or the column that says whose record it is."""
-    columns: list[str]
-    """The released columns that an attacker may know."""
-    promised: list[PromiseReport]
-    apart: dict[str, str]
-    """The other released columns, and why they do not count."""
-    attack: Attacked | None
-    """The strongest attack that was made."""
 
 
 @dataclass(frozen=True)
@@ -117,17 +56,32 @@ class Verdict:
     apart : dict
         The other released columns, and why they do not count: sensitive, weight, pseudonym.
     unit : str
-        The column that says whose record it is; empty where a class counts records.
+        The columns that say whose record it is; empty where a class counts records.
+    uncounted : str
+        The columns that said whose record it was, where k was promised for persons and nothing tells them apart by now.
     alone : bool
         Whether something is promised of single columns.
     attack : Attacked, optional
         The strongest attack; None where none was made.
     kept : tuple of str
         What the classes keep besides k, each as a clause.
+    with_others : int or None
+        The fewest persons who share their classes in all releases of the same people; 0 where that could not be
+        measured, None where there are no others.
+    series : str
+        The series that it is a night of, as a part of the headline; empty where it is none.
+    joined : int or None
+        How many persons are alike at least over joins with other releases; None where nothing is joined.
+    failed : tuple of str
+        The checks that were demanded besides k and failed, each as a clause.
+    not_run : tuple of str
+        Those that could not be made.
+    waived : tuple of str
+        Checks of several releases that failed, of one that was published all the same.
 
     >>> found = Verdict((Promised(5, ("age", "zip"), 6),), ("age", "zip", "income"), 1, {})
-    >>> found.status, found.colour, found.passed, found.headline
-    ('lowered', 'amber', True, 'k = 5 held over age, zip only')
+    >>> found.status, found.colour, found.passed
+    ('lowered', 'amber', True)
     """
 
     promised: tuple[Promised, ...]
@@ -135,9 +89,16 @@ class Verdict:
     k_released: int | None
     apart: Mapping[str, str]
     unit: str = ""
+    uncounted: str = ""
     alone: bool = False
     attack: Attacked | None = None
     kept: tuple[str, ...] = ()
+    with_others: int | None = None
+    joined: int | None = None
+    series: str = ""
+    failed: tuple[str, ...] = ()
+    not_run: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()
 
     @property
     def main(self) -> Promised | None:
@@ -158,11 +119,16 @@ class Verdict:
     @property
     def status(self) -> Status:
         """Held, lowered, broken, or none."""
+        if self.failed or not all(one.kept for one in self.promised):
+            return "broken"
+        if self.not_run or self.waived:
+            return "lowered"
         if not self.promised:
             return "none"
-        if not all(one.kept for one in self.promised):
-            return "broken"
-        return "lowered" if self._lowered_by_columns or self._lowered_by_attack else "held"
+        lowered = (
+            self.lowered_by_columns, self.lowered_by_joins, self.lowered_by_others, self.lowered_by_attack,
+        )  # fmt: skip
+        return "lowered" if any(lowered) else "held"
 
     @property
     def colour(self) -> str:
@@ -172,116 +138,40 @@ class Verdict:
     @property
     def passed(self) -> bool | None:
         """True for a promise that was kept, False for a broken one; None where there is none."""
-        return _PASSED[self.status]
-
-    @property
-    def headline(self) -> str:
-        """The verdict in a few words."""
-        main = self.main
-        if main is None:
-            return "No k promised"
-        if self.status == "broken":
-            return f"k = {main.k:,} NOT held"
-        if self._lowered_by_columns:
-            return f"k = {main.k:,} held over {listed(main.columns, 3)} only"
-        return f"k = {main.k:,} held" + (", but an attack gets further" if self._lowered_by_attack else "")
-
-    @property
-    def sentence(self) -> str:
-        """What the headline means: over which columns, how many, and what was not counted."""
-        said = [self._promise(), self._rest(), self._strongest()]
-        if self.kept:
-            said.append("Every class has " + "; ".join(self.kept) + ".")
-        if self.apart:
-            said.append("Not counted: " + ", ".join(f"{name} ({why})" for name, why in self.apart.items()) + ".")
-        return " ".join(filter(None, said))
-
-    def told(self) -> VerdictReport:
-        """Return the verdict as reports have it."""
-        return VerdictReport(
-            self.status, self.colour, self.passed, self.headline, self.sentence, self.k, self.k_released,
-            self.unit or "record", list(self.columns),
-            [PromiseReport(one.k, list(one.columns), one.found) for one in self.promised], dict(self.apart),
-            self.attack,
-        )  # fmt: skip
+        return _PASSED[self.status] if self.promised or self.failed else None
 
     def after(self, attacks: Sequence[Attacked]) -> Verdict:
         """Return the verdict once attacks were made: the strongest of them counts."""
-        return replace(self, attack=max(attacks, key=lambda one: (one.beats(self._bound), one.rate), default=None))
+        return replace(self, attack=max(attacks, key=lambda one: (one.beats(self.bound), one.rate), default=None))
 
     def _whole(self, one: Promised) -> bool:
         return set(one.columns) >= set(self.columns)
 
     @property
-    def _bound(self) -> int:
+    def bound(self) -> int:
         """The k that all released columns are held to: the one promised for them, else the largest of any columns."""
         whole = [one.k for one in self.promised if self._whole(one)]
         return max(whole or [one.k for one in self.promised], default=1)
 
     @property
-    def _lowered_by_columns(self) -> bool:
-        return self.k_released is not None and self.k_released < self._bound
+    def lowered_by_columns(self) -> bool:
+        """Whether other released columns go below it."""
+        return self.k_released is not None and self.k_released < self.bound
 
     @property
-    def _lowered_by_attack(self) -> bool:
-        return self.attack is not None and self.attack.beats(self._bound)
+    def lowered_by_joins(self) -> bool:
+        """Whether it does not hold over joins."""
+        return self.joined is not None and self.joined < self.bound
 
-    def _promise(self) -> str:
-        main = self.main
-        if main is None:
-            return ""
-        over = listed(main.columns)
-        if self.status == "broken":
-            found = "was not measured" if main.found is None else f"occurs in {self._units(main.found)} only"
-            return f"No: the rarest combination of values of {over} {found}; {main.k:,} were promised."
-        yes = "Yes: every" if self.status == "held" else "Every"
-        said = f"{yes} combination of values of {over} is shared by at least {self._units(main.found or 0)}"
-        others = [f"{one.k:,} over {listed(one.columns)}" for one in self.promised if one != main]
-        return f"{said}; {main.k:,} were promised" + (f", and {', '.join(others)}." if others else ".")
+    @property
+    def lowered_by_attack(self) -> bool:
+        """Whether an attack gets further than it allows."""
+        return self.attack is not None and self.attack.beats(self.bound)
 
-    def _rest(self) -> str:
-        """Say what the other released columns do to it."""
-        main, found = self.main, self.k_released
-        if found is None:
-            return "" if main else "No released column counts as one that an attacker may know, so no k was measured."
-        if main is None:
-            alone = " What is promised holds for single columns or groups of values." if self.alone else ""
-            return (
-                f"No k was promised for the record. Over {listed(self.columns)} the rarest combination occurs in "
-                f"{self._units(found)}.{alone}"
-            )
-        others = [name for name in self.columns if name not in main.columns]
-        if self.status == "broken" or not others:
-            return ""
-        released = f"{listed(others)} {'is' if len(others) == 1 else 'are'} released too"
-        if self._lowered_by_columns:
-            return f"But {released}: over all these columns the rarest combination occurs in {self._units(found)} only."
-        return f"{released[0].upper()}{released[1:]}; with {'it' if len(others) == 1 else 'them'} it is {found:,}."
-
-    def _strongest(self) -> str:
-        made = self.attack
-        if made is None or not self.promised or not self._lowered_by_attack:
-            return ""
-        most = "at most " if made.assumed else ""
-        return (
-            f"The strongest attack, {made.name}, is right in {most}{100 * made.rate:.3g} % of {made.n:,} tries; one in "
-            f"{self._bound:,} would be {100 / self._bound:.3g} %."
-        )
-
-    def _units(self, count: int) -> str:
-        if self.unit:
-            return f"{count:,} {'entity' if count == 1 else 'entities'} ({self.unit})"
-        return f"{count:,} {'record' if count == 1 else 'records'}"
-
-
-def listed(columns: Sequence[str], most: int = _NAMES) -> str:
-    """Return the names of columns in one line.
-
-    >>> listed(["a", "b"]), listed([]), listed(list("abcdefgh"), 3)
-    ('a, b', 'no column', 'a, b, c and 5 more')
-    """
-    shown = ", ".join(columns[:most])
-    return f"{shown} and {len(columns) - most} more" if len(columns) > most else shown or "no column"
+    @property
+    def lowered_by_others(self) -> bool:
+        """Whether it does not hold together with other releases of the same people."""
+        return self.with_others is not None and self.with_others < self.bound
 
 
 def together(passed: Iterable[bool | None]) -> bool | None:
@@ -294,7 +184,7 @@ def together(passed: Iterable[bool | None]) -> bool | None:
     return all(found) if found else None
 
 
-def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
+def judge(checks: Sequence[Check], apart: Mapping[str, str], unit: str = "", series: str = "") -> Verdict:
     """Return the verdict on the checks of a release, the first of which is the k over all columns that count.
 
     Parameters
@@ -304,26 +194,62 @@ def judge(checks: Sequence[Check], apart: Mapping[str, str]) -> Verdict:
         way is none, because it counts other classes.
     apart : mapping
         The released columns that do not count, and why.
+    unit : str
+        The columns that say whose record it is; then only what counts persons is a promise.
+    series : str
+        The series that the release is a night of, as a part of the headline.
     """
-    first = checks[0]
+    first, counted = checks[0], PERSONS if unit else "k-anonymity"
     promised = {
         frozenset(row.columns): row
         for row in sorted(checks, key=lambda row: row.threshold or 0)
-        if row.check == "k-anonymity" and row.threshold and _counts(row)
+        if row.check == counted and row.threshold and _counts(row)
     }
     found = Verdict(
         tuple(Promised(int(row.threshold or 0), tuple(row.columns), _whole(row.value)) for row in promised.values()),
         tuple(first.columns),
         _whole(first.value),
         dict(apart),
+        unit=unit,
+        series=series,
         alone=any(row.check == "value frequency" for row in checks),
     )
+    others = [_whole(row.value) or 0 for row in checks if row.check == UNION_K]
+    found = replace(found, with_others=min(others, default=None))
     found = replace(found, kept=tuple(_clause(row) for row in checks if _is_kept(row, found.quasi)))
+    found = replace(found, waived=tuple(told(row) for row in checks if _is_waived(row)))
+    joined = [int(row.value) for row in checks if row.check == JOINED and row.value is not None]
+    found = replace(found, joined=min(joined, default=None))
     linked = [(row.value, row.detail) for row in checks if isinstance(row, AuditRow) and row.value is not None]
     return found.after([
-        Attacked("distance-linkage", rate, of.ci[0], of.chance, of.n, of.truth == "assumed")
+        Attacked(of.attack, rate, of.ci[0], of.chance, of.n, of.truth == "assumed")
         for rate, of in linked if isinstance(of, Linked)
     ])  # fmt: skip
+
+
+def _is_waived(row: Check) -> bool:
+    """Tell whether a check was demanded, failed, and was passed over; of the union k the verdict has sentences."""
+    if row.check == UNION_K or row.threshold is None or row.passed is not None:
+        return False
+    return row.value is None or (row.value < row.threshold if row.at_least else row.value > row.threshold)
+
+
+def told(row: Check) -> str:
+    """Return what a check found, and what was demanded, as a clause.
+
+    >>> told(Check("t-closeness", ["a"], 0.5, 0.2, False, False))
+    't-closeness (a) is 0.5, at most 0.2 was demanded'
+    """
+    columns = say(" ({columns})", columns=names(row.columns, 4)) if row.columns else ""
+    check = join([term(row.check), columns], "")
+    value = say("unknown") if row.value is None else figure(row.value, ",.4g")
+    if row.threshold is None:
+        return say("{check} is {value}", check=check, value=value)
+    if row.at_least:
+        return say("{check} is {value}, at least {limit} was demanded", check=check, value=value,
+                   limit=figure(row.threshold, ",.4g"))  # fmt: skip
+    return say("{check} is {value}, at most {limit} was demanded", check=check, value=value,
+               limit=figure(row.threshold, ",.4g"))  # fmt: skip
 
 
 def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
@@ -335,9 +261,9 @@ def _is_kept(row: Check, quasi: Sequence[str]) -> bool:
 def _clause(row: Check) -> str:
     """Return what a check of the classes found as a clause."""
     if row.check in _OF_KEYS:
-        return _OF_KEYS[row.check].format(row.value)
+        return Said(_OF_KEYS[row.check], {"value": row.value})
     meaning = next(one.meaning for one in LIMITS if one.audit == row.check)
-    return f"of {row.columns[-1]} {meaning.format(row.value)}"
+    return say("of {column} {meaning}", column=row.columns[-1], meaning=Said(meaning, {"value": row.value}))
 
 
 def _counts(row: Check) -> bool:

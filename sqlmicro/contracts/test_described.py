@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from typing import Any
 
 from sqlmicro.attacks.registry import Attack
@@ -16,7 +15,7 @@ from sqlmicro.registry import Method
 def missing(item: Method | Audit | Attack, sections: tuple[str, ...]) -> list[str]:
     """Return what the declaration of a method, an audit or an attack lacks."""
     found = []
-    description = inspect.getdoc(item.function) or ""
+    description = item.description
     if not item.summary.endswith("."):
         found.append("a docstring whose first line is one sentence: it is what `sqlmicro methods` lists")
     found += [f"a section {name!r} in its docstring" for name in sections if f"{name}\n---" not in description]
@@ -32,9 +31,9 @@ def missing(item: Method | Audit | Attack, sections: tuple[str, ...]) -> list[st
             found.append(f"the template {template}, in the folder sql")
         else:
             found += [f"a line '-- {word}:' at the head of {template}" for word in lacking]
-    module: Any = importlib.import_module(item.function.__module__)
+    module: Any = importlib.import_module(item.module)
     if not module.__doc__:
-        found.append(f"a docstring of the module {item.function.__module__}")
+        found.append(f"a docstring of the module {item.module}")
     return found
 
 

@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlmicro.database import postgres
+from sqlmicro.database.connection import Deferred
 from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Sql
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.options.params import check_path
+from sqlmicro.system import locks
 
 EXTENSIONS = {
     "duckdb": "", "sqlite": "sqlite_scanner", "postgres": "postgres_scanner", "mysql": "mysql_scanner",
@@ -120,8 +122,8 @@ def _remote_catalog(found: Attachment) -> bool:
     return found.kind == "ducklake" and found.what.startswith(("postgres:", "mysql:"))
 
 
-def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str] = ()) -> None:
-    """Attach databases; those whose name is not in `writable` can only be read.
+def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str] = (), later: bool = False) -> None:
+    """Attach databases; those whose name is not in `writable` can only be read, and DuckDB files that are so `later`.
 
     Raises
     ------
@@ -136,7 +138,7 @@ def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str]
         if EXTENSIONS[found.kind]:
             load(warehouse, EXTENSIONS[found.kind], found.where)
         writes = found.name.lower() in {name.lower() for name in writable}
-        _open(warehouse, found, writes)
+        _open(warehouse, found, writes, later=later)
         warehouse.attached.append(found.name)
         if found.kind == postgres.KIND:
             postgres.refuse_shadowing(warehouse, found.name, found.where)
@@ -144,9 +146,10 @@ def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str]
             _reach_files(warehouse, found.name, writes)
 
 
-def _open(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
+def _open(warehouse: DuckDB, found: Attachment, writes: bool, *, later: bool) -> None:
     options = ["READ_WRITE" if writes else "READ_ONLY"]
     what = found.what
+    later = later and writes and found.kind == "duckdb"
     if found.kind in ("duckdb", "sqlite") or (found.kind == "ducklake" and not _remote_catalog(found)):
         check_path(what, found.where)
         new = found.kind == "ducklake" and writes
@@ -162,12 +165,14 @@ def _open(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
     names = {"name": found.name, "options": Sql(", ".join(options))}
     reason = ""
     try:
-        warehouse.attach(text, what=what, **names)
+        now = {**names, "options": Sql("READ_ONLY, TYPE duckdb")} if later else names
+        warehouse.attach(text, what=what, **now)
     except SqlmicroError:
         raise
     except Exception as error:
         told = str(error).lower()
         reason = next((reason for words, reason in _REASONS if re.search(words, told)), type(error).__name__)
+        reason += f", {process}" if (process := locks.holder(str(error))) else ""
     if reason:  # out of the block: the database's own error, which quotes the URL, is not its context
         raise InputError(
             found.where,
@@ -175,6 +180,8 @@ def _open(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
             reason,
             _PASSWORDS["mysql" if found.kind == "mysql" else "other"] if "password" in reason else "Check the URL",
         )
+    if later:
+        warehouse.deferred[found.name.lower()] = Deferred(found.name, found.what, found.where)
     warehouse.log_only("attach", text, what=f"{found.kind}: as given with {found.where}" if secret else what, **names)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sqlmicro.database import postgres
 from sqlmicro.database.duckdb_protocol import DuckDB
@@ -46,25 +47,35 @@ def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
 
 def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
-    found = warehouse.query(
-        "catalog",
-        """SELECT database_name, schema_name, name, is_table
-        FROM (
-          SELECT database_name, schema_name, table_name AS name, true AS is_table FROM duckdb_tables()
-          UNION ALL
-          SELECT database_name, schema_name, view_name, false FROM duckdb_views() WHERE NOT internal)
-        WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(name) = lower($3)""",
-        list(warehouse.full(name)),
-    )
+    place = list(warehouse.full(name))
+    tables = warehouse.query("catalog", _TABLE, place)
+    found = tables or warehouse.query("catalog", _VIEW, place)  # the views of the system make this one dear
     if not found:
         return None
-    *names, is_table = found[0]
-    relation = Name(*names)
+    relation, is_table = Name(*found[0]), bool(tables)
     if is_table and kind_of(warehouse, relation.catalog) == postgres.KIND:
         if not has_attached(warehouse, relation.catalog):  # somebody else did, and nobody has looked
             postgres.refuse_shadowing(warehouse, relation.catalog, "--table")
         is_table = postgres.is_table(warehouse, relation)
     return relation, bool(is_table)
+
+
+_TABLE = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
+WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND lower(table_name) = lower($3)"""
+_VIEW = """SELECT database_name, schema_name, view_name FROM duckdb_views()
+WHERE NOT internal AND lower(database_name) = lower($1) AND lower(schema_name) = lower($2)
+  AND lower(view_name) = lower($3)"""
+
+
+def tables_of(warehouse: DuckDB, names: Sequence[Name]) -> set[str]:
+    """Return which tables of one schema are there, by their names in lower case."""
+    catalog, schema, _ = warehouse.full(names[0])
+    found = warehouse.query("catalog", _TABLES, [catalog, schema, [name.table.lower() for name in names]])
+    return {str(name) for (name,) in found}
+
+
+_TABLES = """SELECT lower(table_name) FROM duckdb_tables()
+WHERE lower(database_name) = lower($1) AND lower(schema_name) = lower($2) AND list_contains($3, lower(table_name))"""
 
 
 def schema_exists(warehouse: DuckDB, name: Name) -> bool:

@@ -98,7 +98,8 @@ _WORDS: tuple[tuple[Says, str], ...] = (
     "|longitud|laenge"
                  "|laengengrad|geo_?(?:lon|lng)|gps_?(?:lon|lng)|coords?|coordinates?|koordinaten?|geo|gps|geo_?point"
                  "|location|position|standort|latlng|lat_?(?:lon|long))"),
-    ("person id", f"(?:{_PERSON})_?(?:{_NUMBER})|(?:{_PERSON})s?(?:nr|nummer|id)|(?:matricule|matrikelnummer)"),
+    ("person id", f"(?:{_PERSON})_?(?:{_NUMBER})|(?:{_PERSON})s?(?:nr|nummer|id)|(?:matricule|matrikelnummer)"
+                  f"|(?:id|num|numero|no|nr|code|cod|codigo)_(?:de_|del_|da_|do_)?(?:{_PERSON})"),
     ("short number", "nie|rut|sin|nir|nid|rg|tin|idnr|svnr|tax|afm|nip|rfc|tfn|ird|rc|ric|ik|ni|nn|ppsn?|isikukood"
                      "|asmens_?kodas|kennitala|tz|teudat_?zehut|fnr|vnr|bic_?no|identif\\w*|personid|ident"),
     ("name", f"(?:\\w+_)?(?:{_NAME})|nazwa|nev|isim|ad_?soyad|{_PERSON}"),
@@ -124,7 +125,7 @@ _QUALITY = (
     r".*_(?:type|typ|status|state|count|anzahl|cnt|flag|opt_?in|optin|verified|valid|confirmed|length|len|consent|domain"
     r"|provider|format|quality|score|model|brand|os|plan|category|kategorie|year|jahr|date|datum|at|on|age|minutes|usage"
     r"|cost|kosten|bill|charges|total|sum|avg|mean|rate|share|pct|percent|country|city|region|group|gruppe|class|level)"
-    r"|(?:has|is|hat|ist|n|num|nb|anzahl|count|prefers?|days|months|years)_.*"
+    rf"|(?!num_(?:{_PERSON})$)(?:has|is|hat|ist|n|num|nb|anzahl|count|prefers?|days|months|years)_.*"
 )
 _WEIGHING = r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$"
 _SENSITIVE = (
@@ -144,6 +145,11 @@ _DIGIT_GROUP = (
     r"|code_?(?:insee|commune|departement)|fips|fips_?code|county_?fips|state_?fips|county_?code|state_?code|area_?code"
     r"|vorwahl|dialling_?code|dialing_?code|calling_?code|nuts|nuts_?code|census_?tract|tract|block_?group|teryt"
     r"|municipality_?code|region_?code|country_?code|sic|sic_?code|naics|naics_?code|nace|isco|isco_?\d*)(?:_?\d)?"
+)
+
+
+_HOUSEHOLD = (
+    r"(?:.*_)?(?:household|house_hold|hhold|haushalts?|hh|menage|hogar|hid)(?:_?(?:id|no|nr|num|number|nummer|key))?"
 )
 
 
@@ -199,6 +205,15 @@ def of_a_thing(name: str) -> bool:
     return _compiled(_OF_A_THING).fullmatch(words(name)) is not None
 
 
+def is_word_for_a_person(name: str) -> bool:
+    """Tell whether the name is a word for persons of some role, and nothing else.
+
+    >>> is_word_for_a_person("Patient"), is_word_for_a_person("kunde"), is_word_for_a_person("product")
+    (True, True, False)
+    """
+    return _compiled(_PERSON).fullmatch(words(name)) is not None
+
+
 def is_weight(name: str) -> bool:
     """Tell whether the name is that of sampling weights.
 
@@ -216,6 +231,15 @@ def is_sensitive(name: str) -> bool:
     """
     text = words(name)
     return _compiled(_SENSITIVE).search(text) is not None or text.endswith(("diagnose", "krankheit", "gehalt"))
+
+
+def is_household(name: str) -> bool:
+    """Tell whether the name is that of the number of a household.
+
+    >>> is_household("hh_id"), is_household("HaushaltsNr"), is_household("ori_hid"), is_household("household_size")
+    (True, True, True, False)
+    """
+    return _compiled(_HOUSEHOLD).fullmatch(words(name)) is not None
 
 
 def is_digit_group(name: str) -> bool:

@@ -19,14 +19,14 @@ RESERVED = (
     "row_id", "rowid", "value", "label", "cell", "n", "size", "pattern", "position", "first_position", "last_position",
     "middle_first", "middle_last", "group_first", "group_last", "mean", "sd", "seat", "draw", "stratum",
     "records", "place", "middle_mean", "signed_n", "remainder", "threshold", "in_tail", "median", "block", "phase",
-    "source", "target", "probability", "low", "high", "bin", "total", "weight", "entity", "other", "measure", "share",
+    "source", "target", "probability", "low", "high", "bin", "total", "weight", "owner", "other", "measure", "share",
     "before", "after", "width", "bits", "level", "cumulated", "is_first", "low_total", "high_total", "place_total",
-    "record", "nothing", "person", "stays",
+    "record", "nothing", "person", "stays", "unit", "counted", "copy",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 
 NUMERIC = ("integer", "float", "decimal", "date", "timestamp", "timestamptz")
-_NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked|hash|key)_\d+")
+_NUMBERED = re.compile(r"(low|high|width|mean|u|sum|signed|draw|pattern|masked|hash|key|person)_\d+")
 _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _FLOATS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b(?:DOUBLE|FLOAT)\b""")
 CODES_AT_MOST = 20
@@ -288,6 +288,8 @@ class Roles:
     identifiers: tuple[Column, ...] = ()
     row_key: tuple[Column, ...] = ()
     """What identifies a record, whatever the role of these columns; none: what is released of it."""
+    known_by: tuple[Column, ...] = ()
+    """What the ledger knows records by, where nobody has named a row key: the key of the table."""
     allowed: tuple[Column, ...] = ()
     """Columns that are no direct identifiers because the user says so."""
     seen: tuple[tuple[Column, Seen], ...] = ()
@@ -296,6 +298,10 @@ class Roles:
     """Kept columns of which no class may tell too much: nobody knows them from elsewhere."""
     person: tuple[Column, ...] = ()
     """Dropped columns that say whose record it is."""
+    of_person: tuple[Column, ...] = ()
+    """Columns with one value for each person, as the user says; none: they are found."""
+    household: tuple[Column, ...] = ()
+    """Dropped columns that say of which household a person is."""
 
     @property
     def released(self) -> tuple[Column, ...]:
@@ -304,8 +310,13 @@ class Roles:
 
     @property
     def read(self) -> tuple[Column, ...]:
-        """The columns that are read: what is released, and what says whose record it is."""
-        return (*self.released, *self.person)
+        """The columns that are read: what is released, and what says whose record it is, and of which household."""
+        return (*self.released, *self.person, *self.household)
+
+    @property
+    def unit(self) -> str:
+        """The columns that say whose record it is; empty where k counts records."""
+        return ", ".join(names_of(self.person))
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Databases that stay open between runs: a connection, ours or somebody else's, and cursors of it for the runs."""
+"""Databases that stay open between runs, by a connection, ours or somebody else's, or that are locked late in a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,17 @@ class Held:
         # Each statement alone is a transaction of its own; a BEGIN within one would fail, and end it.
         first, second = (self.connection.execute("SELECT txid_current()").fetchall() for _ in range(2))
         return bool(first == second)
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """A database file that is only read until something is published into it: its name in SQL, and since when."""
+
+    name: str
+    path: str
+    where: str
+    """The option that names it."""
+    since: float = field(default_factory=time.monotonic)
 
 
 def close(connection: duckdb.DuckDBPyConnection) -> None:

@@ -36,9 +36,7 @@ def content(
     if names:
         kinds_of = dict(found)
         found = [(name, kinds_of[name]) for name in names]
-    kinds: Params = {"plain": [], "floats": [], "nested": [], "texts": []}
-    for column in make_columns(found):
-        kinds[_kind(column)].append(column)
+    kinds = by_kind(make_columns(found))
     ((records, hashes),) = warehouse.rows("publish/content.sql", log=False, relation=relation, **kinds)
     return Content(tuple(found), int(records), int(hashes or 0))
 
@@ -58,6 +56,14 @@ def content_of_input(warehouse: Warehouse, typed: Name, columns: Sequence[Column
     """Return bytes that stand for the typed columns of an input and its row key, whatever the order of its rows."""
     own = [(column.staged, column.type) for column in columns]
     return content_of(warehouse, typed, [*([("record", "UBIGINT")] if row_key else []), *own])
+
+
+def by_kind(columns: Sequence[Column]) -> Params:
+    """Return columns by how they are hashed, so that what is told apart in the output is told apart."""
+    kinds: Params = {"plain": [], "floats": [], "nested": [], "texts": []}
+    for column in columns:
+        kinds[_kind(column)].append(column)
+    return kinds
 
 
 def _kind(column: Column) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sqlmicro.database.columns import Column
@@ -21,3 +21,16 @@ class Deniable:
     """The records before the step."""
     limits: Mapping[str, float]
     """Gates by name; where one is not there, what is reached is told."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A candidate that is published beside the release, and what is claimed of it so that it can be denied."""
+
+    relation: Name
+    denied: tuple[Deniable, ...]
+
+    @classmethod
+    def of(cls, relation: Name, before: Iterable[Deniable], own: Deniable | None) -> Kept:
+        """Return a candidate with the claims of the steps before, and its own."""
+        return cls(relation, (*before, *filter(None, [own])))

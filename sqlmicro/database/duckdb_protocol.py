@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from sqlmicro.database.connection import Deferred
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 
@@ -22,6 +23,8 @@ class DuckDB(Warehouse, Protocol):
     """The folders it may read once it is sealed."""
     attached: list[str]
     """The databases beside it."""
+    deferred: dict[str, Deferred]
+    """The files that are only read until something is published into them, by their names in small letters."""
     kinds: dict[str, str]
     """The kinds of databases that were asked for."""
     sealable: bool

@@ -9,18 +9,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.database import built_ins
-from sqlmicro.database.connection import close
+from sqlmicro.database import built_ins, filled
+from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.redact import wrapped
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name, Sql, ident, render, statement
+from sqlmicro.database.templates import Name, Select, Sql, ident, render, statement
 from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -40,7 +40,7 @@ T = TypeVar("T")
 class DuckDBWarehouse:
     """An open database, the staging database beside it, and the list of the statements that were run."""
 
-    reads_json = True
+    reads_json = keeps_order = True
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, db: str, progress: Progress) -> None:
         self._connection = connection
@@ -48,8 +48,8 @@ class DuckDBWarehouse:
         self.readable: set[str] | None = set()
         self.folders: set[str] = set()
         self.attached: list[str] = []
-        self.committed = False
-        self.sealable = True
+        self.deferred: dict[str, Deferred] = {}
+        self.committed, self.sealable = False, True
         self.kinds: dict[str, str] = {}
         self.db = db
         self.progress = progress
@@ -58,14 +58,14 @@ class DuckDBWarehouse:
         self.secrets: dict[str | None, Secret] = {}
         self.stagings: list[str] = []
         self.staging = ""
-        self._place = self._call("open", lambda: built_ins.come_first(connection))
-        self.log.append(Logged("search path", self._place.path + ";"))
+        self.come_first()
+        self.log.append(Logged("search path", self.place.path + ";"))
         self.add_staging()
 
     @property
     def catalog(self) -> str:
         """What the own database is called in SQL."""
-        return self._place.catalog
+        return self.place.catalog
 
     @property
     def in_memory(self) -> bool:
@@ -76,6 +76,10 @@ class DuckDBWarehouse:
     def has_file(self) -> bool:
         """Whether the database is a file, in which what is deleted stays readable."""
         return self.db not in ("", ":memory:")
+
+    def come_first(self) -> None:
+        """Put the built-in functions before those of the current database, as it is now."""
+        self.place = self._call("open", lambda: built_ins.come_first(self._connection))
 
     def add_staging(self) -> None:
         """Attach a staging database and make it the one in which relations are staged from here on."""
@@ -99,12 +103,8 @@ class DuckDBWarehouse:
         `rows` is what the progress line counts towards. A view is not computed until something reads it.
         """
         target = self.staged(into)
-        wrap = (
-            "CREATE OR REPLACE VIEW {{ target | ident }} AS\n{{ select }};"
-            if view
-            else "CREATE OR REPLACE TABLE {{ target | ident }} AS\n{{ select }};"
-        )
-        text = statement(wrap, target=target, select=render(template, **params))
+        made = "CREATE OR REPLACE VIEW {{ t | ident }}" if view else "CREATE OR REPLACE TABLE {{ t | ident }}"
+        text = statement(made + " AS\n{{ select }};", t=target, select=render(template, **params))
         with self.progress.stage(into.replace("_", " "), rows, share=self._share):
             self._run_logged(template, text)
         return target
@@ -140,33 +140,39 @@ class DuckDBWarehouse:
 
         return self._call(template, fetch)
 
-    def table(self, relation: Name) -> pa.Table:
+    def table(self, relation: Name | Select) -> pa.Table:
         """Return the records of a relation as an Arrow table."""
         text = statement("SELECT * FROM {{ r | ident }}", r=relation)
         found: pa.Table = self._call("table", lambda: self._connection.sql(text).to_arrow_table())
         return found
 
+    def batches(self, relation: Name) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a relation as Arrow batches; the connection is busy until the last."""
+        text = statement("SELECT * FROM {{ r | ident }}", r=relation)
+        reader = self._call("batches", lambda: self._connection.sql(text).to_arrow_reader(1 << 16))
+        yield from iter(lambda: self._call("batches", lambda: next(reader, None)), None)
+
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
-        target = self.staged(into)
-        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
-        self._call(into, lambda: self._connection.register(view, table))
-        text = statement(
-            "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}", target=target, view=view
-        )
-        self._call(into, lambda: self._connection.execute(text))
-        self._call(into, lambda: self._connection.unregister(view))
-        types = self.describe(target)
-        shown = statement(
-            "-- {{ comment | comment }}\nCREATE OR REPLACE TABLE {{ target | ident }} ("
-            "{% for name, kind in types %}{{ name | ident }} {{ kind | sqltype }}"
-            "{% if not loop.last %}, {% endif %}{% endfor %});",
-            target=target,
-            types=types,
-            comment=comment,
-        )
+        target = self._filled(table, into)
+        shown = statement(filled.SHOWN, target=target, types=self.describe(target), comment=comment)
         self.log.append(Logged(into, shown))
         self.loaded.append(target)
+        return target
+
+    def words(self, into: str, key: str, n: int) -> Name:
+        """Create the staging relation `into` of n words that a release is put in order by: see `Key.words`."""
+        target = self._filled(filled.words(key, n), into)
+        self.log_only(into, filled.DRAWN, target=target, n=n)
+        return target
+
+    def _filled(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
+        target, view = self.staged(into), f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
+        self._call(into, lambda: self._connection.register(view, records))
+        made = "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}"
+        text = statement(made, target=target, view=view)
+        self._call(into, lambda: self._connection.execute(text))
+        self._call(into, lambda: self._connection.unregister(view))
         return target
 
     # Statements that are no SELECT
@@ -199,9 +205,8 @@ class DuckDBWarehouse:
     def rehearse(self, into: str, select: Sql) -> Name:
         """Create a staging relation that stands for one a dry run does not publish."""
         target = self.staged(into)
-        self.execute(
-            into, "CREATE OR REPLACE TABLE {{ target | ident }} AS\n{{ select }}", target=target, select=select
-        )
+        text = "CREATE OR REPLACE TABLE {{ target | ident }} AS\n{{ select }}"
+        self.execute(into, text, target=target, select=select)
         return target
 
     def insert(self, title: str, text: str, values: Sequence[object], /, **params: Any) -> None:
@@ -217,8 +222,7 @@ class DuckDBWarehouse:
         Exception
             What the database raises.
         """
-        bound = statement(text, **params)
-        interruptible(lambda: self._connection.execute(bound), self._connection.interrupt)
+        interruptible(partial(self._connection.execute, statement(text, **params)), self._connection.interrupt)
 
     def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
@@ -228,12 +232,8 @@ class DuckDBWarehouse:
     def set_key(self, name: str, key: str) -> None:
         """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
         self.insert("key", "SET VARIABLE {{ name | ident }} = $1", [key], name=name)
-        self.log_only(
-            "key",
-            "-- The run used a secret key in place of this one.\n"
-            "SET VARIABLE {{ name | ident }} = CAST(uuid() AS VARCHAR)",
-            name=name,
-        )
+        drawn = "SET VARIABLE {{ name | ident }} = CAST(uuid() AS VARCHAR)"
+        self.log_only("key", "-- The run used a secret key in place of this one.\n" + drawn, name=name)
 
     def forget(self, relation: Name) -> None:
         """Drop a staging table that no later step reads."""
@@ -304,7 +304,7 @@ class DuckDBWarehouse:
         self._connection = own.cursor()
         try:
             # A cursor has the path of the database, in which the owner's macros come first.
-            self._connection.execute(self._place.path)
+            self._connection.execute(self.place.path)
             yield
         finally:
             close(self._connection)
@@ -315,7 +315,7 @@ class DuckDBWarehouse:
     def full(self, name: Name) -> Name:
         """Return the name of a relation with its database and schema, whose defaults are those of the connection."""
         catalog = name.catalog or self.catalog
-        return Name(catalog, name.schema or (self._place.schema if catalog == self.catalog else "main"), name.table)
+        return Name(catalog, name.schema or (self.place.schema if catalog == self.catalog else "main"), name.table)
 
     def label(self, name: Name) -> str:
         """Return a relation as its owner calls it: without what goes without saying."""
@@ -342,7 +342,7 @@ class DuckDBWarehouse:
         try:
             yield
         finally:
-            self.query("use", "{{ sql }}", sql=self._place.path)
+            self.query("use", "{{ sql }}", sql=self.place.path)
 
     def describe(self, relation: Name) -> list[tuple[str, str]]:
         """Return name and type of every column of a relation."""
@@ -355,12 +355,12 @@ class DuckDBWarehouse:
 
     def script(self) -> str:
         """Return every statement that was run, as one script for a DuckDB shell with a database file of that name."""
-        back = statement("USE {{ schema | ident }};", schema=Name("", self.catalog, self._place.schema))
+        back = statement("USE {{ schema | ident }};", schema=Name("", self.catalog, self.place.schema))
         return "\n\n".join((*(entry.sql for entry in self.log), back)) + "\n"
 
     def steps(self) -> str:
         """Return the statements that were run, whatever the database file is called and whichever schemas it has."""
-        run = "\n\n".join(entry.sql for entry in self.log if entry.sql != self._place.path + ";")
+        run = "\n\n".join(entry.sql for entry in self.log if entry.sql != self.place.path + ";")
         return run.replace(ident(self.catalog) + ".", "")
 
     @cached_property

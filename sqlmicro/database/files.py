@@ -114,8 +114,9 @@ def _options(path: Path, partition_by: tuple[str, ...]) -> str:
 
 def read_back(path: Path) -> tuple[str, Params]:
     """Return the template that reads a release which was written, and its parameters."""
-    # As text: what a reader of the file sees, whatever types a reader would guess.
-    options: Params = {"all_varchar": True, "header": True} if file_format(str(path)) == "csv" else {}
+    # As text: what a reader of the file sees, whatever types a reader would guess. What is missing is not "".
+    text: Params = {"all_varchar": True, "header": True, "allow_quoted_nulls": False}
+    options = text if file_format(str(path)) == "csv" else {}
     if path.is_dir():
         return reading([str(path / "**" / "*.parquet")], options, hive_partitioning=True, hive_types_autocast=False)
     return reading([str(path)], options, hive_partitioning=False)

@@ -39,9 +39,18 @@ class Source:
             return ""
         if self.is_file:
             return re.sub(r"\d+", "", Path(self.label).name)
-        return ".".join(ident(part) for part in (self.relation.schema, self.relation.table) if part).lower()
+        return identity_of(self.relation)
 
     def files(self) -> set[Path]:
         """Return the files the label stands for."""
         found = {Path(path).absolute() for path in glob.glob(self.label, recursive=True)}  # noqa: PTH207
         return found | {Path(self.label).absolute()}
+
+
+def identity_of(relation: Name) -> str:
+    """Return the schema and name of a relation, whatever its database is called.
+
+    >>> identity_of(Name("shop", "main", "Persons"))
+    '"main"."persons"'
+    """
+    return ".".join(ident(part) for part in (relation.schema, relation.table) if part).lower()

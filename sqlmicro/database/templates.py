@@ -1,8 +1,8 @@
 """The SQL templates: where they are, and how names and values get into them.
 
 Nothing reaches a statement but through `ident` (a name), `idents` (a list of names) and `lit` (a value), through the
-filters of repeated idioms that are made of these (`listed`, `same`, `draw`), or as a whole number; Jinja's `finalize`
-refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown one.
+filters of repeated idioms that are made of these (`listed`, `same`, `draw`, `combination`), or as a whole number;
+Jinja's `finalize` refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from sqlmicro.errors import TemplateError
+from sqlmicro.registry import late
 
 # What may hold a blank line of its own (a comment, a name, a text) is taken first, and stays.
 _BLANK_LINE = re.compile(r"""(--[^\n]*|"(?:[^"]|"")*"|'(?:[^']|'')*')|\n[ \t]*(?=\n)""")
@@ -192,6 +193,21 @@ def draw(stream: str, name: str = "", columns: Iterable[object] | None = None, *
     return Sql(f"sha256(concat({', '.join(parts)}))")
 
 
+def combination(kinds: Mapping[str, Iterable[Any]], last: int | None = None) -> Sql:
+    """Write a whole number that tells a combination of values from others, as the output tells them apart.
+
+    `kinds` are columns by how they are hashed: see `content.by_kind`. `last` tells combinations of several kinds apart.
+
+    >>> print(combination({"plain": ["a"], "floats": ["b"], "nested": [], "texts": ["c"]}))
+    CAST(hash("a", "b", signbit("b"), CAST("c" AS VARCHAR), true) >> 1 AS BIGINT)
+    """
+    parts: list[str] = [ident(column) for column in kinds["plain"]]
+    parts += [f"{ident(column)}, signbit({ident(column)})" for column in kinds["floats"]]
+    parts += [f"CAST(CAST({ident(column)} AS {sqltype(column.bits)}) AS VARCHAR)" for column in kinds["nested"]]
+    parts += [f"CAST({ident(column)} AS VARCHAR)" for column in kinds["texts"]]
+    return Sql(f"CAST(hash({', '.join([*parts, lit(True if last is None else last)])}) >> 1 AS BIGINT)")
+
+
 def between(loop: Any, union: str) -> Sql:
     """Write UNION or UNION ALL between the SELECTs of a loop: nothing behind the last one."""
     if union not in ("UNION", "UNION ALL"):
@@ -211,7 +227,7 @@ def _finalize(value: Any) -> Any:
     raise TemplateError("template", "only what a filter wrote and whole numbers may be printed", type(value).__name__)
 
 
-_FILTERS = (ident, idents, lit, sqltype, comment, listed, same, draw, between)
+_FILTERS = (ident, idents, lit, sqltype, comment, listed, same, draw, combination, between)
 
 
 @cache
@@ -247,6 +263,7 @@ def environment() -> Any:
     import jinja2
 
     env = jinja2.Environment(
+        bytecode_cache=late("sqlmicro.system.template_cache", "TemplateCache")(root(), Path(__file__)),
         loader=jinja2.FunctionLoader(lambda name: _with_own_patterns(name, text_of(name))),
         undefined=jinja2.StrictUndefined,
         finalize=_finalize,

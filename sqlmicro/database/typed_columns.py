@@ -22,10 +22,12 @@ def type_columns(
     into: str = "typed",
     *,
     row_key: Sequence[Column] = (),
+    known_by: Sequence[Column] = (),
 ) -> Name:
     """Bring every column into the form the methods work on; `used` ones are computed with.
 
-    Every record gets `record`, a hash of what identifies it: of `row_key`, or else of the columns.
+    Every record gets `record`, a hash of what identifies it: of `row_key`, or else of the columns. A key that
+    only the ledger knows records by is `known_by`, and its hash `key_0`: what `record` would be.
 
     Raises
     ------
@@ -39,13 +41,14 @@ def type_columns(
         kinds[_staged_as(column, column in used)].append(column)
     if row_key:
         _refuse_faulty_keys(warehouse, source, row_key)
-    identity = [f"key_{number}" for number in range(1, len(row_key) + 1)] or columns
+    names = [f"key_{number}" for number in range(1, len(row_key or known_by) + 1)]
     return warehouse.run(
         "load/typed.sql",
         into,
         relation=source.relation,
-        row_key=row_key,
-        identity=identity,
+        row_key=row_key or known_by,
+        identity=names if row_key else columns,
+        known_by=[names] if known_by else [],
         columns=columns,
         **kinds,
     )

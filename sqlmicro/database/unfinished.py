@@ -26,6 +26,12 @@ if TYPE_CHECKING:
 SCHEMA = "sqlmicro"
 TABLE = "unfinished"
 _TITLE = "unfinished"
+_OF_RELEASES = (
+    "releases", "audits", "candidates", "memory", "class_values", "series", "series_seats", "series_classes",
+    "series_values", "series_sensitive", "series_texts", "series_rows", "series_combinations", "series_inputs",
+    "series_occurred", "series_records", "series_columns", "series_contents", "series_measured",
+)  # fmt: skip
+"""The tables with rows of releases; what they held before a release is found again when its rows are removed."""
 _DEFINITION = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   run VARCHAR, release BIGINT, state VARCHAR, path VARCHAR, kept VARCHAR, digest VARCHAR)"""
 _EXISTS = """SELECT 1 FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"""
@@ -111,7 +117,7 @@ def end(warehouse: DuckDBWarehouse, run: str) -> None:
 
 def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> None:
     """Forget a run, in the open transaction, and the releases that were recorded for it."""
-    for table, column in (("releases", "id"), ("audits", "release"), ("candidates", "release")):
+    for table in _OF_RELEASES:
         name = _table(warehouse, table)
         if warehouse.query(_TITLE, _EXISTS, list(name)):
             warehouse.insert(
@@ -119,7 +125,7 @@ def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> 
                 "DELETE FROM {{ t | ident }} WHERE list_contains($1, {{ c | ident }})",
                 [list(releases)],
                 t=name,
-                c=column,
+                c="id" if table == "releases" else "release",
             )
     end(warehouse, run)
 

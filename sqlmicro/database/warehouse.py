@@ -57,6 +57,10 @@ class Warehouse(Protocol):
     def reads_json(self) -> bool:
         """Whether the engine looks into JSON, lists and structs."""
 
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the records of a relation stay in the order in which they were stored."""
+
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
         """Return the records that `--table` names: a relation, or files that are read as the options say.
 
@@ -88,6 +92,12 @@ class Warehouse(Protocol):
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
 
+    def words(self, into: str, key: str, n: int) -> Name:
+        """Create the staging relation `into` of n words that a release is put in order by: see `Key.words`.
+
+        The key, and what it makes, is never part of a statement.
+        """
+
     def set_key(self, name: str, key: str) -> None:
         """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
 
@@ -117,3 +127,15 @@ class Warehouse(Protocol):
 
     def steps(self) -> str:
         """Return the statements that were run, wherever the relations of the owner are."""
+
+
+def aligned(warehouse: Warehouse, *relations: Name) -> bool:
+    """Tell whether relations of one run have the same records: all of them, so that a place is a row_id.
+
+    Only a warehouse that keeps their order can join them by place.
+    """
+    if not warehouse.keeps_order:
+        return False
+    text = "SELECT count(*), coalesce(max(row_id) + 1, 0) FROM {{ r | ident }}"
+    # row_id is unique and begins at 0: where the greatest is that of the last place, none is left out and none added
+    return len({number for relation in relations for number in warehouse.query("aligned", text, r=relation)[0]}) == 1

@@ -1,4 +1,4 @@
-"""MDAV inside blocks of near records, and lists of near points, compiled by numba.
+"""Lists of near points, compiled by numba.
 
 Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
 """
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 
-@njit(cache=True)
+@internal()
 def _box_distance(tree, v, x):
     total = 0.0
     for j in range(len(x)):
@@ -21,7 +21,7 @@ def _box_distance(tree, v, x):
     return total
 
 
-@njit(cache=True)
+@internal()
 def _push(distance, node, count, d, v):
     at = count
     while at > 0 and distance[(at - 1) >> 1] > d:
@@ -30,7 +30,7 @@ def _push(distance, node, count, d, v):
     distance[at], node[at] = d, v
 
 
-@njit(cache=True)
+@internal()
 def _pop(distance, node, count):
     """Remove the first of `count` entries, and close the gap."""
     d, v = distance[count - 1], node[count - 1]
@@ -46,11 +46,12 @@ def _pop(distance, node, count):
     distance[at], node[at] = d, v
 
 
-@njit(cache=True)
-def nearest(X, tree, near, start, stop, leaves):
+@njit(cache=True, nogil=True)
+def nearest(X, tree, near, start, stop, leaves, beyond):
     """Write the points nearest to those at [start, stop) of the order, looking into so many leaves, nearest box first.
 
-    Best bin first (Beis & Lowe 1997): exact where the boxes left are all farther than the points found.
+    Best bin first (Beis & Lowe 1997): exact where the boxes left are all farther than the points found. Points that are
+    not written are at least `beyond` (n,) away, squared, or as far as the last that is; not told where it is empty.
     """
     reach = near.shape[1]
     distance = np.empty(len(tree.first))
@@ -93,78 +94,5 @@ def nearest(X, tree, near, start, stop, leaves):
                 found[slot], to[slot] = d, y
                 if have == reach:
                     worst = found[reach - 1]
-
-
-@njit(cache=True)
-def spread(X, near, others, scale, start, stop):
-    """Write half the mean squared distance to the nearest `others` points: about what a record loses there."""
-    for x in range(start, stop):
-        total = 0.0
-        for y in near[x, :others]:
-            for j in range(X.shape[1]):
-                total += (X[x, j] - X[y, j]) ** 2
-        scale[x] = 0.5 * total / others
-
-
-@njit(cache=True)
-def _distances(rest, count, x, distance):
-    for i in range(count):
-        distance[i] = 0.0
-    for j in range(len(x)):
-        row = rest[j]
-        at = x[j]
-        for i in range(count):
-            distance[i] += (row[i] - at) * (row[i] - at)
-
-
-@njit(cache=True)
-def _take(rest, name, count, distance, k, labels, g, total):
-    """Give group g to the k records with the smallest distances, and take them out of the rest."""
-    found = np.full(k, np.inf)
-    which = np.empty(k, np.int64)
-    for i in range(count):
-        d = distance[i]
-        if d >= found[k - 1]:
-            continue
-        slot = k - 1
-        while slot > 0 and found[slot - 1] > d:
-            found[slot], which[slot] = found[slot - 1], which[slot - 1]
-            slot -= 1
-        found[slot], which[slot] = d, i
-    which.sort()
-    for i in which[::-1]:
-        count -= 1
-        labels[name[i]] = g
-        name[i] = name[count]
-        distance[i] = distance[count]
-        for j in range(len(total)):
-            total[j] -= rest[j, i]
-            rest[j, i] = rest[j, count]
-    return count
-
-
-@njit(cache=True)
-def block_mdav(X, labels, first, stop, k, g):
-    """Group the records [first, stop) by MDAV, from label g on; return the next label."""
-    p = X.shape[1]
-    count = stop - first
-    rest = X[first:stop].T.copy()
-    name = np.arange(first, stop)
-    distance = np.empty(count)
-    total = rest.sum(axis=1)
-    x = np.empty(p)
-    while count >= 2 * k:
-        _distances(rest, count, total / count, distance)
-        x[:] = rest[:, np.argmax(distance[:count])]
-        _distances(rest, count, x, distance)
-        pair = count >= 3 * k
-        count = _take(rest, name, count, distance, k, labels, g, total)
-        g += 1
-        if pair:
-            x[:] = rest[:, np.argmax(distance[:count])]
-            _distances(rest, count, x, distance)
-            count = _take(rest, name, count, distance, k, labels, g, total)
-            g += 1
-    for i in range(count):
-        labels[name[i]] = g
-    return g + 1
+        if len(beyond):
+            beyond[q] = distance[0] if count else np.inf

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from sqlmicro.group._partitioning import Columns, Programme, TimeOver
-from sqlmicro.registry import Tick, late
+from sqlmicro.group.mdav import mdav
+from sqlmicro.registry import Tick, late, silent
 
 if TYPE_CHECKING:
     import numpy as np
 
-Pool = Callable[["np.ndarray"], Iterable["np.ndarray"]]
-"""Called with the best labels so far, yields labels of good groupings, near them or not."""
+Pool = Callable[["np.ndarray", "Callable[[], np.ndarray] | None"], Iterable["np.ndarray"]]
+"""Called with the best labels so far, yields labels of good groupings.
+
+From the second time on it is given a function that rounds the solution of the linear programme: labels to start from,
+each time others.
+"""
 
 _SWEEPS = 6  # of pool, prices and MILP, until one of them finds no smaller loss
 _GROW_ROUNDS = 150  # of heuristic pricing, until it finds nothing
@@ -33,6 +38,8 @@ _MILP_COLUMNS = (2000, 5000)  # the best of the groups that may be in a better g
 _NO_EXCESS = 1e-9  # an excess below it, relative to the mean SSE of a group, counts as none
 _ROUNDING = 1e-9  # of the SSE, taken off the bound
 _TOLERANCE = 1e-6  # of the SSE, taken off a bound by the MILP; HiGHS works with tolerances of 1e-7
+_IN_USE = 1e-6  # of a group: less is rounding
+_NOISE = 0.2  # added to the use of a group, so that solutions are rounded in many ways
 _MOST_ROUNDS = 1000  # what progress is shown against
 
 
@@ -78,19 +85,19 @@ class ColumnGeneration:
             prices[members] = np.square(Y - Y.mean(axis=0)).sum(axis=1)
         return prices
 
-    def improve(self, pool: Pool) -> bool:
-        """Take groups from the pool and from prices, and choose among them, until nothing gets better.
+    def improve(self, pool: Pool, sweeps: int = _SWEEPS, most: Sequence[int] = _MILP_COLUMNS) -> bool:
+        """Take groups from the pool and from prices, and choose among so many, until nothing gets better.
 
         Returns whether anything got better.
         """
         first = self.sse
-        for _ in range(0 if self.proven() else _SWEEPS):
+        for _ in range(0 if self.proven() else sweeps):
             before = self.sse
-            for labels in pool(self.labels()):
+            for labels in pool(self.labels(), self.rounded if len(self.used) else None):
                 self.offer(self.columns.of_labels(labels))
                 self._step()
             self.tighten()
-            for columns in _MILP_COLUMNS:
+            for columns in most:
                 self.offer(self._choice(columns))
                 if self.sse < before or self.candidates <= columns:
                     break
@@ -103,6 +110,30 @@ class ColumnGeneration:
         sse = math.fsum(self.columns.costs[position] for position in grouping)
         if sse < self.sse:
             self.best, self.sse = grouping, sse
+
+    def rounded(self) -> np.ndarray:
+        """Return labels (n,) of a grouping near the solution of the linear programme, each time of another.
+
+        Groups are taken by how much they are used, as long as their records are free; the records left are grouped by
+        MDAV.
+        """
+        import numpy as np
+
+        in_use = np.flatnonzero(self.used > _IN_USE)
+        urge = self.used[in_use] + _NOISE * self.rng.random(len(in_use))
+        labels, groups = np.full(self.n, -1), 0
+        for j in in_use[np.argsort(-urge, kind="stable")]:
+            members = list(self.columns.groups[j])
+            if (labels[members] < 0).all():
+                labels[members] = groups
+                groups += 1
+        if 0 < np.count_nonzero(labels < 0) < self.k:
+            groups -= 1
+            labels[labels == groups] = -1
+        left = np.flatnonzero(labels < 0)
+        if len(left):
+            labels[left] = groups + mdav(self.X[left], self.rng, silent, k=self.k)
+        return labels
 
     def generate(self) -> None:
         """Add groups that the heuristic finds for the smoothed prices, then for those of the programme."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def grow_groups(X, prices, centres, k, largest, threshold, rounds):
     """Search a group of large excess near each of the centres (c, p); return members (g, largest) and sizes (g,).
 
@@ -42,7 +42,7 @@ def grow_groups(X, prices, centres, k, largest, threshold, rounds):
     return members[:groups], sizes[:groups]
 
 
-@njit(cache=True)
+@internal()
 def _best_around(X, prices, centre, k, taken, values):
     """Set `taken` to the k..largest records with the largest price less distance; return their number and the sum."""
     largest = len(values)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sqlmicro.group._search_kernels import _below, _random
 from sqlmicro.guarantees._state_kernels import misses, part, put, settle, take, unite
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF, _SHIFT_FLOAT = np.uint64(32), np.uint64(11)
@@ -22,12 +22,12 @@ _LOOKED_AT = 64  # members of the other group an exchange is tried with
 _STEPS = 8  # of the power iteration
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _uniform(bits):
     return (np.float64(bits >> _SHIFT_FLOAT) + 0.5) * _TO_FLOAT
 
 
-@njit(cache=True)
+@internal()
 def _relocate_cost(state, i, a, b):
     """Return what SSE gains if record i goes from group a to group b."""
     x, before, after = state.X[i], 0.0, 0.0
@@ -38,7 +38,7 @@ def _relocate_cost(state, i, a, b):
     return after * size_b / (size_b + 1) - (before * size_a / (size_a - 1) if size_a > 1 else 0.0)
 
 
-@njit(cache=True)
+@internal()
 def _best_exchange(state, columns, k, i, b, z, best, price, strict, weight):
     """Return the cost of the best exchange of record i with a member of group b, the member, and the work done.
 
@@ -69,7 +69,7 @@ def _best_exchange(state, columns, k, i, b, z, best, price, strict, weight):
     return best, found, work
 
 
-@njit(cache=True)
+@internal()
 def _move(state, columns, k, i, b, other):
     """Move record i to group b, and the record `other` of it, unless -1, to that of i."""
     a = state.label[i]
@@ -82,9 +82,11 @@ def _move(state, columns, k, i, b, other):
     settle(state, columns, k, b)
 
 
-@njit(cache=True)
-def search(state, columns, k, near, first, stop, bits, proposals, temperature, price, strict, work):
+@njit(cache=True, nogil=True)
+def search(state, columns, k, near, within, first, stop, bits, proposals, temperature, price, strict, work):
     """Propose moves of records [first, stop): to another group, or the best exchange with one of its members.
+
+    Records move among groups of their own class, which is in `within` (n,).
 
     The cost of a move is the SSE it adds plus `price` for each record more that the two groups miss; it is made if it
     is below a random multiple of the temperature. If `strict`, the two may not miss more than before, whatever the SSE.
@@ -103,8 +105,9 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
         random = _random(random)
         far = _uniform(random) < _FAR
         random = _random(random)
-        a, b = label[i], label[_below(random & _LOW, len(label)) if far else near[i, other]]
-        if a == b:
+        other = _below(random & _LOW, len(label)) if far else near[i, other]
+        a, b = label[i], label[other]
+        if a == b or within[i] != within[other]:
             continue
         random = _random(random)
         best = -temperature * np.log(_uniform(random)) if temperature > 0 else -1e-12
@@ -126,7 +129,7 @@ def search(state, columns, k, near, first, stop, bits, proposals, temperature, p
     return made, moves, work
 
 
-@njit(cache=True)
+@internal()
 def _union_cost(state, g, h):
     """Return what SSE gains if two groups become one."""
     distance = 0.0
@@ -135,7 +138,7 @@ def _union_cost(state, g, h):
     return distance * state.size[g] * state.size[h] / (state.size[g] + state.size[h])
 
 
-@njit(cache=True)
+@internal()
 def _consider(state, g, h, to, costs):
     """Put group h among the ones nearest to g, unless it is there or farther than all."""
     cost = _union_cost(state, g, h)
@@ -151,7 +154,7 @@ def _consider(state, g, h, to, costs):
     costs[last], to[last] = cost, h
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def repair(state, columns, k, near, order, at, price, most, width, many, work):
     """Merge every group of `order` that misses something with the best of the `width` nearest ones.
 
@@ -190,7 +193,7 @@ def repair(state, columns, k, near, order, at, price, most, width, many, work):
     return at
 
 
-@njit(cache=True)
+@internal()
 def _scores(state, g, score):
     """Write the places of the members along the first principal axis of a group; return whether they differ."""
     size, p, X, member, a = state.size[g], state.X.shape[1], state.X, state.member, state.start[g]
@@ -223,7 +226,7 @@ def _scores(state, g, score):
     return True
 
 
-@njit(cache=True)
+@internal()
 def _cut(score, k, chosen):
     """Choose the members below the cut along the axis that takes most from SSE, k or more on both sides."""
     size, below, best, cut = len(score), 0.0, -1.0, len(score) // 2
@@ -238,7 +241,7 @@ def _cut(score, k, chosen):
         chosen[order[z]] = z < cut
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def split(state, columns, k, groups, at, free, work):
     """Split groups in two where both halves keep all: along the axis, or neighbours in one of the columns apart.
 
@@ -271,7 +274,7 @@ def split(state, columns, k, groups, at, free, work):
     return at, made
 
 
-@njit(cache=True)
+@internal()
 def _pair(state, columns, c, g, score, chosen):
     """Of every two neighbours in a column, choose the one with the lower score."""
     size = state.size[g]
@@ -286,7 +289,7 @@ def _pair(state, columns, c, g, score, chosen):
         chosen[order[z] if low else order[z + 1]] = True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def t_first(X, bucket, left, labels, rest, at, groups, work):
     """Form groups of the nearest record of each bucket, around seeds as in MDAV, until `work` is done.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 POINTS_PER_CALL = 1_000_000
 """Points halved in one call of a kernel: at most 0.3 s, so that Ctrl-C is noticed soon."""
@@ -51,12 +51,20 @@ def halved(
     tree.stop[0] = m
     pending, value = np.zeros(65, np.int64), np.empty(m)
     pending[-1] = 1
+    if m <= leaf:
+        tree.box[0] = (X[points].min(axis=0), X[points].max(axis=0)) if m else tree.box[0]
+        tree.leaf[0] = True
+        return tree
     while _halve(X, tree, multiple, pending, value, POINTS_PER_CALL):
         say()
+    leaves = np.flatnonzero(tree.leaf)
+    leaves = leaves[np.argsort(tree.first[leaves])]
+    leaf_of = np.repeat(np.arange(len(leaves)), (tree.stop - tree.first)[leaves]) * len(X)
+    tree.order[:] = np.sort(leaf_of + tree.order) - leaf_of  # in a loop that is compiled, sorting takes long to compile
     return tree
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _halve(X, tree, multiple, pending, value, work):
     """Halve pending nodes across their widest column, for `work` points; return how many are pending.
 
@@ -78,9 +86,11 @@ def _halve(X, tree, multiple, pending, value, work):
         middle = a + ((b - a) // 2 + multiple - 1) // multiple * multiple
         if 2 * v + 2 >= len(first) or middle - a < multiple or b - middle < multiple:
             tree.leaf[v] = True
-            order[a:b].sort()
             continue
-        column = np.argmax(box[v, 1] - box[v, 0])
+        column = 0
+        for j in range(1, p):
+            if box[v, 1, j] - box[v, 0, j] > box[v, 1, column] - box[v, 0, column]:
+                column = j
         for i in range(a, b):
             value[i] = X[order[i], column]
         _select(value, order, a, b - 1, middle)
@@ -92,7 +102,7 @@ def _halve(X, tree, multiple, pending, value, work):
     return pending[-1]
 
 
-@njit(cache=True)
+@internal()
 def _select(value, order, first, last, at):
     """Permute value and order so that the places below `at` hold the smallest (value, point) pairs."""
     while first < last:

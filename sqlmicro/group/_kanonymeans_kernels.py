@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlmicro.group._halving_kernels import Halves, halved
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 _LEAF = 8
 _DEEP = 128
@@ -37,7 +37,7 @@ def plant(points: np.ndarray, chosen: np.ndarray) -> Halves:
     return halved(points, chosen, _LEAF)
 
 
-@njit(cache=True)
+@internal()
 def _squared(a, b):
     total = 0.0
     for j in range(len(a)):
@@ -45,7 +45,7 @@ def _squared(a, b):
     return total
 
 
-@njit(cache=True)
+@internal()
 def _to_box(q, tree, node):
     """Return the squared distance of q from the box of a node."""
     total = 0.0
@@ -56,13 +56,13 @@ def _to_box(q, tree, node):
     return total
 
 
-@njit(cache=True)
+@internal()
 def _value(a, b, own, other, ward):
     """Return how far two groups are apart: their centroids, or with `ward` the growth of the SSE if they are joined."""
     return _squared(a, b) * (own * other / (own + other) if ward else 1.0)
 
 
-@njit(cache=True)
+@internal()
 def _best(q, points, tree, sizes, own, least, ward, best, value, nodes, bounds):
     """Return the point that a group of `own` records at q is nearest to, and its value, if below `value` of `best`.
 
@@ -93,7 +93,7 @@ def _best(q, points, tree, sizes, own, least, ward, best, value, nodes, bounds):
     return best, value
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def assign(X, centres, one, everyone, movers, moved, labels, distances, start, end):
     """Give the records start..end their nearest centres (each of size `one`), and return how many changed.
 
@@ -122,7 +122,7 @@ def sums_of(X: np.ndarray, labels: np.ndarray, count: int) -> tuple[np.ndarray, 
     return sums, sizes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add_up(X, labels, sums, sizes):
     for i in range(len(X)):
         sizes[labels[i]] += 1
@@ -130,7 +130,7 @@ def _add_up(X, labels, sums, sizes):
             sums[labels[i], j] += X[i, j]
 
 
-@njit(cache=True)
+@internal()
 def _approach(X, record, tree, leaf, totals, tops):
     """Lower the distances of the records in a leaf to those from `record`, and what is known of the boxes above."""
     half = len(totals) // 2
@@ -150,7 +150,7 @@ def _approach(X, record, tree, leaf, totals, tops):
         tops[leaf] = max(tops[2 * leaf + 1], tops[2 * leaf + 2])
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def spread_out(X, tree, totals, tops, chosen, draws, start, end):
     """Choose the centres start..end of k-means++ by the draws in [0, 1), and return how many are chosen.
 
@@ -196,7 +196,7 @@ def gather(X: np.ndarray, labels: np.ndarray, count: int) -> Groups:
     return Groups(sums, means, sizes, np.arange(count), leaf, tree)
 
 
-@njit(cache=True)
+@internal()
 def _partner(groups, g, least, ward, nodes, bounds):
     own = groups.sizes[g]
     groups.sizes[g] = 0
@@ -205,7 +205,7 @@ def _partner(groups, g, least, ward, nodes, bounds):
     return found
 
 
-@njit(cache=True)
+@internal()
 def _join(groups, a, b):
     """Join two groups under the lower number, in its place in the tree, whose boxes grow to hold the new mean."""
     kept, gone = min(a, b), max(a, b)
@@ -223,7 +223,7 @@ def _join(groups, a, b):
     return kept
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def merge_in_turn(groups, k, ward, reach, start, joins):
     """Join the groups below k from number `start` on, at most `joins` times; return where to go on.
 
@@ -243,7 +243,7 @@ def merge_in_turn(groups, k, ward, reach, start, joins):
     return g
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_partners(groups, small, ward, partner, value, start, end):
     """Fill in the best partner, and its value, of the groups small[start:end]."""
     nodes, bounds = np.empty(_DEEP, dtype=np.int64), np.empty(_DEEP)
@@ -251,7 +251,7 @@ def find_partners(groups, small, ward, partner, value, start, end):
         partner[g], value[g] = _partner(groups, g, 0, ward, nodes, bounds)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def merge_least_first(groups, k, ward, small, partner, value, count, work):
     """Join the pair of least value among the `count` groups below k and their partners, again and again.
 
@@ -282,7 +282,7 @@ def merge_least_first(groups, k, ward, small, partner, value, count, work):
     return count
 
 
-@njit(cache=True)
+@internal()
 def _nearest(X, record, rest, k, found, distances):
     """Put the positions in `rest` of the k records nearest to `record` into `found`."""
     count = 0
@@ -301,7 +301,7 @@ def _nearest(X, record, rest, k, found, distances):
         count += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cut(X, members, starts, k, labels, state, centre, parts, work):
     """Cut the groups of at least 2k records by MDAV+, in at most about `work` distances.
 
@@ -347,7 +347,7 @@ def cut(X, members, starts, k, labels, state, centre, parts, work):
             state[0], state[1] = g + 1, -1
 
 
-@njit(cache=True)
+@internal()
 def _hand_out(X, rest, labels, g, state, parts):
     """Give each of the records to the part of group g with the nearest centroid, as it was formed."""
     for i in rest:

@@ -15,7 +15,7 @@ from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group._mdav_plus_kernels import join_nearest
 from sqlmicro.group._shell_kernels import RECORD, SLACK, farthest, measure_from_centroid, remove_all
 from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant, squared_distance
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 LEFT, GROUPS, HEAP = range(3)
 
@@ -65,7 +65,7 @@ def form_all(X: np.ndarray, k: int, tick) -> np.ndarray:
     return state.labels
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _form(tree, shell, state, k, until, work):
     """Form pairs of groups while 2k records and more than `until` are left, and until `work` records were looked at.
 
@@ -95,7 +95,7 @@ def _form(tree, shell, state, k, until, work):
         work -= _form_group(tree, shell, state, k, other)
 
 
-@njit(cache=True)
+@internal()
 def _sift_down(state):
     """Let the record on top of the heap, whose reach has shrunk, sink to its place."""
     heap, reach, size = state.heap, state.reach, state.counts[HEAP]
@@ -113,12 +113,12 @@ def _sift_down(state):
     heap[at] = row
 
 
-@njit(cache=True)
+@internal()
 def _before(reach, one, other):
     return reach[one] > reach[other] or (reach[one] == reach[other] and one < other)
 
 
-@njit(cache=True)
+@internal()
 def _form_group(tree, shell, state, k, row):
     """Group the k records left that are nearest to a record; return the records looked at."""
     _, looked = nearest(tree, tree.X[row], k, state.members, state.distances)

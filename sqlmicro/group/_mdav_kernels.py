@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlmicro.group import _shell_kernels as shells
-from sqlmicro.group._shell_kernels import CENTROID, RECORD, farthest, remove_all
+from sqlmicro.group._shell_kernels import farthest, remove_all
 from sqlmicro.group._sum_kernels import add, add_up
 from sqlmicro.group._tree_kernels import WORK_PER_CALL, nearest, plant
 from sqlmicro.system.compiled import njit
@@ -25,7 +25,7 @@ class State(NamedTuple):
 
     labels: np.ndarray  # (n,) -1 for a record left
     total: np.ndarray  # (2, p) sum of the records left, and what rounding took from it
-    centroid: np.ndarray  # (p,)
+    point: np.ndarray  # (p,) the centroid of the records left, or the record that the last group was formed around
     counts: np.ndarray  # LEFT, GROUPS
     members: np.ndarray  # (k,) the group being formed
     distances: np.ndarray  # (k,)
@@ -57,31 +57,25 @@ def form_all(X: np.ndarray, k: int, tick) -> np.ndarray:
     return state.labels
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _form(tree, shell, state, k, until, work):
     """Form groups while 2k records and more than `until` are left, and until `work` records were looked at."""
-    counts = state.counts
+    counts, point = state.counts, state.point
     while work > 0 and counts[LEFT] >= 2 * k and counts[LEFT] > until:
-        for j in range(tree.X.shape[1]):
-            state.centroid[j] = state.total[0, j] / counts[LEFT]
-        first, looked = farthest(tree, shell, CENTROID, state.centroid)
-        pair = counts[LEFT] >= 3 * k
-        work -= looked + _form_group(tree, shell, state, k, first)
-        if pair:
-            opposite, looked = farthest(tree, shell, RECORD, tree.X[first])
-            work -= looked + _form_group(tree, shell, state, k, opposite)
-
-
-@njit(cache=True)
-def _form_group(tree, shell, state, k, row):
-    """Group the k records left that are nearest to a record; return the records looked at."""
-    _, looked = nearest(tree, tree.X[row], k, state.members, state.distances)
-    for i in range(k):
-        member = state.members[i]
-        state.labels[member] = state.counts[GROUPS]
-        for j in range(tree.X.shape[1]):
-            add(state.total, j, -tree.X[member, j])
-    remove_all(tree, shell, state.members)
-    state.counts[GROUPS] += 1
-    state.counts[LEFT] -= k
-    return looked
+        for j in range(len(point)):
+            point[j] = state.total[0, j] / counts[LEFT]
+        # One call of each function for both groups: a second one would be compiled a second time.
+        for kind in range(2 if counts[LEFT] >= 3 * k else 1):
+            row, looked = farthest(tree, shell, kind, point)
+            for j in range(len(point)):
+                point[j] = tree.X[row, j]
+            _, more = nearest(tree, point, k, state.members, state.distances)
+            work -= looked + more
+            for i in range(k):
+                member = state.members[i]
+                state.labels[member] = counts[GROUPS]
+                for j in range(len(point)):
+                    add(state.total, j, -tree.X[member, j])
+            remove_all(tree, shell, state.members)
+            counts[GROUPS] += 1
+            counts[LEFT] -= k

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 REASSOCIATED = {"reassoc", "contract", "nsz"}
 
@@ -19,49 +19,61 @@ _HOMES = 12  # nearest records whose groups may take in the members of a dissolv
 
 
 class Groups(NamedTuple):
-    """A grouping that can be changed record by record; S slots, of which the last `spare[0]` of `empty` are free."""
+    """A grouping that can be changed record by record, in S slots for groups; every slot belongs to a unit.
+
+    Units are changed at the same time: each changes the groups of its own slots, and looks at no others.
+    """
 
     label: np.ndarray  # (n,) int32: slot of every record
     place: np.ndarray  # (n,) int32: where it is among the members of its group
     members: np.ndarray  # (S, most) int32
     size: np.ndarray  # (S,) int32
     mean: np.ndarray  # (S, p)
-    empty: np.ndarray  # (S,) int32
-    spare: np.ndarray  # (1,) int64
+    owner: np.ndarray  # (S,) int16: the unit
+    empty: np.ndarray  # (S,) int32: slots without a group, those of a unit side by side
+    first: np.ndarray  # (units,) int64: where the slots of a unit begin there
+    spare: np.ndarray  # (units,) int64: and how many they are
 
 
-@njit(cache=True)
-def fill(X, label, slots, most):
-    """Return the groups of the given labels, with room for `slots` groups of at most `most` records."""
+def fill(X: np.ndarray, label: np.ndarray, slots: int, most: int, units: int = 1) -> Groups:
+    """Return the groups of the given labels, with room for `slots` groups of at most `most` records; all of unit 0."""
     n, p = X.shape
+    size = np.bincount(label, minlength=slots).astype(np.int32)
+    order = np.argsort(label, kind="stable")
+    begin = np.cumsum(size) - size
+    place = np.empty(n, np.int32)
+    place[order] = np.arange(n) - begin[label[order]]
+    members = np.zeros((slots, most), np.int32)
+    members[:, 0] = np.arange(slots) * n // slots  # an empty slot is somewhere, too
+    members[label, place] = np.arange(n)
     groups = Groups(
-        label.astype(np.int32),
-        np.empty(n, np.int32),
-        np.empty((slots, most), np.int32),
-        np.zeros(slots, np.int32),
-        np.zeros((slots, p)),
-        np.empty(slots, np.int32),
-        np.zeros(1, np.int64),
-    )
-    for i in range(n):
-        g = groups.label[i]
-        groups.members[g, groups.size[g]] = i
-        groups.place[i] = groups.size[g]
-        groups.size[g] += 1
-    for g in range(slots):
-        if groups.size[g] == 0:
-            groups.empty[groups.spare[0]] = g
-            groups.spare[0] += 1
-    recentre(X, groups)
+        label.astype(np.int32), place, members, size, np.zeros((slots, p)), np.zeros(slots, np.int16),
+        np.empty(slots, np.int32), np.zeros(units, np.int64), np.zeros(units, np.int64),
+    )  # fmt: skip
+    share(groups, n, 0)
+    recentre(X, groups, 0, slots)
     return groups
 
 
-@njit(cache=True)
-def recentre(X, groups):
-    """Compute all means anew, so that rounding does not add up; return the SSE."""
+def share(groups: Groups, records: int, shift: int) -> None:
+    """Give every slot to the unit of its first member: every unit has so many records, the first `shift` fewer."""
+    units = len(groups.first)
+    np.floor_divide(groups.members[:, 0] + shift, records, out=groups.owner, casting="unsafe")
+    order = np.argsort(groups.owner, kind="stable")
+    count = np.bincount(groups.owner, minlength=units)
+    groups.first[:] = np.cumsum(count) - count
+    free = order[groups.size[order] == 0]
+    groups.spare[:] = np.bincount(groups.owner[free], minlength=units)
+    begin = np.repeat(groups.first - (np.cumsum(groups.spare) - groups.spare), groups.spare)
+    groups.empty[begin + np.arange(len(free))] = free
+
+
+@njit(cache=True, nogil=True)
+def recentre(X, groups, start, stop):
+    """Compute the means of some groups anew, so that rounding does not add up; return their SSE."""
     p = X.shape[1]
     loss = 0.0
-    for g in range(len(groups.size)):
+    for g in range(start, stop):
         size = groups.size[g]
         if size == 0:
             continue
@@ -77,7 +89,7 @@ def recentre(X, groups):
     return loss
 
 
-@njit(cache=True, fastmath=REASSOCIATED)
+@internal(fastmath=REASSOCIATED)
 def squared_distance(x, y):
     total = 0.0
     for j in range(len(x)):
@@ -86,19 +98,19 @@ def squared_distance(x, y):
     return total
 
 
-@njit(cache=True)
+@internal()
 def join_cost(X, groups, i, g):
     size = groups.size[g]
     return squared_distance(X[i], groups.mean[g]) * size / (size + 1.0)
 
 
-@njit(cache=True)
+@internal()
 def leave_cost(X, groups, i, g):
     size = groups.size[g]
     return -squared_distance(X[i], groups.mean[g]) * size / (size - 1.0) if size > 1 else 0.0
 
 
-@njit(cache=True, fastmath=REASSOCIATED)
+@internal(fastmath=REASSOCIATED)
 def exchange_cost(x, z, mean_x, mean_z, weight):
     """What it costs that x and z take each other's place; weight = 1/size + 1/size."""
     along = 0.0
@@ -110,7 +122,7 @@ def exchange_cost(x, z, mean_x, mean_z, weight):
     return 2.0 * along - across * weight
 
 
-@njit(cache=True, fastmath=REASSOCIATED)
+@internal(fastmath=REASSOCIATED)
 def _replace_cost(new, old, mean, size):
     """What it costs a group that `new` takes the place of `old`."""
     along = 0.0
@@ -122,7 +134,7 @@ def _replace_cost(new, old, mean, size):
     return along - across / size
 
 
-@njit(cache=True)
+@internal()
 def _join(X, groups, i, g):
     size = groups.size[g] + 1
     groups.members[g, size - 1] = i
@@ -134,9 +146,9 @@ def _join(X, groups, i, g):
         mean[j] += (x[j] - mean[j]) / size
 
 
-@njit(cache=True)
+@internal()
 def _leave(X, groups, i):
-    g = groups.label[i]
+    g = np.int64(groups.label[i])
     size = groups.size[g] - 1
     last = groups.members[g, size]
     groups.members[g, groups.place[i]] = last
@@ -147,7 +159,7 @@ def _leave(X, groups, i):
         mean[j] = mean[j] - (x[j] - mean[j]) / size if size else 0.0
 
 
-@njit(cache=True)
+@internal()
 def _replace(X, groups, new, g, old, place):
     groups.members[g, place] = new
     groups.place[new] = place
@@ -158,22 +170,29 @@ def _replace(X, groups, new, g, old, place):
         mean[j] += (x[j] - z[j]) * weight
 
 
-@njit(cache=True)
-def dissolve(X, groups, g, near, bound):
+@internal()
+def relocate(X, groups, x, b):
+    """Move x to group b."""
+    _leave(X, groups, x)
+    _join(X, groups, x, b)
+
+
+@internal()
+def dissolve(X, groups, unit, g, near, bound):
     """Give every member of a group to the best group near to it, unless it costs more than `bound`; return the cost."""
-    most = groups.members.shape[1]
-    moved = groups.members[g, : groups.size[g]].copy()
+    most, members = groups.members.shape[1], groups.size[g]
     cost = 0.0
-    for i in moved:
-        cost -= squared_distance(X[i], groups.mean[g])
+    for m in range(members):
+        cost -= squared_distance(X[groups.members[g, m]], groups.mean[g])
     done = 0
-    while done < len(moved) and cost <= bound:
-        i = moved[done]
+    while done < members and cost <= bound:
+        # The last member goes, so that those that are gone stay in their places behind it.
+        i = np.int64(groups.members[g, members - done - 1])
         best = np.inf
-        to = -1
-        for neighbour in near[i, :_HOMES]:
-            h = groups.label[neighbour]
-            if h != g and h != to and groups.size[h] < most:
+        to = np.int64(-1)
+        for t in range(min(_HOMES, near.shape[1])):
+            h = np.int64(groups.label[near[i, t]])
+            if h != g and h != to and groups.owner[h] == unit and groups.size[h] < most:
                 found = join_cost(X, groups, i, h)
                 if found < best:
                     best = found
@@ -181,21 +200,20 @@ def dissolve(X, groups, g, near, bound):
         if to < 0:
             break
         cost += best
-        _leave(X, groups, i)
-        _join(X, groups, i, to)
+        relocate(X, groups, i, to)
         done += 1
-    if done == len(moved) and cost <= bound:
-        groups.empty[groups.spare[0]] = g
-        groups.spare[0] += 1
+    if done == members and cost <= bound:
+        groups.empty[groups.first[unit] + groups.spare[unit]] = g
+        groups.spare[unit] += 1
         return cost
-    for i in moved[:done]:
-        _leave(X, groups, i)
-        _join(X, groups, i, g)
+    while done > 0:
+        relocate(X, groups, np.int64(groups.members[g, members - done]), g)
+        done -= 1
     return 0.0
 
 
-@njit(cache=True)
-def create(X, groups, k, x, near, bound):
+@internal()
+def create(X, groups, unit, k, x, near, bound):
     """Form a group of x and near records whose groups can spare them, unless that costs more than `bound`.
 
     Returns
@@ -203,75 +221,66 @@ def create(X, groups, k, x, near, bound):
     float
         What it cost.
     """
-    if groups.spare[0] == 0:
+    if groups.spare[unit] == 0:
         return 0.0
     count = 0
     for t in range(-1, near.shape[1]):
-        count += groups.size[groups.label[x if t < 0 else near[x, t]]] > k
+        h = groups.label[x if t < 0 else near[x, t]]
+        count += groups.owner[h] == unit and groups.size[h] > k
     if count < k:
         return 0.0
-    g = groups.empty[groups.spare[0] - 1]
-    moved = np.empty(k, np.int32)
-    origin = np.empty(k, np.int32)
+    g = np.int64(groups.empty[groups.first[unit] + groups.spare[unit] - 1])
+    origin = np.empty(k, np.int64)
     cost = 0.0
     done = 0
     for t in range(-1, near.shape[1]):
-        i = x if t < 0 else near[x, t]
-        h = groups.label[i]
+        i = np.int64(x if t < 0 else near[x, t])
+        h = np.int64(groups.label[i])
         # Records taken before may have left the group without any to spare.
-        if groups.size[h] <= k:
+        if groups.owner[h] != unit or groups.size[h] <= k:
             continue
         cost += leave_cost(X, groups, i, h) + join_cost(X, groups, i, g)
-        _leave(X, groups, i)
-        _join(X, groups, i, g)
-        moved[done] = i
+        relocate(X, groups, i, g)
         origin[done] = h
         done += 1
         if done == k:
             break
     if done == k and cost <= bound:
-        groups.spare[0] -= 1
+        groups.spare[unit] -= 1
         return cost
-    for m in range(done):
-        _leave(X, groups, moved[m])
-        _join(X, groups, moved[m], origin[m])
+    while done > 0:
+        done -= 1
+        relocate(X, groups, np.int64(groups.members[g, done]), origin[done])
     return 0.0
 
 
-@njit(cache=True)
-def relocate(X, groups, x, b):
-    """Move x to group b."""
-    _leave(X, groups, x)
-    _join(X, groups, x, b)
-
-
-@njit(cache=True)
+@internal()
 def exchange(X, groups, x, z):
     """Let x and z take each other's place."""
-    a, b = groups.label[x], groups.label[z]
+    a, b = np.int64(groups.label[x]), np.int64(groups.label[z])
     place_x, place_z = groups.place[x], groups.place[z]
     _replace(X, groups, z, a, x, place_x)
     _replace(X, groups, x, b, z, place_z)
 
 
-@njit(cache=True)
+@internal()
 def chain_cost(X, groups, x, z, c):
     """What it costs that x takes the place of z, and z goes to group c."""
-    a, b = groups.label[x], groups.label[z]
+    a, b = np.int64(groups.label[x]), np.int64(groups.label[z])
     cost = _replace_cost(X[x], X[z], groups.mean[b], groups.size[b])
     return cost + leave_cost(X, groups, x, a) + join_cost(X, groups, z, c)
 
 
-@njit(cache=True)
+@internal()
 def chain(X, groups, x, z, c):
     """Let x take the place of z, and z go to group c."""
-    b, place = groups.label[z], groups.place[z]
+    b, place = np.int64(groups.label[z]), groups.place[z]
     _leave(X, groups, x)
     _replace(X, groups, x, b, z, place)
     _join(X, groups, z, c)
 
 
-@njit(cache=True)
+@internal()
 def cycle_cost(X, groups, x, z, v):
     """What it costs that x takes the place of z, z that of v, and v that of x."""
     a, b, c = groups.label[x], groups.label[z], groups.label[v]
@@ -280,10 +289,10 @@ def cycle_cost(X, groups, x, z, v):
     return cost + _replace_cost(X[v], X[x], groups.mean[a], groups.size[a])
 
 
-@njit(cache=True)
+@internal()
 def cycle(X, groups, x, z, v):
     """Let x take the place of z, z that of v, and v that of x."""
-    a, b, c = groups.label[x], groups.label[z], groups.label[v]
+    a, b, c = np.int64(groups.label[x]), np.int64(groups.label[z]), np.int64(groups.label[v])
     place_x, place_z, place_v = groups.place[x], groups.place[z], groups.place[v]
     _replace(X, groups, x, b, z, place_z)
     _replace(X, groups, z, c, v, place_v)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -18,6 +21,7 @@ _MILP_NODES = 30
 _TRIPLES = 300  # added at once
 _PER_RECORD = 5
 _VIOLATED = 0.02
+_ONE_AT_A_TIME = threading.Lock()
 
 
 def needed() -> Any:
@@ -34,6 +38,23 @@ def needed() -> Any:
         raise InputError(
             "certify", "needs highspy, which is not installed", do="Install it by: pip install 'sqlmicro[optimal]'"
         ) from None
+
+
+def _solver(highspy: Any) -> Any:
+    """Return a solver. Making the first one prints a banner, which must not be among the data on stdout."""
+    flush = ctypes.CDLL(None).fflush
+    with _ONE_AT_A_TIME:  # else another thread would keep what is nowhere for stdout
+        flush(None)
+        kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 1)
+            solver = highspy.Highs()
+            flush(None)
+        finally:
+            os.dup2(kept, 1)
+            os.close(kept)
+            os.close(nowhere)
+    return solver
 
 
 class TimeOver(Exception):  # noqa: N818
@@ -166,7 +187,7 @@ class Programme:
         import numpy as np
 
         self.highspy = needed()
-        self.highs = self.highspy.Highs()
+        self.highs = _solver(self.highspy)
         self.deadline = deadline
         options = {"output_flag": False, "threads": 1, "random_seed": seed, "mip_rel_gap": 1e-9}
         for name, value in options.items():

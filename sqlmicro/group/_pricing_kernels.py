@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 
 class Found(NamedTuple):
@@ -59,7 +59,7 @@ def make_levels(largest: int, width: int) -> Levels:
     )
 
 
-@njit(cache=True)
+@internal()
 def _squared_distance(X, i, j):
     total = 0.0
     for c in range(X.shape[1]):
@@ -68,7 +68,7 @@ def _squared_distance(X, i, j):
     return total
 
 
-@njit(cache=True)
+@internal()
 def _insert(top, count, value):
     """Put `value` among the `count` largest so far, largest first."""
     if value > top[count - 1]:
@@ -79,7 +79,7 @@ def _insert(top, count, value):
         top[at] = value
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def nearest_sums(X, start, stop, sums):
     """Set sums[i, r] (n, R) for i in start..stop-1 to the sum of the r smallest distances from i to other records."""
     count = sums.shape[1] - 1
@@ -94,7 +94,7 @@ def nearest_sums(X, start, stop, sums):
             sums[i, r + 1] = sums[i, r] - top[r]
 
 
-@njit(cache=True)
+@internal()
 def _spread_fines(triples, i, size, position, distance):
     """Add a third of each fine of record i to its distances to the other two records of the triple, times the size.
 
@@ -106,7 +106,7 @@ def _spread_fines(triples, i, size, position, distance):
                 distance[position[other]] += size * triples.fine[entry] / 3.0
 
 
-@njit(cache=True)
+@internal()
 def _unpaid(triples, members, size):
     """Return what pairs have not paid of the fines: two thirds where a group has two records of a triple."""
     total = 0.0
@@ -122,7 +122,7 @@ def _unpaid(triples, members, size):
     return total
 
 
-@njit(cache=True)
+@internal()
 def _tighten(distance, levels, level, missing, size, need):
     """Bound what each candidate adds, drop those in no group above `need`, sort the rest; return the work done.
 
@@ -163,7 +163,7 @@ def _tighten(distance, levels, level, missing, size, need):
     return work
 
 
-@njit(cache=True)
+@internal()
 def _sort(candidate, gain, bound, count):
     """Sort by bound, largest first, by insertion: _tighten has compared all pairs before."""
     for z in range(1, count):
@@ -174,14 +174,14 @@ def _sort(candidate, gain, bound, count):
         candidate[at], gain[at], bound[at] = a, b, c
 
 
-@njit(cache=True)
+@internal()
 def _need(found, threshold):
     """Return the excess that a group must have to be of interest."""
     keep = len(found.size)
     return threshold if found.count[0] < keep else max(threshold, found.excess[keep - 1])
 
 
-@njit(cache=True)
+@internal()
 def _remember(found, rows, levels, triples, members, size, relaxed, threshold):
     """Keep the group of the anchor, members[0], and the chosen candidates, if it is one of the best."""
     for level in range(size - 1):
@@ -202,7 +202,7 @@ def _remember(found, rows, levels, triples, members, size, relaxed, threshold):
     found.members[at, :size] = members[:size]
 
 
-@njit(cache=True)
+@internal()
 def _open_bound(levels, deepest, size):
     """Return the largest excess that the branches not yet searched can hold."""
     largest = -np.inf
@@ -216,7 +216,7 @@ def _open_bound(levels, deepest, size):
     return largest
 
 
-@njit(cache=True)
+@internal()
 def _search(distance, rows, levels, found, triples, anchor, size, threshold, budget):
     """Search the groups of `size` records around an anchor; return the work done and a bound on what was left out."""
     level, members = 0, np.empty(size, np.int64)
@@ -255,7 +255,7 @@ def _search(distance, rows, levels, found, triples, anchor, size, threshold, bud
     return work, -np.inf
 
 
-@njit(cache=True)
+@internal()
 def _open(X, prices, near, order, position, size, need, to_anchor, rows, levels, width):
     """Set the candidates of a group of `size` records around an anchor; return their number and a bound on the excess.
 
@@ -286,7 +286,7 @@ def _open(X, prices, near, order, position, size, need, to_anchor, rows, levels,
     return count, bound
 
 
-@njit(cache=True)
+@internal()
 def _price_anchor(X, prices, near, triples, order, rank, position, k, threshold, budget, levels, found):
     """Search all groups whose first record in `order` is the one at `position`.
 
@@ -317,7 +317,7 @@ def _price_anchor(X, prices, near, triples, order, rank, position, k, threshold,
     return work, bound
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def price_groups(X, prices, near, triples, order, start, k, threshold, keep, anchor_budget, budget, levels, bounds):
     """Search the groups of k to `largest` records with the largest excess, anchor by anchor, within a budget of work.
 

@@ -37,7 +37,7 @@ _DISSOLVE, _CREATE, _RELOCATE, _EXCHANGE, _CHAIN = 25, 51, 400, 770, 890
 _EXCHANGE_WITHIN = 4.0
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _random(state):
     """Advance the xorshift generator of Marsaglia (2003); 64 random bits."""
     state ^= state << _A
@@ -46,29 +46,36 @@ def _random(state):
     return state
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _below(bits, count):
     """Return a number from 0 to count-1 from 32 random bits."""
     return np.int64((bits * np.uint64(count)) >> _HALF)
 
 
-@njit(cache=True)
-def descend(X, groups, k, near, start, stop):
+@njit(cache=True, nogil=True)
+def descend(X, groups, unit, k, near, start, stop):
     """Make the best relocation or exchange of each record in [start, stop) with the groups near to its own.
+
+    Only groups of one unit take part.
 
     Returns the number of records that were moved.
     """
     most = groups.members.shape[1]
-    size, mean, members = groups.size, groups.mean, groups.members
+    size, mean, members, owner = groups.size, groups.mean, groups.members, groups.owner
     moves = 0
     for x in range(start, stop):
-        a = groups.label[x]
+        a = np.int64(groups.label[x])
+        if owner[a] != unit:
+            continue
         own = squared_distance(X[x], mean[a])
         # A gain that is but rounding is none.
         best = -1e-9 * own
-        to = -1
-        place = -1
-        for b in near[a]:
+        to = np.int64(-1)
+        place = np.int64(-1)
+        for t in range(near.shape[1]):
+            b = np.int64(near[a, t])
+            if owner[b] != unit:
+                continue
             other = squared_distance(X[x], mean[b])
             if size[a] > k and size[b] < most:
                 found = other * size[b] / (size[b] + 1.0) - own * size[a] / (size[a] - 1.0)
@@ -86,19 +93,19 @@ def descend(X, groups, k, near, start, stop):
         if place < 0:
             relocate(X, groups, x, to)
         else:
-            exchange(X, groups, x, members[to, place])
+            exchange(X, groups, x, np.int64(members[to, place]))
     return moves
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _rank(bits, reach):
     """Return a place in a list of near records from the 20 highest of 64 random bits; near places come more often."""
     rank = np.int64(bits >> _SHIFT_20)
     return ((rank * rank >> 20) * reach) >> 20
 
 
-@njit(cache=True)
-def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
+@njit(cache=True, nogil=True)
+def anneal(X, groups, unit, k, near, who, state, proposals, temperature, exponential):
     """Propose random moves of the records `who`, and make each that costs no more than the temperature allows.
 
     Parameters
@@ -107,14 +114,16 @@ def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
         Records.
     groups : Groups
         Groups of k to 2k-1 records; changed.
+    unit : int
+        Whose groups take part in moves.
     k : int
         Smallest number of records in a group.
     near : ndarray of shape (n, reach), int32
         Records near to each; the group that takes part in a move is that of one of them.
     who : ndarray of int64
         Records to propose moves of.
-    state : ndarray of shape (1,), uint64
-        State of the random numbers, not 0; changed.
+    state : ndarray of uint64
+        State of the random numbers of every unit, not 0; its own is changed.
     proposals : int
         Number of moves proposed.
     temperature : float
@@ -129,8 +138,8 @@ def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
     """
     reach = near.shape[1]
     most = groups.members.shape[1]
-    label, size, mean, members = groups.label, groups.size, groups.mean, groups.members
-    bits = state[0]
+    label, size, mean, members, owner = groups.label, groups.size, groups.mean, groups.members, groups.owner
+    bits = state[unit]
     cost = 0.0
     for _ in range(proposals):
         bits = _random(bits)
@@ -139,15 +148,17 @@ def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
         bits = _random(bits)
         kind = np.int64(bits & _KINDS)
         bound = temperature * exponential[np.int64(bits >> _SHIFT_KIND) & (len(exponential) - 1)]
-        a = label[x]
+        a = np.int64(label[x])
+        if owner[a] != unit:
+            continue
         if kind < _DISSOLVE:
-            cost += dissolve(X, groups, a, near, bound)
+            cost += dissolve(X, groups, unit, a, near, bound)
             continue
         if kind < _CREATE:
-            cost += create(X, groups, k, x, near, bound)
+            cost += create(X, groups, unit, k, x, near, bound)
             continue
-        b = label[near[x, rank]]
-        if a == b:
+        b = np.int64(label[near[x, rank]])
+        if a == b or owner[b] != unit:
             continue
         if kind < _RELOCATE and size[a] > k and size[b] < most:
             found = join_cost(X, groups, x, b) + leave_cost(X, groups, x, a)
@@ -155,7 +166,7 @@ def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
                 cost += found
                 relocate(X, groups, x, b)
             continue
-        z = members[b, _below(bits >> _HALF, size[b])]
+        z = np.int64(members[b, _below(bits >> _HALF, np.int64(size[b]))])
         if kind < _EXCHANGE:
             found = exchange_cost(X[x], X[z], mean[a], mean[b], 1.0 / size[a] + 1.0 / size[b])
             if found <= bound:
@@ -163,8 +174,8 @@ def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
                 exchange(X, groups, x, z)
             continue
         bits = _random(bits)
-        c = label[near[z, _rank(bits, reach)]]
-        if c == a or c == b:  # noqa: SIM109  numba has no `in` for whole numbers of two types
+        c = np.int64(label[near[z, _rank(bits, reach)]])
+        if c in (a, b) or owner[c] != unit:
             continue
         if kind < _CHAIN and size[a] > k and size[c] < most:
             found = chain_cost(X, groups, x, z, c)
@@ -172,10 +183,10 @@ def anneal(X, groups, k, near, who, state, proposals, temperature, exponential):
                 cost += found
                 chain(X, groups, x, z, c)
             continue
-        v = members[c, _below(bits & _LOW, size[c])]
+        v = np.int64(members[c, _below(bits & _LOW, np.int64(size[c]))])
         found = cycle_cost(X, groups, x, z, v)
         if found <= bound:
             cost += found
             cycle(X, groups, x, z, v)
-    state[0] = bits
+    state[unit] = bits
     return cost

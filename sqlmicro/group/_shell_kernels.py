@@ -28,7 +28,7 @@ SLACK = 1e-12
 TINY = 1e-150
 """Distances below it may have squares that are rounded to 0."""
 
-CENTROID, RECORD = 0, 1
+CENTROID, RECORD = np.int64(0), np.int64(1)  # of one type: what is called with a Python number is compiled for it
 HEAD, WORK, CENTROID_QUERIES, RECORD_QUERIES = range(4)
 
 
@@ -55,7 +55,7 @@ def measure_from_centroid(X: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, 
     return distance, centroid
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _measure_rows(X, rows, q, distance):
     for i in range(len(rows)):
         distance[i] = squared_distance(X[rows[i]], q)
@@ -90,7 +90,7 @@ def stale(shell: Shell) -> bool:
     return bool(shell.counts[WORK] > SORT_AGAIN_AFTER * len(shell.row))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def remove_all(tree, shell, rows):
     """Take some records out of tree and shell."""
     trees.remove_all(tree, rows)
@@ -98,7 +98,7 @@ def remove_all(tree, shell, rows):
         shell.left[shell.block[row]] -= 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def farthest(tree, shell, kind, q):
     """Return the record left that is farthest from q, found the way that cost less lately, and the records looked at.
 
@@ -120,7 +120,7 @@ def farthest(tree, shell, kind, q):
     return row, looked
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def farthest_in_shell(tree, shell, q):
     """Return the record left that is farthest from q, of equally far ones the lowest row; and the records looked at.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def add(total, j, x):
     """Add x to the j-th column of a sum (2, p) and what rounding took from it: as if exact, whatever the order."""
     a = total[0, j]
@@ -21,7 +21,7 @@ def add(total, j, x):
     total[1, j] = lost - (total[0, j] - s)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_up(X, rows, total):
     """Add some rows of X to a sum."""
     for row in rows:

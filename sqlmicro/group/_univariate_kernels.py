@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from sqlmicro.group._tree_kernels import Tree, nearest, remove
-from sqlmicro.system.compiled import njit
+from sqlmicro.system.compiled import internal, njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def extend(X: np.ndarray, k: int, best: np.ndarray, last: np.ndarray, start: int, stop: int) -> None:
     """Find the best grouping of the first i records for every i in [start, stop).
 
@@ -57,7 +57,7 @@ def extend(X: np.ndarray, k: int, best: np.ndarray, last: np.ndarray, start: int
                 best[j] -= base
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def follow(last: np.ndarray, labels: np.ndarray) -> None:
     """Walk back over the sizes of the last groups and number the groups from 0 in the order of the records."""
     groups = 0
@@ -73,7 +73,7 @@ def follow(last: np.ndarray, labels: np.ndarray) -> None:
         end -= last[end]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def walk(tree: Tree, path: np.ndarray, done: int, records: int) -> int:
     """Go on from the end of the path to the nearest record left, until some `records` were looked at.
 
@@ -102,7 +102,7 @@ def walk(tree: Tree, path: np.ndarray, done: int, records: int) -> int:
     return done
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def secure(values, starts, tolerance, ratio, means, representatives, sums):
     """Move the mean of every group, where it tells too much, to the nearest place that does not.
 
@@ -137,7 +137,7 @@ def secure(values, starts, tolerance, ratio, means, representatives, sums):
             sums[1] += len(group) * (representatives[g] - mean)
 
 
-@njit(cache=True)
+@internal()
 def _outside(group, place, tolerance):
     count = 0
     for value in group:
@@ -145,7 +145,7 @@ def _outside(group, place, tolerance):
     return count
 
 
-@njit(cache=True)
+@internal()
 def _safe_above(group, mean, tolerance, ratio):
     """Return the lowest safe place above the mean: it has a value exactly `tolerance` below it."""
     first = behind = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,15 +13,16 @@ from sqlmicro.errors import InputError
 from sqlmicro.group._column_generation import ColumnGeneration, Pool
 from sqlmicro.group._partitioning import TimeOver, needed
 from sqlmicro.group.local_search import Search
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, rounded_up
 
 if TYPE_CHECKING:
     import numpy as np
 
 MOST_RECORDS = 10_000
+_SWEEPS_OF_BEST, _COLUMNS_OF_BEST = 4, (2000,)
 _ENRICHMENTS = 3
-_AFAR = (6, 30_000, 60_000_000, 1.0)  # annealing: runs, proposals per record, but at most so many, temperature
-_NEARBY = (12, 3_000, 12_000_000, 0.15)
+_AFAR = (3, 20_000, 60_000_000, 1.0)  # annealing: runs, proposals per record, but at most so many, temperature
+_NEARBY = (20, 3_000, 12_000_000, 0.15)
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def certify(
     rng: np.random.Generator,
     tick: Tick,
     *,
-    pool: Pool = lambda labels: (),
+    pool: Pool = lambda labels, rounded: (),
     time_limit: float | None = None,
 ) -> Certificate:
     """Improve a grouping by set partitioning, and bound the SSE of every grouping from below.
@@ -122,6 +123,16 @@ def certify(
     return Certificate(search.labels(), search.sse * search.unit, bound, _note(search))
 
 
+def improve(
+    X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, deadline: float | None = None
+) -> np.ndarray:
+    """Return labels (n,) of groups at least as good, by the first part of `certify`, without a bound."""
+    search = ColumnGeneration(X, labels, k, rng, tick, math.inf if deadline is None else deadline)
+    with contextlib.suppress(TimeOver):
+        search.improve(annealed(X, k, rng, deadline), _SWEEPS_OF_BEST, _COLUMNS_OF_BEST)
+    return search.labels()
+
+
 def ready(n: int) -> None:
     """Raise InputError where n records cannot be certified: too many, or highspy is not installed."""
     needed()
@@ -135,20 +146,19 @@ def ready(n: int) -> None:
 
 
 def annealed(X: np.ndarray, k: int, rng: np.random.Generator, deadline: float | None = None) -> Pool:
-    """Return a pool of annealed groupings of X (n, p): the first time from afar too, then near the best labels.
+    """Return a pool of annealed groupings of X (n, p): first from afar and around the best, then from rounded ones.
 
     From `deadline` on, a value of `time.monotonic()`, annealing ends at once.
     """
     search = Search(X, k, rng, reach=min(max(16, 3 * k), 48), deadline=deadline)
-    first = True
 
-    def pool(labels: np.ndarray) -> Iterator[np.ndarray]:
-        nonlocal first
-        for runs, each, most, hot in (_AFAR, _NEARBY) if first else (_NEARBY,):
+    def pool(labels: np.ndarray, rounded: Callable[[], np.ndarray] | None) -> Iterator[np.ndarray]:
+        search.start(labels)
+        for runs, each, most, hot in (_NEARBY,) if rounded else (_AFAR, _NEARBY):
             for _ in range(runs):
-                search.start(labels)
+                search.start(rounded() if rounded else search.best)
+                search.descend()
                 yield search.anneal(min(each * len(X), most), hot)
-        first = False
 
     return pool
 
@@ -159,19 +169,6 @@ def _note(search: ColumnGeneration) -> str:
     if search.known is None:
         return "No bound on the least loss is known: exact pricing did not finish"
     return (
-        f"The loss is at most {_rounded_up(100 * (search.sse / search.known - 1))} % above the optimum: "
+        f"The loss is at most {rounded_up(100 * (search.sse / search.known - 1))} % above the optimum: "
         f"no grouping has an IL below {math.floor(1e5 * search.known / search.total) / 1e3:.3f}"
     )
-
-
-def _rounded_up(percent: float) -> str:
-    """Return a percentage with two significant digits, rounded up.
-
-    >>> _rounded_up(0.5501), _rounded_up(7.0), _rounded_up(123.4)
-    ('0.56', '7', '130')
-    """
-    if percent <= 0:
-        return "0"
-    digits = 1 - math.floor(math.log10(percent))
-    scaled = math.ceil(percent * 10.0**digits * (1 - 1e-12)) / 10.0**digits
-    return f"{scaled:.{max(0, digits)}f}".rstrip("0").rstrip(".") if digits > 0 else f"{scaled:.0f}"

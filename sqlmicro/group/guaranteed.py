@@ -58,7 +58,7 @@ class Schedule:
     """Annealings, each from the best so far."""
 
 
-_SCHEDULES: dict[Effort, Schedule] = {
+SCHEDULES: dict[Effort, Schedule] = {
     "fast": Schedule(each=4e4, soft=20, annealed=0, proposals=0, runs=0),
     "balanced": Schedule(each=1.5e5, soft=40, annealed=300, proposals=5e6, runs=1),
     "best": Schedule(each=3e6, soft=100, annealed=2000, proposals=5e7, runs=2),
@@ -71,6 +71,7 @@ _LATE = 14  # sweeps after those planned until merging does the rest
 _MERGE_EVERY = 5  # sweeps
 _HOT, _COLD = 0.4, 0.01  # temperatures of the annealing, in SSE/n of its start
 _ROUNDS, _DESCENTS = 6, 10  # of splits, and sweeps after each
+_APART = 4.0  # how far classes lie from each other where near records are looked for, in extents of all records
 
 
 def keep(
@@ -121,7 +122,7 @@ def keep(
         raise InputError("guarantees", "all records in one group must keep them", least.infeasible)
     if not missing(labels, rules).any():
         return labels
-    schedule = _SCHEDULES[effort]
+    schedule = SCHEDULES[effort]
     search = Search(X, rules, rng, tick, schedule.each, deadline)
     starts = search.starts(labels, least.size)
     for number, start in enumerate(starts):
@@ -144,20 +145,29 @@ class Search:
     """
 
     def __init__(
-        self, X: np.ndarray, rules: Rules, rng: np.random.Generator, tick: Tick, each: float, deadline: float | None
+        self,
+        X: np.ndarray,
+        rules: Rules,
+        rng: np.random.Generator,
+        tick: Tick,
+        each: float,
+        deadline: float | None,
+        within: np.ndarray | None = None,
     ) -> None:
         import numpy as np
 
         self._tick, self._deadline, self._span, self._share = tick, deadline, (0.0, 0.0), 0.0
         self._work = self._left = each * max(_LEAST_WORK, len(X))
         self._sse, self._total = np.inf, float(((X - X.mean(axis=0)) ** 2).sum())
-        order = by_value(X)
-        tree = self._halved(np.ascontiguousarray(X[order]))
+        apart = X if within is None else np.column_stack([X, within * (_APART * (1.0 + np.ptp(X)))])
+        order = by_value(apart)
+        tree = self._halved(np.ascontiguousarray(apart[order]))
         self._order = order[tree.order]
         self._X = np.ascontiguousarray(X[self._order], dtype=float)
+        self._within = np.zeros(len(X), np.int64) if within is None else within[self._order]
         self._rules = rules.of(self._order)
         self._columns = columns_of(self._rules, len(X))
-        self._near = self._list_near()
+        self._near = self._list_near(np.ascontiguousarray(apart[self._order], dtype=float))
         self._bits = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
         self._best: np.ndarray | None = None
 
@@ -213,6 +223,13 @@ class Search:
             self._mend()
         self._settle()
 
+    def divide(self, classes: np.ndarray, rounds: int) -> None:
+        """Split classes that keep the rules, row by row, as often as their parts keep them; then search strictly."""
+        self._begin(classes[self._order])
+        while self._split():
+            pass
+        self._settle(rounds)
+
     def anneal(self, sweeps: int, until: float | None) -> None:
         """Anneal the best grouping, with moves by which no group misses more; `until` a time, if there is one."""
         assert self._best is not None
@@ -267,11 +284,11 @@ class Search:
         while self._state.missed.any() and (self._state.size > 0).sum() > 1:
             self._merge(self._total / len(self._X), only_gains=False)
 
-    def _settle(self) -> None:
+    def _settle(self, rounds: int = _ROUNDS) -> None:
         """Split groups and move records as long as that gains something; remember the grouping if it is the best."""
         self._left = max(self._left, self._work / 4)
         n, state = len(self._X), self._state
-        for _ in range(_ROUNDS):
+        for _ in range(rounds):
             splits, moves = self._split(), 0
             for _ in range(_DESCENTS):
                 made = self._sweep(0.0, self._total / n, strict=True)
@@ -294,7 +311,7 @@ class Search:
             left = stop - first
             while left:
                 proposed, made, unused = search(
-                    self._state, self._columns, k, self._near, first, stop, self._bits, left,
+                    self._state, self._columns, k, self._near, self._within, first, stop, self._bits, left,
                     temperature, price, strict, _WORK,
                 )  # fmt: skip
                 left -= proposed
@@ -362,16 +379,16 @@ class Search:
         tree: Halves = halved(X, np.arange(len(X)), _LEAF, 1, self.say)
         return tree
 
-    def _list_near(self) -> np.ndarray:
-        """Return the records near to each (n, reach)."""
+    def _list_near(self, X: np.ndarray) -> np.ndarray:
+        """Return the records near to each (n, reach), where these are the records."""
         import numpy as np
 
         nearest = late("sqlmicro.group._block_kernels", "nearest")
 
-        n, tree = len(self._X), self._halved(self._X)
+        n, tree = len(X), self._halved(X)
         near = np.empty((n, min(_REACH, n - 1)), dtype=np.int32)
         for start in range(0, n, _RECORDS_PER_CALL):
-            nearest(self._X, tree, near, start, min(n, start + _RECORDS_PER_CALL), _LEAVES)
+            nearest(X, tree, near, start, min(n, start + _RECORDS_PER_CALL), _LEAVES, np.empty(0))
             self.say()
         return near
 

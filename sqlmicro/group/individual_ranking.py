@@ -67,7 +67,7 @@ def individual_ranking(
     for column in work.columns:
         ordered = work.sort(column)
         strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, column, k)
-        if work.guarantees.asked:
+        if work.more_than_k:
             groups = united(work, work.groups_by_rank(ordered, strata, k), column, k)
             work.replace_by_rank_group(column, groups, representative)
             work.count_groups(groups)
@@ -80,6 +80,7 @@ def individual_ranking(
                 "replace/rank_means.sql", f"values_{column.staged}", sorted=ordered, strata=placed, by=work.by, k=k
             )
             work.replace(column, values)
+            work.warehouse.forget(ordered)  # the values are made: it would take memory until the end
         else:
             groups = work.groups_by_rank(ordered, strata, k)
             work.replace_by_rank_group(column, groups, representative)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.group.united_units import united_units
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound, refuse_impossible
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import missing
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled
 from sqlmicro.records import Keeper
 from sqlmicro.registry import Method, Tick, late
-from sqlmicro.standardise import standardise
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
@@ -31,15 +32,17 @@ def keeper(work: Work, k: int, effort: str = "fast") -> Keeper | None:
     InputError
         When no groups can keep them: it says what is impossible and why, before any work is done.
     """
-    if not work.guarantees.asked:
-        return None
     rules = read.rules(work, k)
+    if rules.only_k:
+        return None
     refuse_impossible(work, rules)
+    within = bool(work.part.above)
 
     def keep(X: np.ndarray, labels: np.ndarray, rows: np.ndarray, rng: np.random.Generator, tick: Tick) -> np.ndarray:
-        function = late("sqlmicro.group.guaranteed", "keep")
-        found: np.ndarray = function(X, labels, rules.of(rows), rng, tick, effort=effort)
-        return found
+        own = rules.of(rows)
+        function = late("sqlmicro.group.divided", "divided") if within else late("sqlmicro.group.guaranteed", "keep")
+        found: np.ndarray = function(X, labels, own.alone, rng, tick, effort=effort)
+        return found if own.members is None else united_units(X, found, own, labels if within else None)
 
     return keep
 
@@ -52,10 +55,11 @@ def keeper_of(work: Work, method: Method, settings: Mapping[str, Any], k: int) -
     ParameterError
         With a setting that guarantees do not go with.
     """
-    if work.guarantees.asked and filled(RecordOptions, settings).block_attributes:
+    more = work.more_than_k or work.part.above
+    if more and filled(RecordOptions, settings).block_attributes:
         must = "groups whole records where guarantees are given"
         raise ParameterError(f"{work.where}, block_attributes", must, "blocks")
-    if work.guarantees.asked and method.told("certified", settings):
+    if more and method.told("certified", settings):
         raise ParameterError(f"{work.where}, certify", "proves the loss of groups that only keep k", "guarantees")
     return keeper(work, k, method.told("effort", settings) or "fast")
 
@@ -72,11 +76,15 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
     strata, rng = work.stratum_numbers(len(row_id)), work.rng()
     X, labels = np.nan_to_num(standardise(raw)), found["label"]
 
-    def kernel(rows: np.ndarray, tick: Tick) -> np.ndarray:
+    def kernel(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
         own = np.unique(labels[rows], return_inverse=True)[1]
         kept: np.ndarray = keep(X[rows], own, rows, rng, tick)
         return kept
 
+    if work.part.above:  # the groups of a level above are divided, whatever their order along an axis
+        with work.warehouse.progress.kernel(f"divide the classes by {work.where}", len(X)) as progress:
+            divided = keep(X, strata, np.arange(len(X)), rng, progress.tick)
+        return work.load_labels(row_id, divided, work.where, "kept_groups")
     made = work.group_strata(strata, k, f"keep the guarantees of {work.where}", kernel)
     return work.load_labels(row_id, made, work.where, "kept_groups")
 
@@ -97,9 +105,9 @@ def united(work: Work, groups: Name, column: Column, k: int) -> Name:
     import numpy as np
     import pyarrow as pa
 
-    if not work.guarantees.asked:
-        return groups
     rules, everybody = read.rules(work, k), work.matrix([])[0]
+    if rules.only_k:
+        return groups
     refuse_impossible(work, rules)
     found = work.warehouse.arrays("group/labels.sql", groups=groups)
     rows = np.searchsorted(everybody, found["row_id"])

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import math
 import time
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
 
+from sqlmicro.group import small_sets
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.mhm import mhm
 from sqlmicro.registry import Tick, late, silent
+from sqlmicro.system import parallel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import numpy as np
 
     from sqlmicro.group._halving_kernels import Halves
     from sqlmicro.group._move_kernels import Groups
 
+T = TypeVar("T")
 _NEAR_GROUPS = 12
 _LEAVES = 24  # of the tree of means looked into for these
 _LEAF = 16  # points of a leaf of the tree that nearest points are looked up in
+_UNIT = 32_768  # records whose groups are searched apart from all others, at the same time
 _CHUNK = 4096  # records annealed together, so that they stay in the processor's cache
+_LISTED = 2048  # points of which all are looked at for the nearest ones: there is nothing to compile for that
+_SLOTS_PER_CALL = 65_536
 _SLICE = 1_000_000  # proposals between two ticks: at most 0.3 s
 _RECORDS_PER_CALL = 20_000  # records that are searched around between two ticks
 _COLD = 0.001  # temperature at the end of annealing, in SSE/n of its start
+_ROUNDING = 1e-9  # of the bound, taken off it
 _ACTIVE = (2.0, 60.0)  # temperatures; records whose spread lies between are the ones whose moves are decided now
 _ACTIVE_SHARE = 5 / 6  # of the proposals
 
@@ -50,6 +61,18 @@ class Search:
     -----
     The records are brought into an order of their own first, by their values, so that the groups do not depend on the
     order of the rows. Labels that a method takes or returns are those of the rows of X. O(n (p + reach)) memory.
+
+    `least` is a lower bound on the SSE of every grouping into groups of k records or more. The SSE of a group of s is
+    the sum of the squared distances of its pairs over s. Give each record half of its own: that is 1/2s times the sum
+    over s-1 others, at least D(s-1)/2s, where D(r) is the sum of the r smallest squared distances to any others. The
+    s-th smallest is not below the mean of those before it, so D(s)/(s+1) ≥ D(s-1)/s: the share is least for s = k. The
+    bound is the sum over all records of D(k-1)/2k. Where the lists of near records are not exact, a distance that may
+    belong to a record that was not looked at counts as that to the nearest box of the tree that was not. Our own proof;
+    the sum over pairs is Edwards & Cavalli-Sforza (1965), Biometrics 21.
+
+    Units of records that lie side by side in that order are searched at the same time, each with random numbers of its
+    own and without the groups of others. Where they begin changes from one round to the next by half a unit. What comes
+    out depends on the units, which n determines, and not on the threads.
     """
 
     def __init__(
@@ -70,17 +93,19 @@ class Search:
         self._groups: Groups | None = None
         self._best: np.ndarray | None = None
         self.sse = np.inf
-        self.total = 0.0
+        self.total = self.least = 0.0
         n, p = X.shape
         order = by_value(X)
         self._tree = self._halved(X[order], _block_size(n, p), k)
         self._order = order[self._tree.order]
         self._X = np.ascontiguousarray(X[self._order])
         self.total = float(((self._X - self._X.mean(axis=0)) ** 2).sum())
-        self._near, self._spread = self._list_near(min(reach, n - 1), leaves)
+        self._near, beyond = self._nearest(self._X, min(reach, n - 1), _LEAF, leaves)
+        self._spread = self._spread_around(beyond)
+        self._units, self._shifted = 1 if n <= _UNIT else -(-n // _UNIT) + 1, False
         quantiles = (np.arange(4096) + 0.5) / 4096
         self._exponential = np.random.default_rng(0).permutation(-np.log(quantiles))
-        self._state = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
+        self._state = rng.integers(1, 2**63, size=self._units, dtype=np.int64).astype(np.uint64)
 
     @property
     def best(self) -> np.ndarray:
@@ -97,13 +122,20 @@ class Search:
         """Return labels of MDAV inside blocks of near records."""
         import numpy as np
 
-        blocks = late("sqlmicro.group._block_kernels")
-
-        tree, label, groups = self._tree, np.empty(len(self._X), dtype=np.int64), 0
+        tree, label = self._tree, np.empty(len(self._X), dtype=np.int64)
         leaves = np.flatnonzero(tree.leaf)
-        for v in leaves[np.argsort(tree.first[leaves])]:
-            groups = blocks.block_mdav(self._X, label, tree.first[v], tree.stop[v], self.k, groups)
+        if len(leaves) == 1:
+            return self.mdav()
+        parts = [slice(int(tree.first[v]), int(tree.stop[v])) for v in leaves[np.argsort(tree.first[leaves])]]
+
+        def grouped(part: slice) -> np.ndarray:
             self.say()
+            return small_sets.looped_mdav(self._X[part], self.k)
+
+        groups = 0
+        for part, found in zip(parts, parallel.each(grouped, parts), strict=True):
+            label[part] = groups + found
+            groups += int(found.max()) + 1
         return self._outside(label)
 
     def mdav(self) -> np.ndarray:
@@ -120,35 +152,33 @@ class Search:
         """Go on from these labels, groups of k to 2k-1 records."""
         fill = late("sqlmicro.group._move_kernels", "fill")
 
-        self._groups = fill(self._X, labels[self._order], len(self._X) // self.k + 1, 2 * self.k - 1)
+        slots = len(self._X) // self.k + 1
+        self._groups = fill(self._X, labels[self._order], slots, 2 * self.k - 1, self._units)
         self._keep()
 
     def descend(self, rounds: int = 3) -> None:
         """Make the best relocation or exchange of every record with groups near to its own, so many times."""
         import numpy as np
 
-        blocks = late("sqlmicro.group._block_kernels")
-        kernels = late("sqlmicro.group._search_kernels")
+        descend = late("sqlmicro.group._search_kernels", "descend")
 
-        groups, n = self._current(), len(self._X)
+        groups = self._current()
         used = np.flatnonzero(groups.size).astype(np.int32)
         if len(used) < 2:
             return
-        means = groups.mean[used]
-        tree = self._halved(means, _LEAF // 2)
-        short = np.empty((len(used), min(_NEAR_GROUPS, len(used) - 1)), dtype=np.int32)
-        for start in range(0, len(used), _RECORDS_PER_CALL):
-            blocks.nearest(means, tree, short, start, min(len(used), start + _RECORDS_PER_CALL), _LEAVES)
-            self.say()
+        short, _ = self._nearest(groups.mean[used], min(_NEAR_GROUPS, len(used) - 1), _LEAF // 2, _LEAVES)
         near = np.zeros((len(groups.size), short.shape[1]), dtype=np.int32)
         near[used] = used[short]
-        for _ in range(rounds):
+
+        def improved(unit: int, records: range) -> int:
             moves = 0
-            for start in range(0, n, _RECORDS_PER_CALL):
-                stop = min(n, start + _RECORDS_PER_CALL)
-                moves += kernels.descend(self._X, groups, self.k, near, start, stop)
+            for start, stop in _slices(records, _RECORDS_PER_CALL):
+                moves += descend(self._X, groups, unit, self.k, near, start, stop)
                 self.say()
-            if moves == 0:
+            return moves
+
+        for _ in range(rounds):
+            if not sum(self._in_units(improved)):
                 break
         self._keep()
 
@@ -164,27 +194,26 @@ class Search:
         until : float, optional
             Value of `time.monotonic()` to end at instead.
         """
-        recentre = late("sqlmicro.group._move_kernels", "recentre")
-
-        groups, n = self._current(), len(self._X)
-        scale = recentre(self._X, groups) / n
+        n = len(self._X)
+        scale = self._recentre() / n
         stages = int(min(1000, max(10, proposals // (4 * n))))
         began, stage, share = time.monotonic(), 0, 0.0
         while share < 1 and scale > 0 and not self.over:
             self._stage(scale * hot * (_COLD / hot) ** share, proposals / stages, share)
             stage += 1
             share = stage / stages if until is None else (time.monotonic() - began) / max(until - began, 1e-9)
-            recentre(self._X, groups)
+            self._recentre()
             self.say(share)
         self._keep()
-        return self._outside(groups.label)
+        return self._outside(self._current().label)
 
     def span(self, begin: float, end: float) -> None:
         """Say which part of the whole search follows, for the progress."""
         self._span = (begin, end)
 
     def say(self, share: float = 0.0) -> None:
-        """Report progress: the share of the present part that is done."""
+        """Report progress: the share of the present part that is done; a unit that is not wanted any more ends."""
+        parallel.heed()
         begin, end = self._span
         best = f"IL {100 * self.sse / self.total:.3f} %" if self.found and self.total else ""
         self._tick(int(1000 * (begin + (end - begin) * min(share, 1.0))), 1000, best)
@@ -205,12 +234,31 @@ class Search:
 
     def _keep(self) -> None:
         """Remember the present grouping if it is the best."""
+        sse = self._recentre()
+        if sse < self.sse:
+            self._best, self.sse = self._current().label.copy(), sse
+
+    def _recentre(self) -> float:
+        """Compute all means anew; return the SSE."""
         recentre = late("sqlmicro.group._move_kernels", "recentre")
 
         groups = self._current()
-        sse = float(recentre(self._X, groups))
-        if sse < self.sse:
-            self._best, self.sse = groups.label.copy(), sse
+        parts = list(_slices(range(len(groups.size)), _SLOTS_PER_CALL))
+        return float(sum(parallel.each(lambda part: recentre(self._X, groups, *part), parts)))
+
+    def _in_units(self, function: Callable[[int, range], T]) -> list[T]:
+        """Call a function with every unit and its records; where units begin changes from one call to the next."""
+        share = late("sqlmicro.group._move_kernels", "share")
+
+        n = len(self._X)
+        if self._units == 1:
+            return [function(0, range(n))]
+        shift = _UNIT // 2 if self._shifted else 0
+        self._shifted = not self._shifted
+        share(self._current(), _UNIT, shift)
+        borders = [0, *range(_UNIT - shift, n, _UNIT), n]
+        units = [range(a, b) for a, b in pairwise(borders)]
+        return parallel.each(lambda unit: function(unit, units[unit]), range(len(units)))
 
     def _outside(self, label: np.ndarray) -> np.ndarray:
         """Return labels 0..G-1 of the rows as they came."""
@@ -229,22 +277,44 @@ class Search:
         tree: Halves = halved(X, np.arange(len(X)), leaf, multiple, self.say)
         return tree
 
-    def _list_near(self, reach: int, leaves: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the records near to each (n, reach), and the spread of each: how far those of a group with it lie."""
+    def _nearest(self, X: np.ndarray, reach: int, leaf: int, leaves: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points near to each (n, reach), exact where there are few, and how far others are at least."""
         import numpy as np
 
-        blocks = late("sqlmicro.group._block_kernels")
+        n = len(X)
+        if n <= _LISTED:
+            return small_sets.all_nearest(X, reach), np.full(n, np.inf)
+        nearest = late("sqlmicro.group._block_kernels", "nearest")
 
-        X, n = self._X, len(self._X)
-        tree = self._halved(X, _LEAF)
-        near, spread = np.empty((n, reach), dtype=np.int32), np.empty(n)
-        for start in range(0, n, _RECORDS_PER_CALL):
-            stop = min(n, start + _RECORDS_PER_CALL)
-            blocks.nearest(X, tree, near, start, stop, leaves)
+        tree, near, beyond = self._halved(X, leaf), np.empty((n, reach), dtype=np.int32), np.empty(n)
+
+        def listed(part: tuple[int, int]) -> None:
+            nearest(X, tree, near, *part, leaves, beyond)
             self.say()
-        for start in range(0, n, _RECORDS_PER_CALL):
-            blocks.spread(X, near, min(self.k - 1, reach), spread, start, min(n, start + _RECORDS_PER_CALL))
-        return near, spread
+
+        parallel.each(listed, list(_slices(range(n), _RECORDS_PER_CALL)))
+        return near, beyond
+
+    def _spread_around(self, beyond: np.ndarray) -> np.ndarray:
+        """Return half the mean squared distance of every record to its k-1 nearest: about what it loses in a group.
+
+        Sets `least`; records that are not listed are at least `beyond` away, squared.
+        """
+        import numpy as np
+
+        X, near = self._X, self._near[:, : self.k - 1]
+
+        def around(part: tuple[int, int]) -> tuple[np.ndarray, float]:
+            total = np.zeros(near[slice(*part)].shape)
+            for column in X.T:
+                total += (column[slice(*part), None] - column[near[slice(*part)]]) ** 2
+            sure = np.minimum(total, beyond[slice(*part), None])
+            unlisted = self.k - 1 - near.shape[1]
+            return 0.5 * total.mean(axis=1), float(sure.sum() + unlisted * sure[:, -1].sum())
+
+        found = parallel.each(around, list(_slices(range(len(X)), _RECORDS_PER_CALL)))
+        self.least = (1 - _ROUNDING) * math.fsum(sure for _, sure in found) / (2 * self.k)
+        return np.concatenate([spread for spread, _ in found])
 
     def _stage(self, temperature: float, proposals: float, share: float) -> None:
         """Propose moves of the records of each chunk at one temperature."""
@@ -254,22 +324,32 @@ class Search:
         active = (self._spread > _ACTIVE[0] * temperature) & (self._spread < _ACTIVE[1] * temperature)
         among_active = _ACTIVE_SHARE if temperature > 0 and 50 <= active.sum() < n else 0.0
         per_active = among_active * proposals / max(int(active.sum()), 1)
-        for first in range(0, n, _CHUNK):
-            some = np.arange(first, min(n, first + _CHUNK))
-            decided = some[active[some]]
-            shares = (1 - among_active) * proposals * len(some) / n, per_active * len(decided)
-            for who, count in zip((some, decided), shares, strict=True):
-                self._propose(who, int(count), temperature, share)
 
-    def _propose(self, who: np.ndarray, count: int, temperature: float, share: float) -> None:
+        def propose(unit: int, records: range) -> None:
+            for first, stop in _slices(records, _CHUNK):
+                some = np.arange(first, stop)
+                decided = some[active[some]]
+                shares = (1 - among_active) * proposals * len(some) / n, per_active * len(decided)
+                for who, count in zip((some, decided), shares, strict=True):
+                    self._propose(unit, who, int(count), temperature, share)
+
+        self._in_units(propose)
+
+    def _propose(self, unit: int, who: np.ndarray, count: int, temperature: float, share: float) -> None:
         anneal = late("sqlmicro.group._search_kernels", "anneal")
 
-        groups = self._current()
+        groups, settings = self._current(), (temperature, self._exponential)
         while count > 0 and not self.over:
             now = min(count, _SLICE)
-            anneal(self._X, groups, self.k, self._near, who, self._state, now, temperature, self._exponential)
+            anneal(self._X, groups, unit, self.k, self._near, who, self._state, now, *settings)
             count -= now
             self.say(share)
+
+
+def _slices(records: range, most: int) -> Iterator[tuple[int, int]]:
+    """Yield where slices of at most so many records begin and end."""
+    for start in range(records.start, records.stop, most):
+        yield start, min(start + most, records.stop)
 
 
 def by_value(X: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlmicro.group import small_sets
 from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
 
@@ -48,7 +49,8 @@ def mdav(
 
     The groups are those of the plain algorithm, which takes O(n² p / k) time. A kd-tree that records are taken out of
     finds the nearest ones, and a list sorted by distance from an earlier centroid the farthest ones: near O(n log n) in
-    few columns, and up to O(n² p / k) in many. O(n p) memory.
+    few columns, and up to O(n² p / k) in many. O(n p) memory. Small sets are grouped by the plain algorithm, the first
+    ones of a process in NumPy, since compiling and loading a kernel takes longer; the groups are the same.
 
     Examples
     --------
@@ -62,8 +64,15 @@ def mdav(
 
 def mdav_labels(X: np.ndarray, k: int, tick: Tick = silent) -> np.ndarray:
     """Return the groups of MDAV (n,) for records X (n, p): what `mdav` does, for other methods to call."""
+    n, p = X.shape
+    if small_sets.in_numpy(2 * n / k, n * p):
+        return small_sets.small_mdav(X, k, tick)
+    if n <= small_sets.SMALL:
+        labels = small_sets.looped_mdav(X, k)
+        tick(n, n)
+        return labels
     form_all = late("sqlmicro.group._mdav_kernels", "form_all")
     as_records = late("sqlmicro.group._tree_kernels", "as_records")
 
-    labels: np.ndarray = form_all(as_records(X), k, tick)
-    return labels
+    found: np.ndarray = form_all(as_records(X), k, tick)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlmicro.group import small_sets
 from sqlmicro.group.consecutive_groups import consecutive_groups
 from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, late, method, silent
@@ -78,12 +79,14 @@ def nearest_point_path(X: np.ndarray, tick: Tick = silent) -> np.ndarray:
     """
     import numpy as np
 
+    n, p = X.shape
+    if small_sets.in_numpy(n, n * p):
+        return small_sets.small_path(X)
     as_records, farthest, plant, remove = late(
         "sqlmicro.group._tree_kernels", "as_records", "farthest", "plant", "remove"
     )
     walk = late("sqlmicro.group._univariate_kernels", "walk")
 
-    n = len(X)
     tree = plant(as_records(X), np.arange(n))
     path = np.empty(n, dtype=np.int64)
     path[0] = farthest(tree, X.mean(axis=0))[0]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.group.certify import annealed, ready
+from sqlmicro.group.certify import annealed, improve, ready
 from sqlmicro.group.certify import certify as certified
 from sqlmicro.group.consecutive_groups import optimal_groups
 from sqlmicro.group.local_search import Search
 from sqlmicro.options.params import K, Param
-from sqlmicro.registry import Grouping, Tick, method
+from sqlmicro.registry import Grouping, Loss, Tick, method
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
 _WHERE = "microaggregate"
 _MDAV_MOST = 50_000  # records for which exact MDAV is a start
 _PATH_MOST = 20_000  # records for which the nearest-point path is one
+_GENERATED_MOST = 2000  # records for which best generates columns: it would take minutes above
 _BALANCED = (12_000, 9_600_000, 200)  # proposals: per record, at most; but at least per record
 _BEST = (250_000, 200_000_000, 2000)
 _RUNS = 4  # annealings that share the budget of best
 _HOT = 10.0  # temperature at the start, in SSE/n of the start
 _SEARCH_SHARE = 0.25  # of the time limit, where the groups are certified after the search
 _LEAST = "The loss is the least possible"  # one group, or one column: then the shortest path is exact
+_WITHOUT = "Found by annealing alone: with highspy (pip install 'sqlmicro[optimal]') quality best finds less loss"
 _LIMITED = "The search took the time it was given, so that the run cannot be repeated exactly"
 _RATE = 10_000_000  # proposals in a second, about; it only plans a search with a time limit
 
@@ -51,7 +54,7 @@ def microaggregate(
     certify: Annotated[
         bool,
         Param(
-            "With quality best, say how far the loss may be above the least possible; needs sqlmicro[optimal].",
+            "With quality best, say how far the loss may be above the least possible; needs the extra `optimal`.",
             part="certified",
         ),
     ] = False,
@@ -76,8 +79,12 @@ def microaggregate(
     record (10p for p above 4). balanced starts from that without the moves, from exact MDAV (n up to 50 000) and from
     MHM (n up to 20 000), whichever has the least loss after local search. Then it anneals 8 million moves (below 800
     records 10 000 for each), or 200 per record from 40 000 records on, at 0.1 µs or so per move, several times that in
-    far memory. best makes four annealings that share 200 million moves, or 2000 per record from 100 000 records on, or
-    takes the seconds of the time limit, the starts included. certify then proves a lower bound on the loss; see
+    far memory. best, up to 2000 records and where the extra `optimal` is installed: annealings that are short, then the
+    linear programme over the groups found and those that its prices suggest. Its solution is rounded in 20 ways, each
+    is annealed from a low temperature, and a MILP chooses among all groups; three times, or until nothing is gained.
+    That takes up to 60 CPU seconds; see `sqlmicro.group.certify`. Otherwise best makes four annealings that share 200
+    million moves, or 2000 per record from 100 000 records on. With a time limit it takes so many seconds, the starts
+    included, and returns the best groups so far. certify then proves a lower bound on the loss; see
     `sqlmicro.group.certify`. The same seed gives the same groups unless a time limit is given.
 
     One column is grouped by the exact shortest path of `optimal-univariate`, whatever the quality.
@@ -113,14 +120,14 @@ def microaggregate(
         raise ParameterError(f"{_WHERE}, time_limit", "goes with quality best only", f"quality {quality}")
     if certify and quality != "best":
         raise ParameterError(f"{_WHERE}, certify", "goes with quality best only", f"quality {quality}")
-    notes = [_LEAST] if certify else []
     if n < 2 * k:
-        return Grouping(np.zeros(n, dtype=np.int64), tuple(notes))
+        return _exactly(X, np.zeros(n, dtype=np.int64), certify)
     if p == 1:
         order = np.argsort(X[:, 0], kind="stable")
         labels = np.empty(n, dtype=np.int64)
         labels[order] = optimal_groups(X[order, 0], k, tick)
-        return Grouping(labels, tuple(notes))
+        return _exactly(X, labels, certify)
+    notes: list[str] = []
     if certify:
         ready(n)
     began = time.monotonic()
@@ -128,23 +135,42 @@ def microaggregate(
     deadline = None if time_limit is None else began + (_SEARCH_SHARE if certify else 1.0) * time_limit
     reach, leaves = ((6, 6) if p <= 4 else (8, 16)) if quality == "fast" else (min(48, max(16, 3 * k)), 64)
     search = Search(X, k, rng, tick, reach=reach, leaves=leaves, deadline=deadline)
-    _run(search, n, p, quality, deadline)
-    if not certify:
-        return Grouping(search.best, () if time_limit is None else (_LIMITED,))
-    return _certified(X, search.best, k, rng, tick, end)
+    generating = quality == "best" and n <= _GENERATED_MOST
+    if generating and find_spec("highspy") is None:
+        generating, notes = False, [_WITHOUT]
+    _run(search, n, p, quality, deadline, generating)
+    if time_limit is not None:
+        notes.append(_LIMITED)
+    if certify:
+        return _certified(X, search, k, rng, tick, end, notes)
+    labels = improve(X, search.best, k, rng, tick, deadline) if generating else search.best
+    return Grouping(labels, tuple(notes), search.least)
+
+
+def _exactly(X: np.ndarray, labels: np.ndarray, certify: bool) -> Grouping:
+    """Return groups that are known to be the best."""
+    loss = Loss.of(X, labels, [0.0], None)
+    return Grouping(labels, (_LEAST,) if certify else (), loss.sse if loss else None)
 
 
 def _certified(
-    X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, end: float | None
+    X: np.ndarray,
+    search: Search,
+    k: int,
+    rng: np.random.Generator,
+    tick: Tick,
+    end: float | None,
+    notes: list[str],
 ) -> Grouping:
     """Return groups at least as good, and a note that says how far they may be from the optimum."""
     left = None if end is None else end - time.monotonic()
-    found = certified(X, labels, k, rng, tick, pool=annealed(X, k, rng, end), time_limit=left)
-    return Grouping(found.labels, (found.note,) if end is None else (found.note, _LIMITED))
+    found = certified(X, search.best, k, rng, tick, pool=annealed(X, k, rng, end), time_limit=left)
+    least = max(search.least, found.lower_bound or 0.0)
+    return Grouping(found.labels, (found.note, *notes), least)
 
 
-def _run(search: Search, n: int, p: int, quality: str, deadline: float | None) -> None:
-    """Search from the starts that n allows, with the budget of the quality."""
+def _run(search: Search, n: int, p: int, quality: str, deadline: float | None, generating: bool) -> None:
+    """Search from the starts that n allows, with the budget of the quality; column generation anneals on its own."""
     if quality == "fast":
         search.start(search.blocks())
         search.descend()
@@ -159,6 +185,8 @@ def _run(search: Search, n: int, p: int, quality: str, deadline: float | None) -
         if not (search.found and search.over):  # one grouping is always made
             search.start(start())
             search.descend()
+    if generating:
+        return
     each, most, least = _BALANCED if quality == "balanced" else _BEST
     proposals = max(min(each * n, most), least * n)
     if deadline is not None:

@@ -10,11 +10,9 @@ from sqlmicro.options.params import K, Representative
 from sqlmicro.registry import Tick, method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import numpy as np
 
-    from sqlmicro.work import Outcome, Work
+    from sqlmicro.work import Outcome, StratumKernel, Work
 
 
 @method(
@@ -69,7 +67,7 @@ def optimal_univariate(
         row_id, raw = work.matrix([column])
         present = ~np.isnan(raw[:, 0])
         row_id, values, strata = row_id[present], raw[present, 0], work.stratum_numbers(len(raw))[present]
-        labels = work.group_strata(strata, k, f"group {column.name}", _kernel(values, k), column.name)
+        labels = work.group_strata(strata, k, f"group {column.name}", _kernel(values, k), column.name, threads=True)
         table = pa.table({"row_id": row_id, "label": labels, "value": values})
         groups = work.load(table, f"groups_{column.staged}", f"filled with the groups that {__name__} made")
         groups = united(work, groups, column, k)
@@ -78,11 +76,11 @@ def optimal_univariate(
     return work.outcome
 
 
-def _kernel(values: np.ndarray, k: int) -> Callable[[np.ndarray, Tick], np.ndarray]:
+def _kernel(values: np.ndarray, k: int) -> StratumKernel:
     """Return the function that groups some rows of an unsorted column."""
     import numpy as np
 
-    def group(rows: np.ndarray, tick: Tick) -> np.ndarray:
+    def group(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
         order = np.argsort(values[rows], kind="stable")
         labels = np.empty(len(rows), dtype=np.int64)
         labels[order] = optimal_groups(values[rows[order]], k, tick)

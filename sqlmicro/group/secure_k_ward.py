@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
+from sqlmicro.group import class_size
 from sqlmicro.group.keeping import keeper
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.options.params import K, Param
 from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, late, method, methods
-from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,7 +85,8 @@ def secure_k_ward(
             f"There are: {', '.join(known)}",
         )
     row_id, raw = work.matrix(work.columns)
-    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), work.stratum_numbers(len(raw)), keeper(work, k))
+    strata, size = work.stratum_numbers(len(raw)), class_size.settle(work, k)
+    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), strata, keeper(work, k), size)
     groups = work.load_labels(row_id, labels, f"{kernel.name} ({kernel.module})")
     work.count_groups(groups)
     table = _representatives(work, raw, labels, tolerance, ratio)

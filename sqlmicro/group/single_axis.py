@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import ParameterError
+from sqlmicro.group import class_size
 from sqlmicro.group.keeping import regrouped
 from sqlmicro.options.params import K, Param, Remainder, Representative
 from sqlmicro.registry import method
@@ -88,8 +89,9 @@ def single_axis(
             )
         value = work.run("group/axis.sql", "axis", relation=work.relation, by=work.by, terms=_terms(work, column.name))
         ordered = work.sort_by(value, "value")
-    strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, None, k)
-    groups = regrouped(work, work.groups_by_rank(ordered, strata, k), k)
+    size = k if work.by else max(k, min(class_size.settle(work, k), work.warehouse.count(work.relation)))
+    strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, None, size)
+    groups = regrouped(work, work.groups_by_rank(ordered, strata, size), k)
     work.replace_by_group(work.columns, groups, representative)
     work.count_groups(groups)
     return work.outcome

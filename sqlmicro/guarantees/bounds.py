@@ -118,15 +118,16 @@ def _infeasible(rules: Rules, n: int) -> str | None:
     """Return which rules one group of all records breaks."""
     import numpy as np
 
-    whole, faults = np.zeros(n, dtype=np.int64), []
+    faults = []
     if n < rules.k:
         faults.append(f"there are {n} records, k = {rules.k}")
     if rules.persons is not None and (persons := len(np.unique(rules.persons))) < rules.k:
         faults.append(f"there are {persons} persons, k = {rules.k}")
-    for one in rules.sensitive if n else ():
+    for one in (*rules.sensitive, *(rules.members.sensitive if rules.members else ())) if n else ():
+        whole = np.zeros(len(one.codes), dtype=np.int64)
         for alone, text in _each_rule(one):
             if missing(whole, Rules(1, None, (alone,)))[0] > 0:
-                faults.append(f"{text} does not hold of all {n} records together: {_records(one)}")
+                faults.append(f"{text} does not hold of all {len(whole)} records together: {_records(one)}")
     return "; ".join(faults) or None
 
 
@@ -181,6 +182,15 @@ def _least_equal(shares: np.ndarray, size: int) -> float:
     return float(np.maximum(counts / size - shares, 0).sum())
 
 
+def _records_of(rules: Rules) -> int:
+    """Return the number of records that rules are about."""
+    if rules.persons is not None:
+        return len(rules.persons)
+    if rules.sensitive:
+        return len(rules.sensitive[0].codes)
+    return int(rules.members.unit.max()) + 1 if rules.members else 0
+
+
 def refuse_impossible(work: Work, rules: Rules) -> None:
     """Refuse what the whole table, or a stratum of it, cannot keep.
 
@@ -191,13 +201,13 @@ def refuse_impossible(work: Work, rules: Rules) -> None:
     """
     import numpy as np
 
-    n = len(rules.persons) if rules.persons is not None else len(rules.sensitive[0].codes)
+    n = _records_of(rules)
     strata = work.stratum_numbers(n)
     sizes = np.bincount(strata)
     whole = bound(rules, n)
     if whole.infeasible:
         raise InputError(work.where, "some groups must keep what was asked for", whole.infeasible, "Ask for less")
-    if len(sizes) > 1:
+    if len(sizes) > 1 and missing(strata, rules).any():
         failed = [
             found.infeasible
             for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])

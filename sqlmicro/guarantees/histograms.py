@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sqlmicro.guarantees.members import Members
 from sqlmicro.guarantees.rules import SLACK, Rules, Sensitive
 
 if TYPE_CHECKING:
@@ -223,16 +224,18 @@ def missed(one: Sensitive, h: Histogram) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """The classes of some records by what is asked of them: their sizes, their persons, their sensitive values.
+    """The classes of some records by what is asked of them: their sizes, persons, sensitive values, and population.
 
     Whatever is asked, a union of classes that keep it keeps it as well: sizes and numbers of values grow, entropy is
-    concave, the distances are convex, the remainders of (c, l)-diversity add up.
+    concave, the distances are convex, the remainders of (c, l)-diversity add up. With a population there may be classes
+    without records: they keep nothing, but their members come along when classes are united.
     """
 
     k: int
     sizes: np.ndarray
     persons: Histogram | None = None
     sensitive: tuple[tuple[Sensitive, Histogram], ...] = ()
+    members: Members | None = None
 
     @classmethod
     def of(cls, rules: Rules, label: np.ndarray, classes: int) -> Tally:
@@ -256,6 +259,7 @@ class Tally:
             np.bincount(into, self.sizes, minlength=classes).astype(np.int64),
             None if self.persons is None else self.persons.merged(into, classes),
             tuple((one, h.merged(into, classes)) for one, h in self.sensitive),
+            None if self.members is None else self.members.merged(into, classes),
         )
 
     def without(self, other: Tally, some: np.ndarray, into: np.ndarray) -> Tally:
@@ -271,6 +275,7 @@ class Tally:
                 (one, mine.without(theirs, some, into))
                 for (one, mine), (_, theirs) in zip(self.sensitive, other.sensitive, strict=True)
             ),
+            None if self.members is None or other.members is None else self.members.without(other.members, some, into),
         )
 
     def joined(self, one: int, others: np.ndarray) -> Tally:
@@ -280,6 +285,7 @@ class Tally:
             self.sizes[others] + self.sizes[one],
             None if self.persons is None else self.persons.joined(one, others),
             tuple((rule, h.joined(one, others)) for rule, h in self.sensitive),
+            None if self.members is None else self.members.joined(one, others),
         )
 
     def only(self, some: np.ndarray) -> Tally:
@@ -289,11 +295,14 @@ class Tally:
             self.sizes[some],
             None if self.persons is None else self.persons.only(some),
             tuple((one, h.only(some)) for one, h in self.sensitive),
+            None if self.members is None else self.members.only(some),
         )
 
     def enough(self) -> np.ndarray:
-        """Tell which classes have k records, k persons, l values: what a class keeps that takes in any other."""
+        """Tell which classes have k records and persons, l values, members: what one keeps that takes in any other."""
         found = self.sizes >= self.k
+        if self.members is not None:
+            found = found & self.members.enough()
         if self.persons is not None:
             found = found & (distinct(self.persons) >= self.k)
         for one, h in self.sensitive:
@@ -311,6 +320,8 @@ class Tally:
             whole[some] = self.only(some).kept()
             return whole
         found = self.enough()
+        if self.members is not None:
+            found = found & self.members.kept(self.sizes)
         for one, h in self.sensitive:
             found = found & kept(one, h)
         return found
@@ -322,6 +333,8 @@ class Tally:
         found: np.ndarray = np.maximum(self.k - self.sizes, 0.0)
         if self.persons is not None:
             found += np.maximum(self.k - distinct(self.persons), 0.0)
+        if self.members is not None:
+            found += self.members.missed(self.sizes)
         for one, h in self.sensitive:
             found += missed(one, h)
         return found
@@ -329,6 +342,8 @@ class Tally:
     @property
     def only_enough(self) -> bool:
         """Whether nothing is asked but what a class keeps that takes in any other."""
+        if self.members is not None and self.members.share < float("inf"):
+            return False
         return not any(
             one.entropy_l > 1 or one.recursive_l or one.t < 1 or one.alpha < 1 or one.beta < float("inf")
             for one, _ in self.sensitive

@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
+from sqlmicro.database.levels import Level
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import ParameterError
 from sqlmicro.guarantees.hierarchies import Tree, refuse_lacking, trees
-from sqlmicro.guarantees.rules import Rules, Sensitive
+from sqlmicro.guarantees.rules import Members, Rules, Sensitive
 from sqlmicro.missing.counted import number
 from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.work import Guaranteed, Work
@@ -24,14 +26,79 @@ if TYPE_CHECKING:
 def rules(work: Work, k: int) -> Rules:
     """Return what every class of the records of a step must keep, in the order of row_id.
 
-    Shares of sensitive values are those of the table as it was read. O(n log n), a sort by person and by every
-    sensitive column.
+    Shares of sensitive values are those of the table as it was read. Where the records are units, such as persons, they
+    count as one if nothing is known of them, and their own records keep what is asked of sensitive columns. O(n log n),
+    a sort by person and by every sensitive column.
     """
+    asked, level = work.guaranteed, work.part.level
+    if level is not None:
+        return _of_units(work, level, k)
+    if not asked.asked:
+        return Rules(k)
+    sensitive, persons, _ = _of_records(work, work.relation, [asked.person] if asked.person else [])
+    if asked.person:
+        _say_without_person(work, asked)
+    return Rules(k, persons, sensitive)
+
+
+def _of_units(work: Work, level: Level, k: int) -> Rules:
+    """Return what groups of units must keep, and their records where there are sensitive columns."""
+    import numpy as np
+
+    found = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=level.members)
+    counted, codes = np.unique(found["counted"], return_inverse=True)
+    units = codes.astype(np.int64) if len(counted) < len(codes) else None
+    if level.unit == "person":
+        _say_without_person(work, work.guaranteed)
+    elif units is not None:
+        unknown = len(codes) - len(counted) + 1
+        work.note(f"{unknown:,} units of which the household or the person is not known count as one household")
+    if not work.guaranteed.sensitive:
+        return Rules(k, units)
+    sensitive, _, stays = _of_records(work, work.before, [])
+    unit = work.warehouse.arrays("load/unit_of_records.sql", members=level.members)["unit"][stays]
+    place = np.searchsorted(found["row_id"], unit)
+    first = np.unique(place, return_index=True)[1]
+    constant = (one for one in sensitive if (one.codes == one.codes[first][place]).all())
+    alone = tuple(replace(one, codes=one.codes[first]) for one in constant)
+    return Rules(k, units, alone, Members(place, sensitive))
+
+
+def with_households(work: Work, rules: Rules) -> Rules:
+    """Return rules by which every class has k households, too, where a method takes columns of theirs with others."""
+    import numpy as np
+
+    level = work.part.households
+    if level is None:
+        return rules
+    found = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=level.members)
+    codes = np.unique(found["counted"], return_inverse=True)[1].astype(np.int64)
+    households = Sensitive("the household", codes, np.bincount(codes) / len(codes), ordered=False, l=rules.k)
+    return replace(rules, sensitive=(*rules.sensitive, households))
+
+
+def refuse_members(work: Work, rules: Rules) -> None:
+    """Refuse sensitive columns of the records of units, for a method that looks at units only.
+
+    Raises
+    ------
+    ParameterError
+        With what keeps them.
+    """
+    if rules.members is not None:
+        raise ParameterError(
+            f"{work.where}, sensitive", "is not kept where columns belong to a person or household", "such columns",
+            "Use a method that groups by distance, such as mdav, or mondrian",
+        )  # fmt: skip
+
+
+def _of_records(
+    work: Work, relation: Name, persons: Sequence[tuple[Column, ...]]
+) -> tuple[tuple[Sensitive, ...], np.ndarray | None, np.ndarray]:
+    """Return the sensitive columns of some records, their persons, and which of all records they are."""
     import numpy as np
 
     asked = work.guaranteed
-    if asked is None or not work.guarantees.asked:
-        return Rules(k)
     where = f"{work.where}, hierarchical"
     in_trees = {
         column: _branches(work, asked, column, tree, where)
@@ -41,8 +108,8 @@ def rules(work: Work, k: int) -> Rules:
     found = work.warehouse.arrays(
         "load/guaranteed.sql",
         original=asked.original,
-        relation=work.relation,
-        persons=[asked.person] if asked.options.person else [],
+        relation=relation,
+        persons=persons,
         sensitive=asked.sensitive,
     )
     stays = found["stays"].astype(bool)
@@ -57,11 +124,8 @@ def rules(work: Work, k: int) -> Rules:
         shares = np.bincount(codes) / len(codes)
         by_rank = column.staged in ordered and column not in in_trees
         sensitive.append(_of(asked.options, column.name, codes[stays], shares, by_rank, levels))
-    persons = None
-    if asked.options.person:
-        _say_without_person(work, asked)
-        persons = np.unique(found["person"][stays], return_inverse=True)[1].astype(np.int64)
-    return Rules(k, persons, tuple(sensitive))
+    numbered = np.unique(found["person"][stays], return_inverse=True)[1].astype(np.int64) if persons else None
+    return tuple(sensitive), numbered, stays
 
 
 def _branches(
@@ -86,8 +150,8 @@ def _branches(
 def _say_without_person(work: Work, asked: Guaranteed) -> None:
     """Add a note of how many records say of nobody whose they are: all of them count as one person."""
     text = (
-        "SELECT count(*) FROM {{ original | ident }} WHERE true"
-        "{% for column in person %} AND {{ column | ident }} IS NULL{% endfor %}"
+        "SELECT count(*) FROM {{ original | ident }} WHERE false"
+        "{% for column in person %} OR {{ column | ident }} IS NULL{% endfor %}"
     )
     ((without,),) = work.warehouse.query("persons", text, original=asked.original, person=asked.person)
     if without:

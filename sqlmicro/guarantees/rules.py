@@ -60,6 +60,25 @@ class Sensitive:
 
 
 @dataclass(frozen=True, eq=False)
+class Members:
+    """The records of units, where a unit is grouped as one record: what must hold of them in every group of units."""
+
+    unit: np.ndarray
+    """The unit of every record (m,), numbered from 0 in the order in which the units are grouped."""
+    sensitive: tuple[Sensitive, ...]
+    """With the value of every record (m,)."""
+
+    def of(self, units: np.ndarray) -> Members:
+        """Return those of some units, which are numbered anew."""
+        import numpy as np
+
+        place = np.full(max(int(self.unit.max(initial=-1)), int(units.max(initial=-1))) + 1, -1)
+        place[units] = np.arange(len(units))
+        inside = np.flatnonzero(place[self.unit] >= 0)
+        return Members(place[self.unit[inside]], _of(self.sensitive, inside))
+
+
+@dataclass(frozen=True, eq=False)
 class Rules:
     """What must hold of every group: k records, k persons where `persons` numbers them, and of sensitive columns."""
 
@@ -67,13 +86,24 @@ class Rules:
     persons: np.ndarray | None = None
     """The person of every record (n,), numbered from 0."""
     sensitive: tuple[Sensitive, ...] = ()
+    members: Members | None = None
+    """Where every record is a unit of several: what must hold of these."""
 
     @property
     def only_k(self) -> bool:
         """Whether nothing is asked for but k records."""
-        return self.persons is None and not self.sensitive
+        return self.persons is None and not self.sensitive and self.members is None
+
+    @property
+    def alone(self) -> Rules:
+        """The rules for the records themselves, whatever must hold of their members."""
+        return replace(self, members=None)
 
     def of(self, rows: np.ndarray) -> Rules:
         """Return the rules for some of the records; shares stay those of the whole table."""
         persons = None if self.persons is None else self.persons[rows]
-        return Rules(self.k, persons, tuple(replace(one, codes=one.codes[rows]) for one in self.sensitive))
+        return Rules(self.k, persons, _of(self.sensitive, rows), self.members and self.members.of(rows))
+
+
+def _of(sensitive: tuple[Sensitive, ...], rows: np.ndarray) -> tuple[Sensitive, ...]:
+    return tuple(replace(one, codes=one.codes[rows]) for one in sensitive)

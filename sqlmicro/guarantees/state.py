@@ -41,6 +41,10 @@ def missing(labels: np.ndarray, rules: Rules) -> np.ndarray:
 
     all_misses = late("sqlmicro.guarantees._rule_kernels", "all_misses")
 
+    if rules.members is not None:
+        of_members = Rules(1, None, rules.members.sensitive)
+        both: np.ndarray = missing(labels, rules.alone) + missing(labels[rules.members.unit], of_members)
+        return both
     size = np.bincount(labels).astype(np.int64)
     missed = np.where(size > 0, np.maximum(rules.k - size, 0), 0).astype(float)
     columns = columns_of(rules, len(labels))

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlmicro.database.columns import Column, ColumnProfile
 from sqlmicro.database.duckdb_protocol import DuckDB
-from sqlmicro.database.key_names import affinity, base, marks, marks_of_key, without_prefix
+from sqlmicro.database.key_names import (
+    affinity,
+    base,
+    marks,
+    marks_of_key,
+    prefix_of_tables,
+    stem,
+    without_prefix,
+    without_table_prefix,
+)
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.identifiers.tables import TableProfile, unique
 
@@ -58,16 +67,19 @@ def proposed(warehouse: Warehouse, tables: Sequence[TableProfile], known: Iterab
     """Return the foreign keys that nothing declares: the name of a column speaks for it, and its values are there."""
     taken = {(key.child, column) for key in known for column in key.columns}
     names = [without_prefix(profile.column.name for profile in table.profiles) for table in tables]
+    prefix = prefix_of_tables(table.name for table in tables)
+    called = [without_table_prefix(table.name, prefix) for table in tables]
+    stems = {stem(name) for name in called}
     parents = [(at, profile) for at, table in enumerate(tables) for profile in _keys(table)]
     marked: dict[str, list[int]] = {}
     for place, (other, key) in enumerate(parents):
-        for mark in (f"table {other}", *marks_of_key(tables[other].name, names[other][key.column.name])):
+        for mark in (f"table {other}", *marks_of_key(called[other], names[other][key.column.name])):
             marked.setdefault(mark, []).append(place)
     found = []
     for at, table in enumerate(tables):
         for profile in table.profiles:
             name = profile.column.name
-            if (at, name) in taken or not _may_refer(profile) or _own_key(tables, names, at, profile):
+            if (at, name) in taken or not _may_refer(profile) or _own_key(called[at], stems, table, names[at], profile):
                 continue
             ranked = []
             near = {place for mark in (f"table {at}", *marks(names[at][name])) for place in marked.get(mark, ())}
@@ -75,10 +87,10 @@ def proposed(warehouse: Warehouse, tables: Sequence[TableProfile], known: Iterab
                 same = other == at and key.column == profile.column
                 if same or _form(key.column) != _form(profile.column):
                     continue
-                score = affinity(table.name, names[at][name], tables[other].name, names[other][key.column.name])
-                if score and profile.distinct <= 1.05 * key.distinct:
-                    ranked.append((-score, key.column.name not in tables[other].primary, other, key))
-            best = _first_contained(warehouse, tables, table, profile, sorted(ranked, key=lambda item: item[:3]))
+                score = affinity(called[at], names[at][name], called[other], names[other][key.column.name])
+                if score > (profile.distinct == 1) and profile.distinct <= 1.05 * key.distinct:
+                    ranked.append((-score, other == at, key.column.name not in tables[other].primary, other, key))
+            best = _first_contained(warehouse, tables, table, profile, sorted(ranked, key=lambda item: item[:4]))
             if best is not None:
                 other, key, share = best
                 why = f"its name, and {100 * share:.0f} % of its values are there"
@@ -104,11 +116,15 @@ def _form(column: Column) -> str:
     return "integer" if column.family == "integer" else column.type
 
 
-def _own_key(tables: Sequence[TableProfile], names: Sequence[dict[str, str]], at: int, profile: ColumnProfile) -> bool:
-    """Tell whether a column is the key of its own table by its name."""
-    name = names[at][profile.column.name]
-    own = affinity("", name, tables[at].name, name) >= 3 or not base(name)
-    return own and (unique(profile) or tables[at].primary == (profile.column.name,))
+def _own_key(
+    called: str, stems: Collection[str], table: TableProfile, names: dict[str, str], profile: ColumnProfile
+) -> bool:
+    """Tell whether a column is the key of its own table by its name, and not that of another one that is called so."""
+    name = names[profile.column.name]
+    if base(name) in stems and base(name) != stem(called):
+        return False
+    own = affinity("", name, called, name) >= 3 or not base(name)
+    return own and (unique(profile) or table.primary == (profile.column.name,))
 
 
 def _first_contained(
@@ -116,10 +132,10 @@ def _first_contained(
     tables: Sequence[TableProfile],
     table: TableProfile,
     profile: ColumnProfile,
-    ranked: Sequence[tuple[int, bool, int, ColumnProfile]],
+    ranked: Sequence[tuple[int, bool, bool, int, ColumnProfile]],
 ) -> tuple[int, ColumnProfile, float] | None:
     """Return the first table, by the name, that has the values of a column; a weak name needs all of them."""
-    for score, _, other, key in ranked[:_TRIED]:
+    for score, _, _, other, key in ranked[:_TRIED]:
         ((sampled, contained),) = warehouse.rows(
             "load/contained_values.sql",
             child=table.source.relation,

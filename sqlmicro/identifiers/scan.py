@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen
+from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen, names_of
+from sqlmicro.database.read_once import read_once
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.typed_columns import profile_columns
@@ -15,6 +15,8 @@ from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
+from sqlmicro.identifiers.repeated import RepeatedPersons
+from sqlmicro.system.reporting import OMITTED
 
 MOST_VALUES = 1000
 """How many distinct values of a column are looked at."""
@@ -51,6 +53,10 @@ class ProfileReport:
     table: str
     rows: int
     columns: list[ColumnReport]
+    persons: RepeatedPersons | None = field(default=None, metadata=OMITTED)
+    """Whose records the rows seem to be, where these are of fewer persons."""
+    of_person: list[str] | None = field(default=None, metadata=OMITTED)
+    """The columns without missing values that have one value for each of these persons."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,13 @@ class _Sampled:
     after: Mapping[str, str]
 
 
-def report(table: str, found: Sequence[ColumnProfile]) -> ProfileReport:
-    """Return the report of the profiles of a table's columns."""
+def report(
+    table: str,
+    found: Sequence[ColumnProfile],
+    persons: RepeatedPersons | None,
+    of_person: Sequence[Column] = (),
+) -> ProfileReport:
+    """Return the report of the profiles of a table's columns, and of whose records its rows seem to be."""
     columns = [
         ColumnReport(
             p.column.name, p.column.type, p.nulls, p.distinct, *p.scale, *p.role,
@@ -71,12 +82,13 @@ def report(table: str, found: Sequence[ColumnProfile]) -> ProfileReport:
         )
         for p in found
     ]  # fmt: skip
-    return ProfileReport(table, found[0].rows if found else 0, columns)
+    named = list(names_of(of_person)) if persons else None
+    return ProfileReport(table, found[0].rows if found else 0, columns, persons, named)
 
 
 def profiles(warehouse: Warehouse, source: Source, region: str | None = None) -> list[ColumnProfile]:
     """Return the profile of every column, with what a sample of its values shows."""
-    with _read_once(warehouse, source) as staged:
+    with read_once(warehouse, source) as staged:
         found = seen(warehouse, staged, source.columns, region)
         return [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, staged)]
 
@@ -118,7 +130,7 @@ def seen_together(
     for number, (source, columns) in enumerate(tables):
         scanned = [column for column in columns if _has_values(column)]
         if scanned:
-            with _read_once(warehouse, source) as staged:
+            with read_once(warehouse, source) as staged:
                 drawn.append(_drawn(warehouse, staged, scanned, len(listed) + 1, most))
         listed += [(number, column) for column in scanned]
     found: list[dict[Column, Seen]] = [{column: Seen() for column in columns} for _, columns in tables]
@@ -128,19 +140,6 @@ def seen_together(
     for place, (number, column) in enumerate(listed, 1):
         found[number][column] = _seen(column, samples.get(place, []), region)
     return found
-
-
-@contextmanager
-def _read_once(warehouse: Warehouse, source: Source) -> Iterator[Source]:
-    """Stage the records of a text file for the length of the block: every column looked at would read it again."""
-    if not source.is_text:
-        yield source
-        return
-    staged = warehouse.run("load/records.sql", "read_once", relation=source.relation)
-    try:
-        yield replace(source, relation=staged, is_file=False)
-    finally:
-        warehouse.forget(staged)
 
 
 def _has_values(column: Column) -> bool:

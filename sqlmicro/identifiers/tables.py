@@ -13,7 +13,8 @@ from sqlmicro.identifiers import scan
 
 MOST_VALUES = 100
 """How many distinct values of a column are looked at, where there are thousands of columns."""
-_BATCH = 40
+_BATCH = 800
+"""Columns that are looked at together, or those of one table: it takes long for every table, and memory for each."""
 _LARGE = 100_000
 """Rows above which distinct values are estimated."""
 
@@ -51,8 +52,14 @@ def profiled(
     warehouse: Warehouse, sources: Sequence[Source], primary: dict[str, tuple[str, ...]], region: str | None
 ) -> Iterator[TableProfile]:
     """Yield the profile of every table."""
-    for start in range(0, len(sources), _BATCH):
-        yield from _profiled(warehouse, sources[start : start + _BATCH], primary, region)
+    batch: list[Source] = []
+    for source in sources:
+        if batch and sum(len(one.columns) for one in (*batch, source)) > _BATCH:
+            yield from _profiled(warehouse, batch, primary, region)
+            batch = []
+        batch.append(source)
+    if batch:
+        yield from _profiled(warehouse, batch, primary, region)
 
 
 def _profiled(

@@ -18,6 +18,7 @@ from sqlmicro.database.content import content
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
+from sqlmicro.database.views import views
 from sqlmicro.errors import AuditFailed, InputError, JobError
 from sqlmicro.jobs import approved, file, joins
 from sqlmicro.jobs.plan import compiled, drafted, looked_at
@@ -56,7 +57,7 @@ class ApplyOptions:
     approved: Annotated[str | None, Param("The hash that was signed off; another plan is refused.", metavar="HASH")] = (
         None
     )
-    exact: Annotated[bool, Param("Refuse changed records too, not only another schema; needs a secret seed.")] = False
+    exact: Annotated[bool, Param("Refuse changed records too, not only another schema.")] = False
     dry_run: Annotated[bool, Param("Do everything except publishing; nothing is written.")] = False
 
 
@@ -66,14 +67,14 @@ class Found:
 
     tables: list[ApprovedTable]
     keys: list[str]
-    undecided: list[str]
-    """Tables of the database that the policy does not name."""
+    undecided: list[Difference]
+    """Tables and views of the database that the policy does not name."""
 
 
 def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
     """Show what a policy will do, compared with what was applied last, and write a plan that can be signed off.
 
-    While a new column or table, or a changed type, is not decided, no plan is written and the exit code is 1.
+    While a new column, table or view, or a changed type, is not decided, no plan is written and the exit code is 1.
     """
 
     path = Path(options.policy)
@@ -82,6 +83,7 @@ def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
     found = _found(options.policy, jobs)
     last = _read(_applied(path)) if _applied(path).exists() else None
     differences = _differences(last, found, jobs, options.accept)
+    differences += approved.of_joins(last["job"], told) if last else []
     out = Path(options.out) if options.out else path.with_name(f"{path.stem}.plan.json")
     if out.suffix != ".json":
         raise InputError("plan, --out", "must be a path that ends in .json", repr(str(out)))
@@ -139,8 +141,8 @@ def note_applied(options: ApplyOptions) -> None:
 
 def _refuse_changed(was: Sequence[ApprovedTable], now: Sequence[ApprovedTable]) -> None:
     if any(table.content is None for table in (*was, *now)):
-        must = "needs a secret seed when it is planned and when it is applied: the hash of the records is keyed"
-        raise InputError("apply, --exact", must, "none", "Set seed_file in the policy, or SQLMICRO_SEED")
+        must = "needs a secret that lasts, when it is planned and when it is applied: the hash of the records is keyed"
+        raise InputError("apply, --exact", must, "none", "Set SQLMICRO_SECRET, or seed_file in the policy")
     changed = [one.name for one, other in zip(was, now, strict=True) if one.content != other.content]
     if changed:
         raise AuditFailed("apply, --exact", "the records must be those that were planned", ", ".join(changed),
@@ -203,21 +205,25 @@ def _fingerprint(job: Job) -> str | None:
     return secret.fingerprint if secret else None
 
 
-def _undecided(warehouse: DuckDBWarehouse, jobs: Sequence[Job]) -> list[str]:
-    """Return the tables that a policy neither releases, nor leaves out, nor makes."""
+def _undecided(warehouse: DuckDBWarehouse, jobs: Sequence[Job]) -> list[Difference]:
+    """Return the tables and views that a policy neither releases, nor leaves out, nor makes."""
     said = [*jobs[0].options.leave_out, *(job.options.table for job in jobs)]
     said += [job.publish.into or f"{job.options.table}_anonymized" for job in jobs]
     known = {name.lower().removeprefix("main.") for name in said}
-    return [label for label in table_labels(warehouse) if label.lower() not in known]
+    there = [("new table", label) for label in table_labels(warehouse)]
+    there += [("new view", view.label) for view in views(warehouse)]
+    return [
+        Difference(what, label, None, "the policy does not name it", decided=False)
+        for what, label in there
+        if label.lower() not in known
+    ]
 
 
 def _differences(
     last: Mapping[str, Any] | None, found: Found, jobs: Sequence[Job], accepted: Iterable[str]
 ) -> list[Difference]:
     """Return what differs from the plan that was applied last; without one, which tables are not decided."""
-    differences = [
-        Difference("new table", name, None, "the policy does not name it", decided=False) for name in found.undecided
-    ]
+    differences = list(found.undecided)
     if last is None:
         return differences + [one for table in found.tables for one in _undecided_columns(table)]
     was = {table["name"].lower(): approved.table_from(table, table["columns"]) for table in last["tables"]}
@@ -284,5 +290,6 @@ def _write(path: Path, told: Mapping[str, Any]) -> None:
             os.fsync(out.fileno())
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise InputError("plan", f"{str(path)!r} must be writable", error.strerror or "an error") from None
+    finally:
+        beside.unlink(missing_ok=True)

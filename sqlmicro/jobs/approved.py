@@ -8,6 +8,9 @@ from sqlmicro.database.columns import names_of
 from sqlmicro.errors import AuditFailed
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.jobs.steps import Job
+from sqlmicro.options import common
+from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.params import parameters
 from sqlmicro.reports.planned import ApprovedColumn, ApprovedTable, Difference
 
 UNDECIDED = "undecided"
@@ -28,6 +31,10 @@ def _role(plan: Plan, name: str) -> str:
             does.append("stratum")
     if name in names_of(plan.roles.person):
         does.append("person")
+    if name in names_of(plan.roles.of_person):
+        does.append("of the person")
+    if name in names_of(plan.roles.household):
+        does.append("household")
     if name in names_of(plan.roles.identifiers):
         return "drop: looks like a direct identifier"
     if name in names_of(plan.roles.dropped):
@@ -70,6 +77,19 @@ def of_keys(was: Sequence[str], now: Sequence[str]) -> list[Difference]:
     """Return what differs in the keys: they stand in the policy, and so are decided."""
     gone = [Difference("key is gone", key, key, None, True) for key in was if key not in now]
     return [Difference("new key", key, None, key, True) for key in now if key not in was] + gone
+
+
+def of_joins(was: Mapping[str, object], now: Mapping[str, object]) -> list[Difference]:
+    """Return what differs in what a policy says of joins, which decides what k is counted over."""
+    return [
+        Difference("over joins", name, _said(was.get(name)), _said(now.get(name)), decided=True)
+        for name in common.names(parameters(JoinOptions))
+        if was.get(name) != now.get(name)
+    ]
+
+
+def _said(value: object) -> str:
+    return "as by default" if value is None else ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def refuse_drift(approved: ApprovedTable | None, plan: Plan) -> None:

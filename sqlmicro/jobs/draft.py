@@ -12,6 +12,7 @@ from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
+from sqlmicro.identifiers.repeated import RepeatedPersons, repeated_persons
 from sqlmicro.jobs.toml_text import array, comment, value
 from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
 from sqlmicro.options.params import parameters
@@ -38,18 +39,20 @@ def init_values(options: InitOptions, progress: Progress) -> Draft:
         source = find_source(warehouse, options.table, options)
         warehouse.seal()
         profiles = scan.profiles(warehouse, source, options.region)
-    if all(p in left_out(profiles) for p in profiles):
+        persons = repeated_persons(warehouse, source, {profile.column: profile.seen for profile in profiles})
+    if all(p in left_out(profiles, persons) for p in profiles):
         raise InputError("init", "there must be a column to anonymize", "only direct identifiers")
-    return Draft(options.table, draft(options, profiles))
+    return Draft(options.table, draft(options, profiles, persons))
 
 
-def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
+def draft(options: InitOptions, profiles: Sequence[ColumnProfile], persons: RepeatedPersons | None) -> str:
     """Return a job file that runs as it is.
 
     Direct identifiers are dropped, and so are columns no method takes; all others go through SAFE together, so that
-    every combination of all released values occurs k times. Comments say why, and what is to be decided.
+    every combination of all released values occurs k times. Where persons have several rows, they go through MDAV, and
+    every combination is that of k persons. Comments say why, and what is to be decided.
     """
-    dropped = left_out(profiles)
+    dropped = left_out(profiles, persons)
     used = [p for p in profiles if p not in dropped]
     quasi = [p for p in used if p.role[0] == "quasi"] or used
     missing = any(p.nulls for p in used)
@@ -63,17 +66,18 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
             "sqlmicro run --dry-run --diff."
         ),
         *(f"{name} = {value(found)}" for name, found in given.items()),
+        *_persons(persons),
         "",
         *comment("Left out of the release. DECIDE: is there another column that names a person, such as free text?"),
         *array("drop", dropped, _why_dropped),
         "",
         *comment(
-            f"All other columns are anonymized together: every combination of their values occurs {K} times, or not at "
-            "all. DECIDE: a larger k is safer and less exact; fewer columns are more exact (drop what nobody needs). "
-            'keep = ["…"] above would release a column as it is.'
+            f"All other columns are anonymized together: every combination of their values is that of {K} "
+            f"{'persons' if persons else 'records'}, or does not occur. DECIDE: a larger k is safer and less exact; "
+            'fewer columns are more exact (drop what nobody needs). keep = ["…"] above would release a column as it is.'
         ),
         "[[step]]",
-        'do = "safe"',
+        'do = "mdav"' if persons else 'do = "safe"',
         *array("columns", used, _reason),
         f"k = {K}",
         *(_nulls(used) if missing else ()),
@@ -91,9 +95,19 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def left_out(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
-    """Return the columns a draft drops: direct identifiers, and those no method takes."""
-    return [p for p in profiles if p.role[0] == "identifier" or not can_be_used(p)]
+def left_out(profiles: Sequence[ColumnProfile], persons: RepeatedPersons | None) -> list[ColumnProfile]:
+    """Return the columns a draft drops: direct identifiers, keys of persons, and those no method takes."""
+    keys = persons.columns if persons else ()
+    return [p for p in profiles if p.role[0] == "identifier" or p.column.name in keys or not can_be_used(p)]
+
+
+def _persons(persons: RepeatedPersons | None) -> list[str]:
+    if persons is None:
+        return []
+    text = (
+        f"rows: {persons.told}. DECIDE: are these persons? If every row is about another one: rows_are_persons = true."
+    )
+    return ["", *comment(text), f"person = {value(list(persons.columns))}"]
 
 
 def can_be_used(profile: ColumnProfile) -> bool:
@@ -103,6 +117,8 @@ def can_be_used(profile: ColumnProfile) -> bool:
 
 def _why_dropped(profile: ColumnProfile) -> str:
     role, why = profile.role
+    if can_be_used(profile) and role != "identifier":
+        return "it says whose record it is"
     return why if role == "identifier" else f"no method takes a {profile.column.type.partition('(')[0]}"
 
 

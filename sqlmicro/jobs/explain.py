@@ -1,4 +1,7 @@
-"""What a job file will do, in plain words: nothing is run, and of the database only the catalog is read."""
+"""What a job file will do, in plain words: nothing is run.
+
+Of the database the catalog is read, and of a table only what tells whether persons have several rows.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,16 @@ from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.catalog import find_table
 from sqlmicro.database.columns import Column, make_columns, names_of
 from sqlmicro.database.files import file_format
+from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.errors import SqlmicroError
+from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.jobs import file
 from sqlmicro.jobs.plan import Plan, drafted
+from sqlmicro.jobs.roles import refuse_rows
 from sqlmicro.jobs.steps import TABLE_STEPS, Command, Job, Step
-from sqlmicro.options.common import RegisterSettings
+from sqlmicro.options.common import JobOptions, RegisterSettings
 from sqlmicro.options.params import Param, take
 from sqlmicro.pipeline import PlannedStep
 from sqlmicro.registry import PROMISES
@@ -51,10 +58,12 @@ class Known:
     columns: tuple[Column, ...] | None = None
     records: int | None = None
     unknown: str = ""
+    refusal: str = ""
+    """Why rows cannot be counted: they seem to be of fewer persons."""
 
 
 def explain_values(options: ExplainOptions, progress: Progress) -> Explanation:
-    """Say in a paragraph what a job file will do; no record is read."""
+    """Say in a paragraph what a job file will do; nothing is run."""
     jobs = file.read(options.job, {}, progress)
     known = [look_up(job) for job in jobs]
     paragraphs = [explained(job, found) for job, found in zip(jobs, known, strict=True)]
@@ -81,12 +90,21 @@ def look_up(job: Job) -> Known:
             names = list(relation)
             columns = "SELECT column_name, data_type FROM duckdb_columns() " + here + " ORDER BY column_index"
             size = "SELECT max(estimated_size) FROM duckdb_tables() " + here
-            return Known(
-                tuple(make_columns(warehouse.query("catalog", columns, names))),
-                warehouse.query("catalog", size, names)[0][0] if is_table else None,
-            )
+            if not is_table:
+                return Known(tuple(make_columns(warehouse.query("catalog", columns, names))))
+            records, source = warehouse.query("catalog", size, names)[0][0], find_source(warehouse, table)
+            return Known(source.columns, records, refusal=_refusal(warehouse, source, job))
     except SqlmicroError as error:
         return Known(unknown=f"the database could not be opened ({error.must})")
+
+
+def _refusal(warehouse: Warehouse, source: Source, job: Job) -> str:
+    """Return why a job may not count the rows of its table, nothing where it may."""
+    try:
+        refuse_rows(warehouse, source, job, {})
+    except InputError as error:
+        return str(error) if job.anonymizes and not _made_by(job) else ""
+    return ""
 
 
 def _elsewhere(job: Job) -> str:
@@ -126,7 +144,7 @@ def explained(job: Job, known: Known) -> str:
 def _planned(job: Job, known: Known) -> tuple[Plan, list[str]]:
     """Return the plan of a job; and where it cannot be over the table as it is, that of any table, and why."""
     try:
-        return drafted(job, known.columns), []
+        return drafted(job, known.columns), [f"It will stop: {known.refusal}"] if known.refusal else []
     except SqlmicroError as error:
         plan = drafted(job)
         return plan, [] if _made_by(job) else [f"It will stop: {error}"]
@@ -216,19 +234,34 @@ def _step(plan: Plan, asked: Step, step: PlannedStep) -> str:
     nulls = f" Here {_NULLS[step.nulls]}." if method.takes_nulls else ""
     return (
         f"Step {step.number} is {method.name}{columns}{given}{strata}: {_lower(method.summary)} It promises: "
-        f"{PROMISES[method.promise]}.{_guarantees(step)}{nulls}"
+        f"{PROMISES[method.promise]}.{_guarantees(plan, step)}{nulls}"
     )
 
 
-def _guarantees(step: PlannedStep) -> str:
+def _guarantees(plan: Plan, step: PlannedStep) -> str:
     """Say what the classes keep besides k."""
-    asked = step.guarantees
-    persons = f" Every class has at least k = {step.k} persons ({_join(asked.person)})." if asked.person else ""
+    asked, person = step.guarantees, names_of(plan.roles.person)
+    counts = person and step.method.keeps_guarantees and step.k
+    persons = f" Every class has at least k = {step.k} persons ({_join(person)})." if counts else ""
+    persons += "".join(_levels(plan)) if step.columns else ""
     if not asked.sensitive:
         return persons
-    return (
-        f"{persons} Of {_join(names_of(step.sensitive))}, released as it is, every class has {_join(asked.meanings)}."
-    )
+    of = f"Of {_join(names_of(step.sensitive))}, released as it is, every class has {_join(asked.meanings)}."
+    trees = f" How far apart values are, a hierarchy says: {_join(asked.hierarchical)}." if asked.hierarchical else ""
+    return f"{persons} {of}{trees}"
+
+
+def _levels(plan: Plan) -> list[str]:
+    """Say what becomes of the columns that have one value in every household, and for every person."""
+    roles, said = plan.roles, []
+    if roles.household:
+        units = f"household ({_join(names_of(roles.household))})"
+        said.append(f" A column with one value in every {units} keeps one, in classes of k households.")
+    if roles.person:
+        named = _join(names_of(roles.of_person))
+        which = f"Of each person {named} keep" if named else "A column with one value for every person keeps"
+        said.append(f" {which} one, grouped person by person; the others are grouped inside these classes.")
+    return said
 
 
 def _holds(plan: Plan) -> list[str]:
@@ -270,6 +303,7 @@ def _published(plan: Plan) -> str:
     given, db = plan.publish, plan.options.db
     replaces = ", in place of what is there" if given.overwrite else ", which must not exist yet"
     manifest = f" What is recorded of it goes to {given.manifest} too." if given.manifest else ""
+    manifest += f" It is a night of the series {given.series}." if given.series else ""
     if given.in_place:
         purge = "is not rewritten, so that the old values stay readable in it" if given.no_purge else "is rewritten"
         return f"The release replaces the records of the table itself, and the database file {purge}.{manifest}"
@@ -295,7 +329,7 @@ def _seed(plan: Plan) -> str:
         return "The seed stands in the file in plain text, which is for tests: whoever reads it can undo shuffles."
     if given.seed_file:
         return "The secret seed is read from a file."
-    return f"The secret seed is that of the variable {SEED_VARIABLE}, if it is set, else a new one each time."
+    return f"The secret seed is that of the variable {SEED_VARIABLE}, if it is set, else the lasting one of the user."
 
 
 def _unknown(known: Known) -> list[str]:
@@ -321,6 +355,20 @@ def _keys(jobs: Sequence[Job]) -> Iterable[str]:
                 f"both must join as before{allowed}, or nothing is published."
             )
         yield from (f"{said}." for said in job.said)
+    if any(job.keys for job in jobs):
+        yield _joined(jobs[0].options)
+
+
+def _joined(given: JobOptions) -> str:
+    """Say what k is counted over joins."""
+    if given.join_depth == 0:
+        return "k is not counted over joins: join_depth = 0 says that the tables are handed to different people."
+    least = f"{given.min_join_k:,}" if given.min_join_k is not None else "the smallest k that a table promises"
+    attack = ""
+    if given.max_cross_table is not None:
+        share = f"{100 * given.max_cross_table:g} %"
+        attack = f" Whoever knows rows of a person must find at most {share} of the persons by their pattern."
+    return f"Over what joins tell, at least {least} persons must be alike, or nothing is published.{attack}"
 
 
 def _lower(sentence: str) -> str:

@@ -41,7 +41,7 @@ from typing import Any
 from sqlmicro.audits.registry import audits
 from sqlmicro.database import attach, finding
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
-from sqlmicro.jobs import keys
+from sqlmicro.jobs import keys, known_rows
 from sqlmicro.jobs.steps import (
     COMMANDS,
     FILE_OPTIONS,
@@ -58,6 +58,7 @@ from sqlmicro.jobs.steps import (
 )
 from sqlmicro.options import common
 from sqlmicro.options.common import JobOptions, PublishSettings
+from sqlmicro.options.joins import JoinOptions
 from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import find, methods
 from sqlmicro.system.progress import Progress
@@ -65,6 +66,7 @@ from sqlmicro.system.secrets import ASK
 
 SECTIONS = ("step", "gate")
 (TABLE,) = common.names(parameters(common.TableOption))
+JOINS = common.names(parameters(JoinOptions))
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,11 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
     if not isinstance(content.get(TABLE), list):
         if "key" in content:
             raise JobError(path, "a [[key]] joins tables, of which each is a [[table]]", "one table")
+        for name in (*content, *given):
+            if name in JOINS:
+                raise JobError(
+                    f"{path}, key {name!r}", "is about tables that are joined, each a [[table]]", "one table"
+                )
         return [_read_job(path, path, content, given, progress)]
     if TABLE in given:
         must = "--table goes with the file of one table"
@@ -127,9 +134,13 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
     if both:
         raise JobError(f"{path}, key 'leave_out'", "names tables that are not released", f"the [[table]] {min(both)!r}")
     found = keys.read(path, _listed(path, content, "key"), names)
-    jobs = keys.kept(jobs, found)
+    jobs = keys.told_of(keys.kept(jobs, found), found)
     _check_pseudonyms(path, jobs)
-    return [replace(job, keys=tuple(key for key in found if key.child == number)) for number, job in enumerate(jobs)]
+    told = known_rows.read(path, jobs[0].options.known, names)
+    return [
+        replace(job, keys=tuple(key for key in found if key.child == number), known=told[number])
+        for number, job in enumerate(jobs)
+    ]
 
 
 def _read_table(
@@ -214,6 +225,12 @@ def _read_gate(where: str, folder: Path, item: Mapping[str, Any]) -> Gate:
             raise JobError(f"{where}, key 'measure'", f"{name!r} is no audit", do=did_you_mean(name, audits()))
     if not (gate.options.thresholds or gate.options.measure):
         raise JobError(where, "must say what has to hold, such as min_k = 3", "no threshold")
+    for found in audits().values():
+        if "control" in found.needs and (found.name in gate.options.measure or found.gate in gate.options.thresholds):
+            raise JobError(
+                where, "measures what is released, not people outside of the table", found.name,
+                f"Hold the release to it after the job: sqlmicro audit --original TABLE --measure {found.name}",
+            )  # fmt: skip
     return gate
 
 

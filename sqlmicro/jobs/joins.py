@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from sqlmicro.audits.audited import ARITHMETIC
+from sqlmicro.audits.join_k import Known
 from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError
+from sqlmicro.jobs.plan import Plan
 from sqlmicro.jobs.steps import ForeignKey, Job
+from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.params import carried
 from sqlmicro.publish.references import Reference
 from sqlmicro.publish.release import Release
+from sqlmicro.publish.together import Part, Together
 
 
 @dataclass(frozen=True)
@@ -25,12 +31,17 @@ class Join:
 def found(jobs: Sequence[Job], sources: Sequence[Source]) -> list[Join]:
     """Return the joins of a job file; the text of equal values must be the same, as pseudonyms are made of it.
 
+    What is known of a person's rows must be a column too.
+
     Raises
     ------
     ParameterError, InputError
         When a column is not there, or its type is another one than that of the column it refers to.
     """
     joins = []
+    for job, source in zip(jobs, sources, strict=True):
+        for _, name in job.known.of if job.known else ():
+            pick(source.columns, [name], f"{job.label}, key 'known'")
     for key in (key for job in jobs for key in job.keys):
         columns = pick(sources[key.child].columns, key.columns, f"{key.where}, from")
         to = pick(sources[key.parent].columns, key.to, f"{key.where}, to")
@@ -48,7 +59,37 @@ def _text_form(column: Column) -> str:
     return {"integer": "integer", "text": "text", "enum": "text"}.get(column.family, column.type)
 
 
-def kept(joins: Sequence[Join], releases: Sequence[Release]) -> list[Reference]:
+def together(joins: Sequence[Join], plans: Sequence[Plan], releases: Sequence[Release]) -> Together | None:
+    """Return what the releases of a job file tell together; nothing where the file is about one table.
+
+    Raises
+    ------
+    InputError
+        When what is said to be known of a person's rows is not released, or has no arithmetic.
+    """
+    parts = []
+    for plan, release in zip(plans, releases, strict=True):
+        if plan.job.known is None:
+            return None
+        parts.append(
+            Part(release, _known(plan.job, plan.job.known, release), plan.accepted, plan.options.rows_are_persons)
+        )
+    return Together(parts, _kept(joins, releases), carried(JoinOptions, plans[0].options))
+
+
+def _known(job: Job, known: Known, release: Release) -> Known:
+    """Return what is known of a person's rows with the columns as the release calls them."""
+    run, where, of = release.run, f"{job.label}, key 'known'", []
+    for does, name in known.of:
+        (column,) = pick(run.roles.released, [name], where)
+        if does in ("sum", "avg") and run.as_it_is(column).family not in ARITHMETIC:
+            got = f"{column.name} ({run.as_it_is(column).type})"
+            raise InputError(where, f"{does} is of numbers, as they are released", got, "Use min or max, or count")
+        of.append((does, column.name))
+    return replace(known, of=tuple(of))
+
+
+def _kept(joins: Sequence[Join], releases: Sequence[Release]) -> list[Reference]:
     """Return the references between releases: those of which both sides are released."""
     references = [
         Reference(

@@ -73,11 +73,15 @@ def kept(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:
         When a key would not join after the release what it joined before.
     """
     jobs = _left_out(jobs, keys)
-    roles = [_roles(job) for job in jobs]
+    roles, names = [_roles(job) for job in jobs], _spelled(keys)
     wanted: dict[int, list[str]] = {}
     for group in _groups(keys):
         present = [(node, where) for node, where in group.items() if roles[node[0]].get(node[1]) != "drop"]
         if len(present) < 2:
+            for (table, column), _ in present if len(group) > 1 else ():
+                if roles[table].get(column) is None:
+                    why = "no released column refers to it, or it to one"
+                    jobs[table] = _dropping(jobs[table], names[table, column], why)
             continue
         does = {roles[table].get(column) for (table, column), _ in present}
         if "anonymize" in does:
@@ -91,7 +95,6 @@ def kept(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:
         for (table, column), _ in present if "keep" not in does else ():
             if roles[table].get(column) is None:
                 wanted.setdefault(table, []).append(column)
-    names = _spelled(keys)
     return [_with_pseudonyms(job, [names[number, one] for one in wanted.get(number, ())])
             for number, job in enumerate(jobs)]  # fmt: skip
 
@@ -113,6 +116,22 @@ def _with_pseudonyms(job: Job, columns: Sequence[str]) -> Job:
     method, where = find("pseudonymise"), f"{job.label}, its keys (pseudonymise)"
     settings = {"key_file": job.options.key_file} if job.options.key_file else {}
     return replace(job, steps=(Step(method, where, settings, tuple(columns)), *job.steps))
+
+
+def told_of(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:
+    """Return the jobs, each with a note of pseudonyms that may join other tables although no key says so."""
+    named = {node for group in _groups(keys) for node in group}
+    made = [[column for step in job.steps if step.method.makes_pseudonyms for column in step.columns] for job in jobs]
+    if sum(map(bool, made)) < 2:
+        return list(jobs)
+    told = []
+    for number, job in enumerate(jobs):
+        alone = [column for column in made[number] if (number, column.lower()) not in named]
+        said = (
+            f"{', '.join(alone)}: no [[key]] names this pseudonym. k is not counted over joins with tables that have it"
+        )
+        told.append(replace(job, said=(*job.said, *([said] if alone else ()))))
+    return told
 
 
 def _roles(job: Job) -> dict[str, str]:
@@ -146,11 +165,15 @@ def _left_out(jobs: Sequence[Job], keys: Sequence[ForeignKey]) -> list[Job]:
                     must = f"{names[0]} is left out too, as it refers to {names[1]}, which is"
                     raise JobError(key.where, must, "a step or keep that names it",
                                    f"Drop it, or release {names[1]}, or take this [[key]] out of the file")  # fmt: skip
-                said = f"{names[0]} is left out: it refers to {names[1]}, which is"
-                options = replace(child.options, drop=(*child.options.drop, column))
-                jobs[key.child] = replace(child, options=options, said=(*child.said, said))
+                jobs[key.child] = _dropping(child, column, f"it refers to {names[1]}, which is")
                 changed = True
     return jobs
+
+
+def _dropping(job: Job, column: str, why: str) -> Job:
+    """Return a job without a column, which says so."""
+    said = f"{job.options.table}.{column} is left out: {why}"
+    return replace(job, options=replace(job.options, drop=(*job.options.drop, column)), said=(*job.said, said))
 
 
 def _groups(keys: Sequence[ForeignKey]) -> list[dict[Node, str]]:

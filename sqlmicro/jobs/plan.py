@@ -10,20 +10,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlmicro.database.columns import Column, Roles, names_of, pick, settle_roles
+from sqlmicro.database.loading import LOADED, Relation
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import JobError, ParameterError
 from sqlmicro.identifiers import scan
-from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, roles_of
+from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, refuse_rows, roles_of
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.common import JobOptions, PublishSettings, names
 from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import parameters, settle
-from sqlmicro.pipeline import LOADED, PlannedStep, Relation
+from sqlmicro.pipeline import PlannedStep
 from sqlmicro.system.secrets import Recipe, repeated
 from sqlmicro.work import Claim
 
 _GUARANTEES = parameters(GuaranteeOptions)
+_LEVELS = tuple(
+    Relation(name, template, certain=False)
+    for name, template in (
+        ("*_members", "load/members.sql"), ("person_households", "load/members.sql"), ("units_*", "load/units.sql"),
+        ("*_of_records", "replace/by_unit.sql"), ("released_*", "replace/released.sql"),
+    )
+)  # fmt: skip
+"""What is made where persons or households have several records."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,8 @@ class Plan:
     @property
     def relations(self) -> tuple[Relation, ...]:
         """What is made in staging, in order, up to the records of the release."""
-        return (*LOADED, *(relation for step in self.steps for relation in step.relations))
+        by_level = _LEVELS if self.roles.person or self.roles.household else ()
+        return (*LOADED, *by_level, *(relation for step in self.steps for relation in step.relations))
 
     @property
     def keeps_candidates(self) -> bool:
@@ -92,10 +102,17 @@ class Plan:
         """Return the steps whose columns a step that takes the rest leaves alone: those before it, and pseudonyms."""
         return [other for other in self.steps if other.number < step.number or other.method.makes_pseudonyms]
 
+    def with_steps(self, steps: Sequence[PlannedStep]) -> Plan:
+        """Return the plan with other settings of its steps."""
+        return replace(self, steps=_told_apart(steps))
+
     def recipe(self, source: Source) -> Recipe:
         """Return what decides the release besides its input and the key."""
         tasks = tuple(step.task for step in self.steps)
-        return Recipe(source.identity, names_of(self.roles.dropped), names_of(self.roles.row_key), tasks)
+        roles = self.roles
+        dropped, row_key = names_of(roles.dropped), names_of(roles.row_key)
+        units = (names_of(found) for found in (roles.person, roles.of_person, roles.household))
+        return Recipe(source.identity, dropped, row_key, tasks, *units)
 
 
 def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
@@ -124,6 +141,8 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         step.guarantees.refuse_incomplete(step.where)
         given = {name: value for name, value in step.settings.items() if name not in names(_GUARANTEES)}
         settings = settle(step.method.own_settings, given, step.where)
+        if roles.person:
+            step.guarantees.refuse_diversity(step.where, settings.get("k"))
         nulls = step.nulls or step.method.nulls
         steps.append(
             PlannedStep(
@@ -171,11 +190,22 @@ def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
         seen = scan.seen(warehouse, source, roles.released, region)
     roles = replace(roles, seen=tuple((column, seen[column]) for column in roles.released))
     refuse_direct(plan.columns, roles, plan.job)
+    refuse_rows(warehouse, source, plan.job, seen)
     steps = [
         replace(step, columns=tuple(column for column in step.columns if column not in roles.identifiers))
         for step in plan.steps
     ]
     return replace(plan, roles=roles, steps=_told_apart(steps))
+
+
+def counted_in_words(plan: Plan) -> list[str]:
+    """Return the notes on what k counts, where somebody has said it."""
+    if plan.options.rows_are_persons:
+        return ["k counts rows: you said that every row is about another person"]
+    rows = [
+        step.method.name for step in plan.steps if plan.roles.person and step.k and not step.method.keeps_guarantees
+    ]
+    return [f"{name}: its k counts records, not persons, and it promises none" for name in rows]
 
 
 def _told_apart(steps: Sequence[PlannedStep]) -> tuple[PlannedStep, ...]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import table_labels
+from sqlmicro.database.column_names import is_household, says
 from sqlmicro.database.columns import ColumnProfile
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.views import View, views
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import foreign_keys, persons
 from sqlmicro.identifiers.foreign_keys import FoundKey
@@ -26,6 +28,14 @@ from sqlmicro.system.progress import Progress
 
 _SECONDS, _BYTES = 5e-6, 150
 """About what a release takes for each value: CPU seconds and memory, on the machine of tests/bench/README.md."""
+_MEMORY = "500MB"
+"""What the database may use where nothing is said: else it would keep all that it reads of the file."""
+
+_JOINED = (
+    "DECIDE: k is counted over what somebody sees who holds all these tables and joins them. Where a join singles out "
+    "persons nothing is published: then leave keys out (drop), release coarser groups, or say what is known of a "
+    "person's rows (known). If nobody is handed more than one table, write join_depth = 0."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +50,9 @@ class Scanned:
     tables: list[TableProfile]
     keys: list[FoundKey]
     persons: list[list[PersonKey]]
+    views: list[View]
+    of_person: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """By the number of the table: columns with one value for each person, who has several rows."""
 
     @cached_property
     def about_persons(self) -> frozenset[int]:
@@ -61,6 +74,10 @@ class Scanned:
             at for at in sorted(self.about_persons)
             if self.tables[at].rows >= K and (self.worked_on(at) or self.joining(at, self.about_persons))
         ]  # fmt: skip
+
+    def repeated(self, at: int) -> PersonKey | None:
+        """Return the key of the persons of a table who have several rows."""
+        return next((key for key in self.persons[at] if key.repeats), None)
 
     def keys_of(self, at: int) -> list[FoundKey]:
         """Return the keys of a table to tables that are released too."""
@@ -108,7 +125,8 @@ def scanned(options: ScanOptions, progress: Progress) -> Scanned:
     """Look at all tables of a warehouse."""
     if not options.database:
         raise InputError("scan, --db", "there must be a database file", "none", "Give --db FILE")
-    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    machine = replace(options, memory_limit=options.memory_limit or _MEMORY)
+    with open_warehouse(options.database, read_only=True, machine=machine, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         sources = [find_source(warehouse, label) for label in table_labels(warehouse)]
         warehouse.seal()
@@ -117,7 +135,13 @@ def scanned(options: ScanOptions, progress: Progress) -> Scanned:
         tables = list(profiled(warehouse, sources, primary, options.region))
         keys = foreign_keys.declared(warehouse, tables)
         keys += foreign_keys.proposed(warehouse, tables, keys)
-        return Scanned(tables, keys, persons.person_keys(warehouse, tables, keys))
+        found = Scanned(tables, keys, persons.person_keys(warehouse, tables, keys), views(warehouse))
+        constant = {
+            at: persons.of_person(warehouse, tables[at], repeated, found.worked_on(at))
+            for at in found.released
+            if (repeated := found.repeated(at)) is not None
+        }
+        return replace(found, of_person=constant)
 
 
 def policy(options: ScanOptions, scanned: Scanned) -> str:
@@ -134,9 +158,17 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
         ),
         *(f"{name} = {value(found)}" for name, found in given.items()),
         "",
-        *comment("DECIDE: tables that are not released. Is one of them about persons?"),
-        *listed("leave_out", [(scanned.tables[at].name, _why_left_out(scanned, at)) for at in others]),
+        *comment("DECIDE: tables and views that are not released. Is one of them about persons?"),
+        *listed(
+            "leave_out",
+            [
+                *((scanned.tables[at].name, _why_left_out(scanned, at)) for at in others),
+                *((view.label, _why_no_view(view)) for view in scanned.views),
+            ],
+        ),
     ]
+    if any(scanned.keys_of(at) for at in released):
+        lines += ["", *comment(_JOINED)]
     for at in released:
         lines += ["", *_table(scanned, at)]
     for key in (key for at in released for key in scanned.keys_of(at)):
@@ -152,11 +184,21 @@ def _why_left_out(scanned: Scanned, at: int) -> str:
     return f"{size}; no direct identifier, no person key, refers to no persons"
 
 
+def _why_no_view(view: View) -> str:
+    """Say what is known of a view without running it: a macro or a file in it could do anything."""
+    size = f"{len(view.columns)} columns"
+    if view.only_these:
+        return f"a view of {size} over {', '.join(view.reads)}"
+    speaking = [name for name in view.columns if says(name) is not None]
+    named = f"; by their names {', '.join(speaking)} are about persons" if speaking else ""
+    return f"DECIDE: a view of {size} that reads files, functions or what is not there; it was not looked at{named}"
+
+
 def _table(scanned: Scanned, at: int) -> list[str]:
     """Return the section of a table: what is left out, what is anonymized, what the release must pass."""
     table, used, joining = scanned.tables[at], scanned.worked_on(at), scanned.joining(at, scanned.released)
     dropped = [p for p in table.profiles if p not in used and p.column.name not in joining]
-    repeated = [key for key in scanned.persons[at] if key.repeats]
+    repeated, of_person = scanned.repeated(at), scanned.of_person.get(at, ())
     cells = table.rows * max(1, len(used))
     return [
         *comment(
@@ -166,13 +208,29 @@ def _table(scanned: Scanned, at: int) -> list[str]:
         *(line for key in scanned.persons[at] for line in comment(_told(key))),
         "[[table]]",
         f"name = {in_toml(table.name)}",
+        *([f"person = {value([repeated.column])}"] if repeated else ()),
+        *(_of_person(table, repeated, of_person) if repeated and of_person else ()),
+        *(line for profile in table.profiles if is_household(profile.column.name) for line in _household(profile)),
         *(array("drop", dropped, _why) if dropped else ()),
         "[[table.step]]",
-        *(_step(used, repeated[:1]) if used else ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]),
+        *_step(used, joining, persons=repeated is not None),
         *(["[[table.gate]]", *array("quasi", used, None), f"min_k = {K}"] if used else ()),
         "[[table.step]]",
         'do = "publish"',
     ]
+
+
+def _of_person(table: TableProfile, key: PersonKey, columns: Sequence[str]) -> list[str]:
+    """Return the columns of the person, each with the evidence."""
+    why = f"one value in all rows of each of {table.of(key.column).distinct:,} persons"
+    return listed("of_person", [(name, why) for name in columns])
+
+
+def _household(profile: ColumnProfile) -> list[str]:
+    return comment(
+        f"DECIDE: does {in_toml(profile.column.name)} say which household a row belongs to? household = [...] keeps "
+        "constant what is constant within one, and every class of such columns has k households."
+    )
 
 
 def _told(key: PersonKey) -> str:
@@ -180,9 +238,11 @@ def _told(key: PersonKey) -> str:
     return f"person key: {key.column} ({key.why}); {per}"
 
 
-def _step(used: Sequence[ColumnProfile], repeated: Sequence[PersonKey]) -> list[str]:
+def _step(used: Sequence[ColumnProfile], joining: set[str], *, persons: bool) -> list[str]:
     """Return the step that anonymizes: of persons with many rows, every class has k persons."""
-    method = ['do = "mdav"', f"person = {value([key.column for key in repeated])}"] if repeated else ['do = "safe"']
+    if not used:
+        return ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]
+    method = ['do = "mdav"' if persons else 'do = "safe"']
     nulls = ['nulls = "pattern"'] if any(p.nulls for p in used) else []
     return [*method, *array("columns", used, _why), f"k = {K}", *nulls]
 

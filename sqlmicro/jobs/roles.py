@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
-from sqlmicro.database.columns import Column, Roles, names_of, pick, settle_roles
+from sqlmicro.database.columns import Column, Roles, Seen, names_of, pick, settle_roles
+from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.pipeline import Run
 
@@ -22,8 +25,9 @@ def named(job: Job) -> tuple[Column, ...]:
     given = job.options
     for name in (
         *(name for step in job.steps for name in (*step.columns, *step.by, *step.weights)),
-        *(name for step in job.steps for name in (*step.guarantees.sensitive, *step.guarantees.person)),
-        *given.keep, *given.drop, *given.row_key, *given.identifier_ok, *given.accept_unique,
+        *(name for step in job.steps for name in step.guarantees.sensitive),
+        *given.keep, *given.drop, *given.row_key, *given.person, *given.of_person, *given.household,
+        *given.identifier_ok, *given.accept_unique,
     ):  # fmt: skip
         found.setdefault(name.lower(), name)
     return tuple(Column(name, "", name) for name in found.values())
@@ -57,9 +61,19 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
     keep += [column for column in (*_weights(columns, job), *sensitive) if column not in keep]
     _refuse_pseudonyms(columns, job)
     drop = pick(columns, given.drop, "--drop")
-    row_key, person = tuple(pick(columns, given.row_key, "--row-key")), _person(columns, job)
-    _refuse_person([column for column in used if column not in pseudonyms(columns, job)], keep, person)
-    drop += [column for column in dict.fromkeys((*row_key, *person)) if column not in (*used, *keep, *drop)]
+    given.refuse_both(job.label)
+    row_key, person, of_person, household = (
+        tuple(pick(columns, names, option))
+        for names, option in (
+            (given.row_key, "--row-key"), (given.person, "--person"), (given.of_person, "--of-person"),
+            (given.household, "--household"),
+        )
+    )  # fmt: skip
+    grouped = [column for column in used if column not in pseudonyms(columns, job)]
+    _refuse_released(grouped, keep, person, "--person", "what says whose record it is")
+    _refuse_released(grouped, keep, household, "--household", "what says of which household it is")
+    keys = dict.fromkeys((*row_key, *person, *household))
+    drop += [column for column in keys if column not in (*used, *keep, *drop)]
     left = tuple(column for column in columns if column not in (*used, *keep, *drop))
     if any(step.takes_rest for step in job.steps):
         roles = settle_roles(columns, [*used, *left], keep, drop, None)
@@ -72,7 +86,8 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
     if others:
         names = ", ".join(names_of(others))
         raise ParameterError("--accept-unique", "names columns that are released as they are", names)
-    return replace(roles, row_key=row_key, allowed=allowed, sensitive=sensitive, person=person), left
+    roles = replace(roles, row_key=row_key, allowed=allowed, sensitive=sensitive)
+    return replace(roles, person=person, of_person=of_person, household=household), left
 
 
 def _sensitive(columns: Sequence[Column], job: Job) -> tuple[Column, ...]:
@@ -81,33 +96,20 @@ def _sensitive(columns: Sequence[Column], job: Job) -> tuple[Column, ...]:
     return tuple(dict.fromkeys(column for named in found for column in named))
 
 
-def _person(columns: Sequence[Column], job: Job) -> tuple[Column, ...]:
-    """Return the columns that say whose record it is; every step that names some names the same.
-
-    Raises
-    ------
-    ParameterError
-        When two steps name different ones.
-    """
-    found = {tuple(pick(columns, names, f"{step.where}, person"))
-             for step in job.steps if (names := step.guarantees.person)}  # fmt: skip
-    if len(found) > 1:
-        raise ParameterError(f"{job.label}, person", "the steps of a job protect the same persons", "different columns")
-    return next(iter(found), ())
-
-
-def _refuse_person(used: Sequence[Column], keep: Sequence[Column], person: Sequence[Column]) -> None:
-    """Refuse to release what says whose record it is, unless it becomes a pseudonym.
+def _refuse_released(
+    used: Sequence[Column], keep: Sequence[Column], key: Sequence[Column], option: str, what: str
+) -> None:
+    """Refuse to release what says whose record it is, or of which household, unless it becomes a pseudonym.
 
     Raises
     ------
     ParameterError
         With the columns.
     """
-    released = [column for column in person if column in (*used, *keep)]
+    released = [column for column in key if column in (*used, *keep)]
     if released:
         raise ParameterError(
-            "--person", "what says whose record it is, is left out of the release", ", ".join(names_of(released)),
+            option, f"{what}, is left out of the release", ", ".join(names_of(released)),
             "Leave it out of --columns, --by and --keep",
         )  # fmt: skip
 
@@ -159,6 +161,26 @@ def refuse_direct(columns: Sequence[Column], roles: Roles, job: Job) -> None:
             "a direct identifier is neither released as it is nor grouped",
             ", ".join(f"{column.name} ({finding.reason})" for column, finding in found),
             "Use --drop, or pseudonymise it; if it names nobody, say so with --identifier-ok COLUMN",
+        )
+
+
+def refuse_rows(warehouse: Warehouse, source: Source, job: Job, seen: Mapping[Column, Seen]) -> None:
+    """Refuse to count rows where these seem to be of fewer persons, and nobody has said what k counts.
+
+    Raises
+    ------
+    InputError
+        With the columns that seem to say whose record it is, and why.
+    """
+    if job.options.person or job.options.rows_are_persons:
+        return
+    found = repeated_persons(warehouse, source, seen)
+    if found is not None:
+        raise InputError(
+            f"{job.label}, persons",
+            "k counts persons, and these have several rows here",
+            f"rows: {found.told}",
+            f"Give --person {','.join(found.columns)}; or --rows-are-persons, if every row is about another person",
         )
 
 

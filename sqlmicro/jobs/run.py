@@ -20,19 +20,21 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.erasure import purge
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
-from sqlmicro.jobs import joins
+from sqlmicro.jobs import joins, recipe
+from sqlmicro.jobs import series as series_jobs
 from sqlmicro.jobs.approved import refuse_drift
-from sqlmicro.jobs.plan import Plan, compiled, looked_at
+from sqlmicro.jobs.forecast import Forecast
+from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import gate, manifest, preview, publish, recording, sensitive
+from sqlmicro.publish import beside, gate, manifest, preview, publish, recording, sensitive
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.release import OutputAudit, prepare
-from sqlmicro.publish.report import ChosenCandidate, Parameters, ReleaseReport, StepParameters, losses
+from sqlmicro.publish.report import ReleaseReport, losses
 from sqlmicro.publish.targets import Target
 from sqlmicro.system import secrets
 from sqlmicro.system.interrupts import watched
@@ -69,8 +71,8 @@ def execute(jobs: Sequence[Job]) -> list[ReleaseReport]:
             _purge(jobs[0], [release for release, _ in made])
         finally:  # what was published is told of, and purged before anything can go wrong in telling
             for release, path in made:
-                if path and not release.report.dry_run:
-                    manifest.write(path, release.report, release.started)
+                if not release.report.dry_run:
+                    beside.write_all(release, path)
     return [release.report for release, _ in made]
 
 
@@ -111,22 +113,29 @@ def _release(jobs: Sequence[Job]) -> list[tuple[Release, str | None]]:
         None if missing else given.db,
         stands_for=given.db,
         read_only=not keeps_file,
+        publishes=keeps_file,
         may_create=keeps_file and from_files,
         machine=given,
         progress=jobs[0].progress,
     ) as warehouse:
-        attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs))
+        attach.attach(warehouse, given.attach, writable=() if dry else _written(jobs), later=True)
         found = [_find(warehouse, job, number) for number, job in enumerate(jobs)]
         _refuse_unlike(found)
+        several = len(found) > 1 and given.budget
+        forecast = Forecast.of(jobs, [warehouse.count(part.source.relation) for part in found] if several else ())
         joined = joins.found(jobs, [part.source for part in found])
         warehouse.seal(*(part.target.path.parent for part in found if part.target.path))
-        releases = [_make(warehouse, part, key) for part in found]
+        releases = [_make(warehouse, part, key, forecast) for part in found]
         elsewhere = found[0].target.name is not None and has_attached(warehouse, found[0].target.name.catalog)
         lost = warehouse.in_memory and releases[0].target.kind != "file" and not elsewhere
-        publish.publish(warehouse, releases, joins.kept(joined, releases), dry=dry or lost)
+        together = joins.together(joined, [part.plan for part in found], releases)
+        if together:
+            together.attack()
+        publish.publish(warehouse, releases, together, dry=dry or lost)
         for part, release in zip(found, releases, strict=True):
             _finish(release, dry=dry, lost=lost)
             part.target.after_publishing(release.report)
+        forecast.remember()
         if given.show_sql:
             releases[0].report.sql = warehouse.script()
         for release in releases if given.diff else ():
@@ -142,6 +151,8 @@ def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
     for population in (*(held.options.population for held in job.gates), *(step.population for step in job.steps)):
         if population:
             warehouse.source(population, name="population_source")
+    if job.publish.series and job.publish.changes_from:
+        warehouse.source(job.publish.changes_from, name=series_jobs.CHANGES)
     source = warehouse.source(job.options.table, job.options)
     plan = compiled(job, source)
     return _Found(plan, source, _choose_target(plan, source, warehouse), warehouse.staging)
@@ -161,7 +172,8 @@ def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Ta
     target = choose_target(warehouse, source, given, keeps=plan.keeps_candidates)
     if isinstance(target, InPlace) and target.purge and not target.on_server and not dry:
         purge.check(target.file or str(plan.options.db))
-    manifest.check(given.manifest, given.overwrite or dry, source)
+    for option, path in beside.files(plan.steps, given.manifest):
+        beside.check(option, path, given.overwrite or dry, source)
     if not dry:
         recording.check(warehouse, target)
     return target
@@ -181,13 +193,13 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
     found[0].target.check_together([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
     paths = [str(path) for part in found if (path := part.target.path)]
-    manifests = [str(Path(to).absolute()) for part in found if (to := part.plan.publish.manifest)]
-    for listed in (places, paths, manifests):
+    kept = [to for part in found for _, to in beside.files(part.plan.steps, part.plan.publish.manifest)]
+    for listed in (places, [*paths, *(str(Path(to).absolute()) for to in kept)]):
         if len(set(listed)) < len(listed):
-            raise JobError(label, "every release and every manifest has a place of its own", "two with the same")
+            raise JobError(label, "every release and every file beside it has a place of its own", "two with the same")
 
 
-def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
+def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecast) -> Release:
     """Run the steps of one plan up to a release that its gates let pass."""
 
     started = time.time()
@@ -196,20 +208,28 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key) -> Release:
     watched = found.watched or (target.kind == "in place" and not job.dry)
     plan = looked_at(found.plan, warehouse, source)
     refuse_drift(job.approved, plan)
-    run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
+    series = series_jobs.series_of(plan, warehouse, source, target)
+    run = series_jobs.load(warehouse, source, plan, key, series, watched=watched)
+    run.seater = series
     target.check(run, plan.worked_on, dry=job.dry)
     if not job.dry and not warehouse.in_memory:
         recording.refuse_triggers(warehouse, target)
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
-    run.notes += (*job.said, *roles_in_words(run.roles))
+    run.notes += (*job.said, *roles_in_words(run.roles), *counted_in_words(plan))
+    plan = forecast.settled(run, plan)
     for step in plan.steps:
         pipeline.step(run, step)
+    series_jobs.watch(run, series)
+    beside.refuse_hidden(run, job.label)
     for held in plan.gates:
         _hold(run, held)
     report = _report(run, job, target, _sensitive(run, plan))
-    return prepare(run, target, dry=job.dry, report=report, started=started)
+    if series is not None and series.tonight is not None:
+        report.in_series(series.tonight.report)
+        run.notes += series.tonight.report.notes
+    return prepare(run, target, dry=job.dry, report=report, started=started, past=job.publish, series=series)
 
 
 def _sensitive(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
@@ -246,9 +266,11 @@ def rehearsed(job: Job, warehouse: DuckDBWarehouse, source: Source) -> Release:
     nowhere = NewTable(warehouse, "", warehouse.staged("not_published"))
     key = secrets.run_key(job.options.seed, job.options.seed_file)
     found = _Found(compiled(job, source), source, nowhere, warehouse.staging, watched=source.is_table)
-    release = _make(warehouse, found, key)
+    forecast = Forecast.of([job])
+    release = _make(warehouse, found, key, forecast)
     publish.publish(warehouse, [release], dry=True)
     _finish(release, dry=True, lost=False)
+    forecast.remember()
     release.report.target = release.report.target_kind = None
     return release
 
@@ -274,11 +296,10 @@ def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release
         )
     target.check(run, run.quasi, dry=False)
     report = _report(run, job, target, release.report.sensitive or [])
-    made = prepare(run, target, dry=False, report=report, started=release.started)
+    made = prepare(run, target, dry=False, report=report, started=release.started, past=job.publish)
     publish.publish(warehouse, [made], dry=False)
     _finish(made, dry=False, lost=False)
-    if job.publish.manifest:
-        manifest.write(job.publish.manifest, made.report, made.started)
+    beside.write_all(made, job.publish.manifest)
     return made
 
 
@@ -293,7 +314,7 @@ def _finish(release: Release, *, dry: bool, lost: bool) -> None:
 
 def finished(run: Run, report: ReleaseReport, audited: OutputAudit) -> None:
     """Add to a report the audits of what was published and the verdict on them, what took how long, and the notes."""
-    report.judged(audited.checks, audited.sizes, run.apart)
+    report.judged(run, audited.checks, audited.sizes)
     report.seconds = {stage: round(seconds, 3) for stage, seconds in run.seconds.items()}
     report.notes = run.notes
 
@@ -321,7 +342,8 @@ def _report(run: Run, job: Job, target: Target, left: list[sensitive.Sensitive])
     """Return what is known of the release before it is published."""
 
     report = unpublished(run, job, target.label, target.kind)
-    report.parameters = _parameters(run, target)
+    report.parameters = recipe.parameters(run, job, target)
+    report.alone_because = job.publish.alone_because
     report.key, report.hashes, report.sensitive = manifest.key_of(run), manifest.before(run), left
     return report
 
@@ -356,30 +378,4 @@ def unpublished(run: Run, job: Job, target: str, kind: str, engine: str | None =
         hashes=None,
         versions=manifest.versions(),
         dry_run=job.dry,
-    )
-
-
-def _parameters(run: Run, target: Target) -> Parameters:
-    """Return everything that decides what was released, but the key."""
-    roles = run.roles
-    steps = []
-    for step in run.steps:
-        chosen = next((c for c in step.candidates if c.candidate == step.chosen), None)
-        steps.append(
-            StepParameters(
-                step.method, step.columns, step.by, step.nulls, step.promise, step.parameters,
-                step.key_fingerprint or None,
-                ChosenCandidate(chosen.algorithm, chosen.which, chosen.unification) if chosen else None,
-            )
-        )  # fmt: skip
-    return Parameters(
-        steps,
-        [column.name for column in roles.kept],
-        [column.name for column in roles.dropped],
-        [column.name for column in roles.row_key],
-        [column.name for column in roles.identifiers],
-        run.apart,
-        [column.name for column in roles.allowed],
-        target.kind,
-        target.widen,
     )

@@ -14,6 +14,7 @@ from sqlmicro.audits.registry import gates as gate_options
 from sqlmicro.jobs.keys import KEY_OPTIONS
 from sqlmicro.jobs.steps import FILE_OPTIONS, OTHER_STEPS, TABLE_OPTIONS, gate_parameters, step_parameters
 from sqlmicro.options import common
+from sqlmicro.options.joins import JoinOptions
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
 from sqlmicro.system.json_schema import DIALECT, Schema
@@ -42,6 +43,7 @@ def job_schema() -> Schema:
     several = {"properties": {table: {"type": "array"}}, "required": [table]}
     of_several = {**{name: found for name, found in own.items() if name != table}, **content}
     order = {"$ref": "#/$defs/order"}
+    alone = dict.fromkeys(["key", *common.names(parameters(JoinOptions))], False)
     return {
         "$schema": DIALECT,
         "title": "Job file of sqlmicro",
@@ -55,7 +57,7 @@ def job_schema() -> Schema:
         "additionalProperties": False,
         "if": several,
         "then": {"propertyNames": {"enum": [*shared, table, "key"]}},
-        "else": {"required": [table, "step"], "properties": {"key": False}, "allOf": [order]},
+        "else": {"required": [table, "step"], "properties": alone, "allOf": [order]},
         "$defs": {
             "step": _any_step(steps),
             "gate": _gate(),

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.inputs import AuditStep, GateOptions
+from sqlmicro.audits.join_k import Known
 from sqlmicro.options import common
 from sqlmicro.options.common import JobOptions, MethodOptions, PublishSettings
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
@@ -137,6 +138,8 @@ class Job:
     """What its columns refer to, in tables of the same file."""
     said: tuple[str, ...] = ()
     """What its keys left out."""
+    known: Known | None = None
+    """What is known of the rows of a person; None in a file of one table, which is joined with nothing."""
     approved: ApprovedTable | None = None
     """The table as it was approved: another one is refused."""
 

@@ -7,11 +7,59 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sqlmicro.guarantees._rule_kernels import column_misses
+from sqlmicro.guarantees.rules import SLACK
 from sqlmicro.mask._mondrian_kernels import widths
 from sqlmicro.system.compiled import njit
+
+
+class Held(NamedTuple):
+    """The population that groups are held by; without one, `people` has nobody and `least` is 0."""
+
+    values: np.ndarray  # (n, p): the records; NaN for a missing number
+    people: np.ndarray  # (m, p): the members, likewise
+    nominal: np.ndarray  # (p,): whether a column is released as a set of values, numbered from 0, or as a range
+    spans: np.ndarray  # (p,): the numbers there may be in a nominal column
+    least: int  # members of every group
+    share: float  # the largest share of them that is in the group
+
+
+@njit(cache=True)
+def inside(held, members, people):
+    """Tell which of some people have values in the ranges and sets that these records are released with."""
+    found = np.ones(len(people), dtype=np.bool_)
+    for j in range(held.values.shape[1]):
+        if held.nominal[j]:
+            shown = np.zeros(held.spans[j], dtype=np.bool_)
+            for i in members:
+                shown[int(held.values[i, j])] = True
+            for q in range(len(people)):
+                found[q] = found[q] and shown[int(held.people[people[q], j])]
+            continue
+        low, high, gap = np.inf, -np.inf, False
+        for i in members:
+            value = held.values[i, j]
+            if np.isnan(value):
+                gap = True
+            else:
+                low, high = min(low, value), max(high, value)
+        for q in range(len(people)):
+            value = held.people[people[q], j]
+            found[q] = found[q] and (gap if np.isnan(value) else low <= value <= high)
+    return found
+
+
+@njit(cache=True)
+def _is_held(held, members, people):
+    """Tell whether these records are held by enough people, of whom they are not too large a share."""
+    if len(people) < held.least:
+        return False
+    count = inside(held, members, people).sum()
+    return count >= held.least and len(members) <= held.share * (1 + SLACK) * count
 
 
 @njit(cache=True)
@@ -41,14 +89,17 @@ def _holds(columns, c, values, counts, size, present, times):
 
 
 @njit(cache=True)
-def _cut(columns, values, first, total, places, ordered, k, strict):
+def _cut(columns, values, first, total, places, ordered, k, strict, held, members, people):
     """Return how many of the members, in their order along a dimension, go to the left; 0 where no cut keeps all.
 
     The cut is the one nearest to the middle. `values` has those of one column after the other, from `first` on, and
     `places` (columns, n) where the value of every member is among them; `ordered` its coordinate. Two cuts move
-    outward from the middle, one to the left and one to the right, each with the counts of its left side.
+    outward from the middle, one to the left and one to the right, each with the counts of its left side. `people` are
+    those of the population who may be in either.
     """
     n, middle = len(ordered), len(ordered) // 2
+    if len(people) < 2 * held.least:
+        return 0
     columns_number = len(first) - 1
     left = np.zeros((2, len(values)), dtype=np.int64)
     right = np.empty(len(values), dtype=np.int64)
@@ -79,13 +130,15 @@ def _cut(columns, values, first, total, places, ordered, k, strict):
                 )
                 if not fine:
                     break
+            if fine and held.least:
+                fine = _is_held(held, members[:position], people) and _is_held(held, members[position:], people)
             if fine:
                 return position
     return 0
 
 
 @njit(cache=True)
-def split(X, members, columns, k, strict):
+def split(X, members, columns, k, strict, held, people):
     """Order the members along the widest dimension whose cut keeps all on both sides; return its place, 0 for none."""
     n = len(members)
     if n < 2 * k:
@@ -107,7 +160,10 @@ def split(X, members, columns, k, strict):
             return 0
         along = X[members, j]
         order = np.argsort(along, kind="mergesort")
-        position = _cut(columns, values[: len(total)], first, total, places[:, order], along[order], k, strict)
+        position = _cut(
+            columns, values[: len(total)], first, total, places[:, order], along[order], k, strict, held,
+            members[order], people,
+        )  # fmt: skip
         if position:
             members[:] = members[order]
             return position
@@ -115,23 +171,36 @@ def split(X, members, columns, k, strict):
 
 
 @njit(cache=True)
-def partition(columns, X, order, starts, ends, labels, state, k, strict, most):
+def _sorted_out(held, left, right, people):
+    """Put those first who are inside on the left, then those on the right; return where both end."""
+    on_left, on_right = inside(held, left, people), inside(held, right, people)
+    a, b = on_left.sum(), on_left.sum() + on_right.sum()
+    people[:] = np.concatenate((people[on_left], people[on_right], people[~(on_left | on_right)]))
+    return a, b
+
+
+@njit(cache=True)
+def partition(columns, held, crowd, of_people, X, order, stacks, labels, state, k, strict, most):
     """Take ranges of `order` from the stack, cut each or make it a group, until about `most` records were looked at.
 
-    `state` has the height of the stack and the number of groups so far.
+    `stacks` (4, n + 2) has where ranges of `order` start and end, and those of `crowd`: the people inside. `state` has
+    the height of the stack and the number of groups so far.
     """
     height, groups = state
     looked = 0
     while height and looked < most:
         height -= 1
-        start, end = starts[height], ends[height]
+        start, end, first, last = stacks[:, height]
         looked += end - start
-        position = split(X, order[start:end], columns, k, strict)
+        members, people = order[start:end], crowd[first:last]
+        position = split(X, members, columns, k, strict, held, people)
         if position:
-            starts[height], ends[height] = start + position, end
-            starts[height + 1], ends[height + 1] = start, start + position
+            a, b = _sorted_out(held, members[:position], members[position:], people)
+            stacks[:, height] = start + position, end, first + a, first + b
+            stacks[:, height + 1] = start, start + position, first, first + a
             height += 2
         else:
-            labels[order[start:end]] = groups
+            labels[members] = groups
+            of_people[people] = groups
             groups += 1
     state[0], state[1] = height, groups

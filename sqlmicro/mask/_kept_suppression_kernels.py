@@ -29,6 +29,8 @@ class Search(NamedTuple):
     cost: np.ndarray  # (p,): of one value of every column
     k: int
     risk: float  # the largest risk of a record; infinite for none. The weights are the only column of `state.X`
+    held: np.ndarray  # (H + 1, q): combinations that a population holds, the last row is scratch; (0, q) without one
+    held_seats: np.ndarray  # (2^x, 2): the same by their hashes
 
 
 @njit(cache=True)
@@ -64,6 +66,15 @@ def slot_of(s, make):
     s.seats[place] = slot
     s.released[slot] = s.released[scratch]
     return slot
+
+
+@njit(cache=True)
+def _may_be(s):
+    """Tell whether the combination in the scratch row is held by the population, if there is one."""
+    if len(s.held) == 0:
+        return True
+    s.held[-1] = s.released[-1]
+    return s.held_seats[seat(s.held, len(s.held) - 1, np.arange(s.held.shape[1]), s.held_seats), 0] >= 0
 
 
 @njit(cache=True)
@@ -184,7 +195,7 @@ def show(state, columns, s, groups, at, most):
                 vector[:] = s.released[g]
                 vector[c] = q
                 h = slot_of(s, False)
-                if len(some) + (state.size[h] if h >= 0 else 0) < s.k:
+                if len(some) + (state.size[h] if h >= 0 else 0) < s.k or not _may_be(s):
                     continue
                 h = slot_of(s, True)
                 if h < 0:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.database.templates import Params
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask import decided
+from sqlmicro.mask.decided import RecodingTo
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 from sqlmicro.work import Claim
@@ -22,6 +24,7 @@ TEMPLATES = (
     "mask/tails.sql",
     "mask/tail_values.sql",
     "mask/tail_labels.sql",
+    "mask/tail_bounds.sql",
 )
 SOURCE = "Hundepool et al. (2012), top and bottom coding"
 
@@ -34,7 +37,7 @@ Label = Annotated[str | None, Param("With --replacement label: the text, such as
 Smallest = Annotated[int, Param("Smallest number of records a tail may have.", min=2)]
 
 
-@method("top-code", stage="mask", engine="sql", promise="masked", source=SOURCE, templates=TEMPLATES)
+@method("top-code", stage="mask", engine="sql", promise="masked", by_value=True, source=SOURCE, templates=TEMPLATES)
 def top_code(
     work: Work,
     *,
@@ -44,6 +47,7 @@ def top_code(
     replacement: Becomes = "threshold",
     label: Label = None,
     k: Smallest = 3,
+    recoding_to: RecodingTo = None,
 ) -> Outcome:
     """Replace the largest values of every column by the threshold, the mean or median of the tail, or a label.
 
@@ -69,10 +73,10 @@ def top_code(
     With --by every stratum has a tail of its own; one without values beyond the threshold has none. NULL stays NULL.
     The mean keeps the total of the column. One pass; a threshold by count sorts. Source: Hundepool et al. (2012).
     """
-    return _code(work, True, value, quantile, count, replacement, label, k)
+    return _code(work, True, value, quantile, count, replacement, label, k, recoding_to)
 
 
-@method("bottom-code", stage="mask", engine="sql", promise="masked", source=SOURCE, templates=TEMPLATES)
+@method("bottom-code", stage="mask", engine="sql", promise="masked", by_value=True, source=SOURCE, templates=TEMPLATES)
 def bottom_code(
     work: Work,
     *,
@@ -82,6 +86,7 @@ def bottom_code(
     replacement: Becomes = "threshold",
     label: Label = None,
     k: Smallest = 3,
+    recoding_to: RecodingTo = None,
 ) -> Outcome:
     """Replace the smallest values of every column by the threshold, the mean or median of the tail, or a label.
 
@@ -93,7 +98,7 @@ def bottom_code(
     Outcome
         New values of all columns.
     """
-    return _code(work, False, value, quantile, count, replacement, label, k)
+    return _code(work, False, value, quantile, count, replacement, label, k, recoding_to)
 
 
 def _code(
@@ -105,6 +110,7 @@ def _code(
     replacement: Replacement,
     label: str | None,
     k: int,
+    recoding_to: str | None,
 ) -> Outcome:
     ways = {"value": value, "quantile": quantile, "count": count}
     given = [f"--{name}" for name, wish in ways.items() if wish is not None]
@@ -115,6 +121,7 @@ def _code(
         got = "none" if label is None else f"--replacement {replacement}"
         raise ParameterError(f"{work.where}, label", "--label goes with --replacement label", got)
     _refuse_unfit(work, value, replacement)
+    found: dict[Column, tuple[Name, Name]] = {}
     for column in work.columns:
         thresholds = _thresholds(work, column, top, value, quantile, count)
         tails = work.run(
@@ -130,13 +137,19 @@ def _code(
         shared: Params = {"relation": work.relation, "tails": tails, "by": work.by, "column": column}
         into = f"values_{column.staged}"
         if replacement == "label":
-            work.replace(column, work.run("mask/tail_labels.sql", into, **shared, top=top, label=label))
+            values = work.run("mask/tail_labels.sql", into, **shared, top=top, label=label)
         else:
-            work.replace(column, work.run("mask/tail_values.sql", into, **shared, top=top, replacement=replacement))
+            values = work.run("mask/tail_values.sql", into, **shared, top=top, replacement=replacement)
+        work.replace(column, values)
+        found[column] = tails, values
     if replacement == "label":
         work.outcome.text = list(work.columns)
     strata = [column for column in work.by if not isinstance(column, str)]
     work.outcome.claims = [Claim((*work.columns, *strata), "masked", 0)]
+    if recoding_to:
+        work.outcome.recoding = decided.of_tails(
+            work, found, top=top, given=value, replacement=replacement, label=label, k=k
+        )
     return work.outcome
 
 

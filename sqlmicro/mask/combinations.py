@@ -21,6 +21,8 @@ _DENSE = 4
 class Combinations:
     """The combinations of values that occur, with what is asked of every class that is made of them.
 
+    Those that occur in a population only have no records, but members of it.
+
     Parameters
     ----------
     tally : Tally
@@ -54,6 +56,11 @@ class Combinations:
     def strata(self) -> int:
         """The number of strata."""
         return int(self.stratum.max(initial=0)) + 1
+
+    @cached_property
+    def of_strata(self) -> Tally:
+        """What every stratum comes to, whole."""
+        return self.tally.merged(self.stratum, self.strata)
 
     @cached_property
     def spans(self) -> list[list[int]]:

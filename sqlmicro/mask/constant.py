@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     stage="mask",
     engine="sql",
     promise="masked",
+    by_value=True,
     source="sqlmicro",
     templates=("mask/constants.sql", "mask/nulls.sql"),
     takes_strata=False,

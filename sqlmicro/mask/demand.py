@@ -14,17 +14,27 @@ from sqlmicro.registry import late
 if TYPE_CHECKING:
     import numpy as np
 
+    from sqlmicro.mask.population_matches import PopulationMatches
     from sqlmicro.work import Work
 
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """What must hold of every class: rules, and the largest risk by the weights of the records."""
+    """What must hold of every class: rules, the largest risk by the weights of the records, members of a population."""
 
     rules: Rules
     weights: np.ndarray
     """Of every record (n,); not read without a risk."""
     risk: float = float("inf")
+    population: PopulationMatches | None = None
+
+    def unheld(self, released: np.ndarray) -> np.ndarray:
+        """Tell which released combinations are not held by the population; none without one."""
+        import numpy as np
+
+        if self.population is None:
+            return np.zeros(len(released), dtype=bool)
+        return ~self.population.held(released)
 
     def misses(self, label: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """Return what every class of the records, or of some of them, misses, in records; 0 where all holds."""

@@ -6,22 +6,34 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.database.columns import Column, settings_by_column
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.mask import recoding
-from sqlmicro.mask.ladders import WRITTEN, Kind, Ladder, Rule, build, rules
+from sqlmicro.mask import decided, recoding
+from sqlmicro.mask import population as everybody
+from sqlmicro.mask.decided import RecodingTo
+from sqlmicro.mask.ladders import WRITTEN, Ladder, Rule, build, rules
 from sqlmicro.mask.losses import Metric
 from sqlmicro.mask.recoding import Request
+from sqlmicro.options.guarantees import MaxDelta, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
+    from sqlmicro.database.templates import Name
     from sqlmicro.work import Outcome, Work
 
 
+UntilK = Annotated[
+    int | None,
+    Param("Find the levels that lose least and at which every record occurs this often.", min=2, metavar="K", part="k"),
+]
 SuppressUpTo = Annotated[
     float, Param("With --until-k: share of the records that may be left out, as 0.05 or 5%.", min=0, max=1, share=True)
 ]
 Local = Annotated[
-    bool, Param("With --until-k: every class on levels of its own. Loses far less; a column then has mixed levels.")
+    bool,
+    Param(
+        "With --until-k: every class on levels of its own. Loses far less; a column then has mixed levels.",
+        part="local",
+    ),
 ]
 Target = Annotated[
     str | None, Param("With --until-k: a column that is kept; tells how well the classes predict it.", metavar="A")
@@ -34,6 +46,8 @@ Target = Annotated[
     engine="sql",
     promise="masked",
     keeps_guarantees=True,
+    by_value=True,
+    recodes=True,
     source="Hundepool et al. (2012), global recoding; Samarati (2001), IEEE TKDE 13(6)",
     templates=(
         "mask/distinct_values.sql",
@@ -61,6 +75,11 @@ Target = Annotated[
         "mask/timestamp_texts.sql",
         "mask/chosen_levels.sql",
         "replace/by_label.sql",
+        *everybody.TEMPLATES,
+        "mask/population_values.sql",
+        "mask/population_cells.sql",
+        "mask/released_bins.sql",
+        "mask/class_values.sql",
     ),
 )
 def generalize(
@@ -90,16 +109,15 @@ def generalize(
     bins_as: Annotated[
         Literal["range", "midpoint"], Param("Release a bin as text such as [20, 30), or as its middle.")
     ] = "range",
-    until_k: Annotated[
-        int | None,
-        Param(
-            "Find the levels that lose least and at which every record occurs this often.", min=2, metavar="K", part="k"
-        ),
-    ] = None,
+    until_k: UntilK = None,
     suppress_up_to: SuppressUpTo = 0.0,
     metric: Annotated[Metric, Param("With --until-k: what the loss is measured by.")] = "loss",
     local: Local = False,
     target: Target = None,
+    min_k_map: MinKMap = None,
+    max_delta: MaxDelta = None,
+    population: Population = None,
+    recoding_to: RecodingTo = None,
 ) -> Outcome:
     """Replace values by the class they are in: bins, months, prefixes, or the levels of a hierarchy.
 
@@ -113,7 +131,8 @@ def generalize(
     ParameterError
         For a column without a rule, a rule that does not fit its column, or a level it does not have.
     InputError
-        When a hierarchy lacks values, or a level does not hold the one below it; the messages have counts only.
+        When a hierarchy lacks values, or a level does not hold the one below it; when no level keeps what is asked in
+        the population. The messages have counts only.
 
     Notes
     -----
@@ -130,6 +149,11 @@ def generalize(
     `entropy`: the bits it takes to tell a value from those it became one with (non-uniform, Gionis & Tassa 2009). Or
     `discernibility`: how many records are in the class of a record (Bayardo & Agrawal 2005). All are reported.
 
+    With a `population` it is recoded in the same way, and every class is held by its members there: by `min_k_map` of
+    them (Sweeney 2002), of whom at most the share `max_delta` is in the class (the upper end of delta-presence, Nergiz,
+    Atzori & Clifton 2007). k-map is monotone as k is. A share is not, where records may be suppressed: a class may
+    become too large a share by what it is joined with. The loss is counted over the values of the records alone.
+
     With `local` every class is released at the node at which it loses least, and the report has no level. The released
     values of a column are classes that overlap, such as 39, [35, 40) and *: a query has to take them apart.
 
@@ -138,28 +162,42 @@ def generalize(
     On the command line: ``sqlmicro generalize --table persons --columns age,zip --width age=5 --width age=10
     --prefix zip=3 --until-k 5 --suppress-up-to 2% --rest drop``.
     """
-    given: dict[Kind, tuple[str, ...]] = {
+    found = rules(work, {
         "width": width, "breaks": breaks, "quantiles": quantiles, "truncate": truncate, "prefix": prefix,
         "hierarchy": hierarchy,
-    }  # fmt: skip
-    found = rules(work, given)
+    })  # fmt: skip
     midpoint = bins_as == "midpoint"
-    request = Request(until_k or 0, suppress_up_to, metric, local, target)
+    asked = everybody.asked_of(work, min_k_map, population, max_delta)
+    if recoding_to:
+        decided.refuse_more(work, population=population is not None, by_class=local)
+    request = Request(until_k or 0, suppress_up_to, metric, local, target, asked)
     if until_k is None:
-        if request != Request(0):
-            raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k")
-        if work.guarantees.asked:
-            raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k")
-        _to_levels(work, found, level, midpoint)
+        _refuse_without_k(work, request)
+        ladders, made = _to_levels(work, found, level, midpoint)
     else:
         if level:
             raise ParameterError(f"{work.where}, level", "levels are chosen by --until-k", "both")
-        recoding.recode(work, _ladders(work, found, midpoint), request)
+        members = everybody.read(work, asked) if asked.limits else None
+        ladders = _ladders(work, found, midpoint, members)
+        made = recoding.recode(work, ladders, request, members)
+    if recoding_to:
+        say = decided.of_classes if local else decided.of_levels
+        work.outcome.recoding = say(work, ladders, made, until_k)
     return work.outcome
 
 
-def _to_levels(work: Work, found: dict[Column, list[Rule]], level: tuple[str, ...], midpoint: bool) -> None:
-    """Recode every column to the level that was named, or to its first."""
+def _refuse_without_k(work: Work, request: Request) -> None:
+    """Refuse what goes with --until-k only."""
+    if request != Request(0):
+        raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k")
+    if work.guaranteed.options.asked:
+        raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k")
+
+
+def _to_levels(
+    work: Work, found: dict[Column, list[Rule]], level: tuple[str, ...], midpoint: bool
+) -> tuple[dict[Column, Ladder], recoding.Decided]:
+    """Recode every column to the level that was named, or to its first; return the ladders, and these levels."""
     without = [column.name for column in work.columns if column not in found]
     if without:
         raise ParameterError(
@@ -178,12 +216,14 @@ def _to_levels(work: Work, found: dict[Column, list[Rule]], level: tuple[str, ..
             )
         chosen[column] = int(text)
     recoding.recode_to(work, ladders, chosen)
+    return ladders, recoding.Decided(chosen)
 
 
-def _ladders(work: Work, found: dict[Column, list[Rule]], midpoint: bool) -> dict[Column, Ladder]:
+def _ladders(work: Work, found: dict[Column, list[Rule]], midpoint: bool, members: Name | None) -> dict[Column, Ladder]:
     """Make the ladders of all columns, up to a level of one class."""
     ladders = {
-        column: build(work, column, found.get(column, []), midpoint=midpoint, top=True) for column in work.columns
+        column: build(work, column, found.get(column, []), midpoint=midpoint, top=True, population=members)
+        for column in work.columns
     }
     for column, ladder in ladders.items():
         _check_nested(work, column, ladder)

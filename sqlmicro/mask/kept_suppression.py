@@ -2,7 +2,8 @@
 
 Classes that miss something are joined with each other, with a class that lacks these values already, or with records
 borrowed from classes that can do without them: what costs least per rescued record is done first. All that can be asked
-is closed under union, so that joining ends. In the end records move to classes where they lose less.
+is closed under union, so that joining ends. In the end records move to classes where they lose less. Whether a
+population holds a class depends on its combination alone, and every value less makes that easier.
 """
 
 from __future__ import annotations
@@ -97,7 +98,9 @@ class KeptSuppression:
         order = np.argsort(label, kind="stable")
         size = np.bincount(label)
         starts = np.cumsum(size) - size
-        return _Classes(label, self.released[order[starts]], size, self._demand.misses(label), order, starts)
+        released = self.released[order[starts]]
+        misses = self._demand.misses(label) + self._demand.unheld(released)
+        return _Classes(label, released, size, misses, order, starts)
 
     # Joining
 
@@ -136,7 +139,18 @@ class KeptSuppression:
         need = np.ceil(self._demand.misses(cluster, self._now.records(joined)) - 1e-9)
         cost = (lost + need * self._cost[list(chosen)].sum()) / size
         cost[need > able] = np.inf
+        self._forbid(cost, label, rare, chosen)
         return _Offer(chosen, rare, others, _Lists(label), _Lists(there), _Lists(lender), label, cost)
+
+    def _forbid(self, cost: np.ndarray, label: np.ndarray, rare: np.ndarray, chosen: Chosen) -> None:
+        """Set the cost of clusters of the classes `rare` to infinity that the population would not hold."""
+        import numpy as np
+
+        possible, first = np.unique(label, return_index=True)
+        first = first[possible >= 0]
+        targets = self._now.released[rare[first]]
+        targets[:, list(chosen)] = MISSING
+        cost[label[first][self._demand.unheld(targets)]] = np.inf
 
     def _known_to_fail(self, chosen: Chosen, rare: np.ndarray) -> list[int]:
         failed = self._failed.get(chosen)
@@ -203,8 +217,8 @@ class KeptSuppression:
         self.released = search.released[state.label]
         return made
 
-    def _state(self, more: int) -> tuple[Any, Any]:
-        """Return the state of the classes, and the search, with slots for more."""
+    def _state(self, more: int, shown: np.ndarray | None = None) -> tuple[Any, Any]:
+        """Return the state of the classes, and the search, with slots for more: `shown` are those that it may make."""
         import numpy as np
 
         now, k = self._now, self._demand.rules.k
@@ -213,8 +227,11 @@ class KeptSuppression:
         released = np.full((slots + 1, self._codes.shape[1]), MISSING, dtype=np.int64)
         released[: len(now.size)] = now.released
         seats = late("sqlmicro.mask._suppression_kernels", "seats_for")(slots)
+        population = self._demand.population
+        none = np.empty((0, self._codes.shape[1]), dtype=np.int64)
+        held, held_seats = population.seats(shown) if population and shown is not None else (none, seats[:0])
         search = self._kernels.Search(
-            self._codes, released, seats, np.zeros(1, np.int64), self._cost, k, self._demand.risk
+            self._codes, released, seats, np.zeros(1, np.int64), self._cost, k, self._demand.risk, held, held_seats
         )
         return state, search
 
@@ -237,7 +254,9 @@ class KeptSuppression:
             cluster = np.repeat(np.concatenate([label, found]), now.size[joined])
             held = self._demand.misses(cluster, now.records(joined)) == 0
             cost = (lost + self._cost[list(chosen)].sum() * now.size[smallest]) / size
-            return label, np.where((smallest < 0) | ~held, np.inf, cost), smallest
+            cost[(smallest < 0) | ~held] = np.inf
+            self._forbid(cost, label, mine, chosen)
+            return label, cost, smallest
 
         def costs(chosen: Chosen) -> tuple[np.ndarray, int]:
             label, cost, _ = offer(chosen, rare)
@@ -284,10 +303,11 @@ class KeptSuppression:
 
         for _ in range(_ROUNDS):
             now = self._now = self._classes()
-            state, search = self._state(len(self._codes) // self._demand.rules.k + 64)
+            lacking = np.flatnonzero((now.released[:, : len(self._cost)] < 0).any(axis=1))
+            more = self._with_one_more(lacking) if self._demand.population else None
+            state, search = self._state(len(self._codes) // self._demand.rules.k + 64, more)
             self._kernels.seat_all(search, len(now.size))
             shown = self._patterns()
-            lacking = np.flatnonzero((now.released[:, : len(self._cost)] < 0).any(axis=1))
             lacking = lacking[np.argsort(-now.size[lacking], kind="stable")]
             gained = self._passed("show", state, search, len(lacking), lacking)
             lacking = np.flatnonzero((search.released[: search.used[0], : len(self._cost)] < 0).any(axis=1))
@@ -297,6 +317,18 @@ class KeptSuppression:
             self.released = search.released[state.label]
             if not gained:
                 return
+
+    def _with_one_more(self, which: np.ndarray) -> np.ndarray:
+        """Return the combinations of some classes with one more value of their records."""
+        import numpy as np
+
+        rows, found = self._now.records(which), [np.empty((0, self._codes.shape[1]), dtype=np.int64)]
+        for c in range(len(self._cost)):
+            hidden = rows[(self.released[rows, c] < 0) & (self._codes[rows, c] >= 0)]
+            more = self.released[hidden]
+            more[:, c] = self._codes[hidden, c]
+            found.append(np.unique(more, axis=0))
+        return np.concatenate(found)
 
     def _passed(self, kernel: str, state: Any, search: Any, items: int, *args: np.ndarray) -> int:
         """Run a kernel over all its items; return what it gained."""

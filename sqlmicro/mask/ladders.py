@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.database.columns import Column, settings_by_column
@@ -11,15 +12,15 @@ from sqlmicro.errors import ParameterError
 from sqlmicro.guarantees.hierarchies import read_hierarchy, refuse_lacking
 
 if TYPE_CHECKING:
-    from sqlmicro.database.templates import Name
+    from sqlmicro.database.templates import Name, Params
     from sqlmicro.work import Work
 
-Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy"]
+Kind = Literal["width", "breaks", "quantiles", "truncate", "prefix", "hierarchy", "bins", "one-class"]
 UNITS = {"date": ("week", "month", "quarter", "year"), "timestamp": ("hour", "day", "week", "month", "quarter", "year")}
 WRITTEN = "is written COLUMN=…"
 _TOP = "*"
 _TEXTS = {"date": "date", "timestamp": "timestamp", "timestamptz": "timestamp"}
-_RANGES = ("width", "breaks", "quantiles")
+_RANGES = ("width", "breaks", "quantiles", "bins")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ class Ladder:
     height: int
     text: bool
     numeric: bool
+    rules: tuple[Rule, ...] = ()
+    """What makes its levels; that of a hierarchy makes all of them."""
+    top: bool = False
+    """Whether a level of one class was added to a hierarchy."""
+    bins: Mapping[int, Name] = field(default_factory=dict)
+    """The bins of quantiles, by level: value, low, high."""
 
 
 def rules(work: Work, given: dict[Kind, tuple[str, ...]]) -> dict[Column, list[Rule]]:
@@ -50,7 +57,9 @@ def rules(work: Work, given: dict[Kind, tuple[str, ...]]) -> dict[Column, list[R
     found: dict[Column, list[Rule]] = {}
     for kind, items in given.items():
         where = f"{work.where}, {kind}"
-        for column, text in settings_by_column(work.columns, items, where, WRITTEN):
+        for column, text in settings_by_column(work.part.step, items, where, WRITTEN):
+            if column not in work.columns:
+                continue
             rule = Rule(column, kind, _argument(column, kind, text, where), where)
             others = found.setdefault(column, [])
             if any(other.kind != kind for other in others) or (others and kind == "hierarchy"):
@@ -119,28 +128,72 @@ _MUST: dict[Kind, str] = {
 }
 
 
-def build(work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top: bool) -> Ladder:
-    """Make the ladder of a column; with `top` its last level has one class.
+def build(
+    work: Work, column: Column, chosen: list[Rule], *, midpoint: bool, top: bool, population: Name | None = None
+) -> Ladder:
+    """Make the ladder of a column, with the values of a population if there is one; a `top` level has one class.
 
     Raises
     ------
     InputError
         When a hierarchy lacks values of the column; the message has their number.
     """
-    values = work.run("mask/distinct_values.sql", f"values_{column.staged}", relation=work.relation, column=column)
+    into = f"values_{column.staged}"
+    shared: Params = {"relation": work.relation, "column": column}
+    if population is None:
+        values = work.run("mask/distinct_values.sql", into, **shared)
+    else:
+        values = work.run("mask/population_values.sql", into, population=population, **shared)
     if chosen and chosen[0].kind == "hierarchy":
-        return _of_file(work, values, chosen[0], top=top)
+        ladder = of_file(work, values, chosen[0], top=top)
+        lacking, total = work.warehouse.query(
+            "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=ladder.relation
+        )[0]
+        refuse_lacking(column.name, lacking, total, chosen[0].where)
+        return ladder
     numeric = bool(chosen) and (chosen[0].kind == "truncate" or (midpoint and chosen[0].kind in _RANGES))
+    made = [*chosen, Rule(column, "one-class", None, work.where)] if top else chosen
+    return of_rules(work, column, values, made, numeric=numeric)
+
+
+def of_rules(work: Work, column: Column, values: Name, made: list[Rule], *, numeric: bool) -> Ladder:
+    """Make the ladder of some values of a column, a level by each rule; bins are released as their middles if numeric.
+
+    A value that a rule does not know, since it is in none of its bins, is not on the ladder.
+    """
     levels: list[Name] = []
-    for rule in chosen:
-        levels.append(_level(work, values, rule, len(levels) + 1, midpoint))
-    if top:
-        label = None if numeric else _TOP
-        levels.append(work.run("mask/one_class.sql", f"level_{column.staged}_top", values=values, label=label))
+    bins: dict[int, Name] = {}
+    for number, rule in enumerate(made, 1):
+        into = f"level_{column.staged}_{number}"
+        if rule.kind in _RANGES:
+            found = _bins(work, values, rule, number)
+            bins |= {number: found} if rule.kind == "quantiles" else {}
+            kind = "range_midpoints" if numeric else f"{'date_' if column.family == 'date' else ''}range_labels"
+            levels.append(work.run(f"mask/{kind}.sql", into, bins=found))
+        elif rule.kind == "one-class":
+            levels.append(work.run("mask/one_class.sql", into, values=values, label=None if numeric else _TOP))
+        elif rule.kind == "prefix":
+            levels.append(work.run("mask/prefixes.sql", into, values=values, length=rule.argument))
+        else:
+            template = "mask/truncated_dates.sql" if column.family == "date" else "mask/truncated_timestamps.sql"
+            levels.append(work.run(template, into, values=values, unit=rule.argument))
     rungs = [(f"l{i}", relation, f"level_{i}", f"code_{i}", f"share_{i}") for i, relation in enumerate(levels, 1)]
     relation = work.run("mask/ladder.sql", f"ladder_{column.staged}", values=values, rungs=rungs)
     texts = None if numeric else _texts(work, column, values)
-    return Ladder(column, relation, texts, len(levels), text=not numeric, numeric=numeric)
+    return Ladder(column, relation, texts, len(levels), text=not numeric, numeric=numeric, rules=tuple(made), bins=bins)
+
+
+def _bins(work: Work, values: Name, rule: Rule, number: int) -> Name:
+    """Return the bin of every value by one rule."""
+    into, argument = f"bins_{rule.column.staged}_{number}", rule.argument
+    if rule.kind == "width":
+        return work.run("mask/width_bins.sql", into, values=values, width=argument)
+    if rule.kind == "breaks":
+        return work.run("mask/break_bins.sql", into, values=values, breaks=argument)
+    if rule.kind == "quantiles":
+        return work.run("mask/quantile_bins.sql", into, values=values, parts=argument)
+    lows, highs = ([ends[side] for ends in argument] for side in (0, 1))
+    return work.run("mask/known_bins.sql", into, values=values, lows=lows, highs=highs)
 
 
 def _texts(work: Work, column: Column, values: Name) -> Name:
@@ -149,30 +202,11 @@ def _texts(work: Work, column: Column, values: Name) -> Name:
     return work.run(f"mask/{kind}_texts.sql", f"texts_{column.staged}", view=True, values=values)
 
 
-def _level(work: Work, values: Name, rule: Rule, number: int, midpoint: bool) -> Name:
-    """Make one level of a column from its rule."""
-    column, into = rule.column, f"level_{rule.column.staged}_{number}"
-    if rule.kind == "prefix":
-        return work.run("mask/prefixes.sql", into, values=values, length=rule.argument)
-    if rule.kind == "truncate":
-        template = "mask/truncated_dates.sql" if column.family == "date" else "mask/truncated_timestamps.sql"
-        return work.run(template, into, values=values, unit=rule.argument)
-    bins = f"bins_{rule.column.staged}_{number}"
-    if rule.kind == "width":
-        made = work.run("mask/width_bins.sql", bins, values=values, width=rule.argument)
-    elif rule.kind == "breaks":
-        made = work.run("mask/break_bins.sql", bins, values=values, breaks=rule.argument)
-    else:
-        made = work.run("mask/quantile_bins.sql", bins, values=values, parts=rule.argument)
-    if midpoint:
-        return work.run("mask/range_midpoints.sql", into, bins=made)
-    return work.run(
-        "mask/date_range_labels.sql" if column.family == "date" else "mask/range_labels.sql", into, bins=made
-    )
+def of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
+    """Make the ladder of a hierarchy file; with `top` a level of one class is added, unless its last one has one.
 
-
-def _of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
-    """Make the ladder of a hierarchy file; with `top` a level of one class is added, unless its last one has one."""
+    Values that the file lacks are marked, `found` is false for them.
+    """
     import pyarrow as pa
 
     rows: list[list[str | None]] = [list(row) for row in rule.argument]
@@ -191,8 +225,4 @@ def _of_file(work: Work, values: Name, rule: Rule, *, top: bool) -> Ladder:
     relation = work.run(
         "mask/hierarchy_ladder.sql", f"ladder_{staged}", texts=texts, hierarchy=hierarchy, levels=levels
     )
-    lacking, total = work.warehouse.query(
-        "hierarchy", "SELECT count(*) FILTER (WHERE NOT found), count(*) FROM {{ r | ident }}", r=relation
-    )[0]
-    refuse_lacking(rule.column.name, lacking, total, rule.where)
-    return Ladder(rule.column, relation, texts, len(levels), text=True, numeric=False)
+    return Ladder(rule.column, relation, texts, len(levels), text=True, numeric=False, rules=(rule,), top=top)

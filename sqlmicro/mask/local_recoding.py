@@ -78,13 +78,12 @@ def _released(combinations: Combinations, loss: LossOfCells, few: int, tick: Cal
     import numpy as np
 
     rest = _Rest(combinations, few)
-    heights = combinations.heights
-    nodes = np.indices(heights).reshape(len(heights), -1).T
-    levels = np.full((len(combinations.n), len(heights)), SUPPRESSED)
+    nodes = _in_order(combinations, loss)
+    levels = np.full((len(combinations.n), nodes.shape[1]), SUPPRESSED)
     left, of_left = np.arange(len(combinations.n)), combinations
-    for done, number in enumerate(np.lexsort((np.arange(len(nodes)), loss.bounds(nodes)))):
+    for done, one in enumerate(nodes):
         tick(done, len(nodes))
-        node = tuple(int(level) for level in nodes[number])
+        node = tuple(int(level) for level in one)
         group, classes = of_left.groups(node)
         large = np.bincount(group, of_left.n, minlength=classes) >= combinations.tally.k
         if not large.any():
@@ -98,9 +97,41 @@ def _released(combinations: Combinations, loss: LossOfCells, few: int, tick: Cal
         taken = rest.released(tally, fine, stratum)[group]
         levels[left[taken]] = node
         left, of_left = left[~taken], of_left.only(~taken)
-        if not len(left):
+        if not of_left.n.any():
             break
     return levels
+
+
+def _in_order(combinations: Combinations, loss: LossOfCells) -> np.ndarray:
+    """Return all nodes in the order of what they lose."""
+    import numpy as np
+
+    heights = combinations.heights
+    nodes = np.indices(heights).reshape(len(heights), -1).T
+    return nodes[np.lexsort((np.arange(len(nodes)), loss.bounds(nodes)))]
+
+
+def as_rules(combinations: Combinations, loss: LossOfCells, levels: np.ndarray) -> np.ndarray | None:
+    """Return one combination of every released class, so that a record belongs to the first class it fits.
+
+    None where classes went to the top after they had been released: then no order of those that are left says why.
+    """
+    import numpy as np
+
+    left = np.ones(len(levels), dtype=bool)
+    found: list[np.ndarray] = []
+    for node in _in_order(combinations, loss):
+        here = (levels == node).all(axis=1)
+        if not here.any():
+            continue
+        group, classes = combinations.groups(tuple(int(level) for level in node))
+        released = np.zeros(classes, dtype=bool)
+        released[group[here]] = True
+        if (here != (released[group] & left)).any():
+            return None
+        left &= ~here
+        found.append(np.flatnonzero(here)[np.unique(group[here], return_index=True)[1]])
+    return np.concatenate([*found, np.empty(0, dtype=np.int64)])
 
 
 def _settled(combinations: Combinations, loss: LossOfCells, levels: np.ndarray, allowed: int) -> np.ndarray:
@@ -142,7 +173,7 @@ class _Rest:
     def __init__(self, combinations: Combinations, allowed: int) -> None:
         import numpy as np
 
-        self.tally = combinations.tally.merged(combinations.stratum, combinations.strata)
+        self.tally = combinations.of_strata
         sizes = self.tally.sizes
         self.may_go = (allowed * (sizes / sizes.sum()) + 1e-9).astype(np.int64)
         self.possible = bool(self.fine(self.tally).all())

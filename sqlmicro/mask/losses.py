@@ -99,7 +99,7 @@ class _OfSizes:
         classes = np.full(len(nodes), float(self.strata))
         for c, spans in enumerate(self.spans):
             classes *= np.array(spans)[nodes[:, c]]
-        found: np.ndarray = 1.0 / np.minimum(classes, len(self.n))
+        found: np.ndarray = 1.0 / np.minimum(classes, np.count_nonzero(self.n))
         return found
 
     def of(self, node: Node, group: np.ndarray, sizes: np.ndarray, kept: np.ndarray) -> float:
@@ -140,7 +140,7 @@ def loss_of_cells(
     records, columns = float(n.sum()), len(shares)
     if metric == "loss":
         return LossOfCells(n, shares, np.full(len(n), float(columns)), columns * records)
-    bits = [[np.log2(np.bincount(codes, n)[codes]) for codes in levels] for levels in combinations.codes]
+    bits = [[np.log2(np.maximum(np.bincount(codes, n), 1)[codes]) for codes in levels] for levels in combinations.codes]
     suppressed = sum((np.log2(records) - levels[0] for levels in bits), np.zeros(len(n)))
     lost = [[level - levels[0] for level in levels] for levels in bits]
     return LossOfCells(n, lost, suppressed, float((suppressed * n).sum()) or 1.0)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from sqlmicro.database.columns import Column
+from sqlmicro.errors import ParameterError
+from sqlmicro.group import class_size
+from sqlmicro.group.united_units import united_units
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import refuse_impossible
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import columns_of
+from sqlmicro.mask import boxes, decided
+from sqlmicro.mask import population as everybody
+from sqlmicro.mask.decided import RecodingTo
+from sqlmicro.options.guarantees import MaxDelta, MinKMap, Population
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
 from sqlmicro.work import Claim
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.database.templates import Name
+    from sqlmicro.mask._guaranteed_cut_kernels import Held
     from sqlmicro.work import Outcome, Work
 
 _SLICE = 2_000_000
@@ -29,6 +36,7 @@ _SLICE = 2_000_000
     engine="sql",
     promise="record",
     keeps_guarantees=True,
+    recodes=True,
     source="LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity, ICDE",
     templates=(
         "load/features.sql",
@@ -39,6 +47,8 @@ _SLICE = 2_000_000
         "replace/grouped.sql",
         "replace/representatives.sql",
         "replace/by_label.sql",
+        "mask/group_boxes.sql",
+        *boxes.TEMPLATES,
     ),
 )
 def mondrian(
@@ -46,6 +56,10 @@ def mondrian(
     *,
     k: K = 3,
     relaxed: Annotated[bool, Param("Records with one value may go to both sides of a cut.")] = False,
+    min_k_map: MinKMap = None,
+    max_delta: MaxDelta = None,
+    population: Population = None,
+    recoding_to: RecodingTo = None,
 ) -> Outcome:
     """Replace values by ranges and sets, cut as finely as k records allow (multidimensional local recoding).
 
@@ -58,6 +72,8 @@ def mondrian(
     ------
     InputError
         When there are fewer than k records, or a guarantee that not even all records together keep.
+    ParameterError
+        For options that do not go together.
 
     Notes
     -----
@@ -71,20 +87,47 @@ def mondrian(
 
     With guarantees a cut has to keep them on both sides; of the cuts along a column the one nearest to the middle that
     does is taken, with `relaxed` as well. Up to O(n p m log n) time for m sensitive values in a group.
+
+    With a `population` both sides have to be held by it too: by `min_k_map` members whose values are all in the ranges
+    and sets of the group, of whom at most the share `max_delta` is in it. Who has a value between two ranges is in no
+    group. So groups must not overlap: this does not go with `relaxed`.
     """
+    size = class_size.settle(work, k)
+    asked = everybody.asked_of(work, min_k_map, population, max_delta)
+    if asked.limits and relaxed:
+        must = "does not go with a population: a member of it must be in one group only"
+        raise ParameterError(f"{work.where}, relaxed", must, "both", "Leave one of them out")
+    if recoding_to:
+        decided.refuse_more(work, population=population is not None, relaxed=relaxed, by_class=True)
     row_id, X = _coordinates(work)
     strata = work.stratum_numbers(len(row_id))
     rules = read.rules(work, k)
     if not rules.only_k:
         refuse_impossible(work, rules)
-    labels = work.group_strata(
-        strata, k, "cut", lambda rows, tick: partition(X[rows], rules.of(rows), not relaxed, tick)
-    )
+    held = boxes.read(work, asked) if asked.limits else None
+    if held is not None:
+        read.refuse_members(work, rules)
+        held.refuse_impossible(work, strata)
+
+    def cut(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
+        own = rules.of(rows)
+        if held is not None:
+            people, some = held.held(rows)
+            labels, of_people = held_partition(X[rows], own, True, people, tick)
+            held.note(rows, some, labels, of_people)
+            return labels
+        found = partition(X[rows], replace(own.alone, k=size), not relaxed, tick)
+        return found if own.members is None else united_units(X[rows], found, own)
+
+    labels = work.group_strata(strata, k, "cut", cut)
     table = work.load_labels(row_id, labels, "mondrian")
     work.count_groups(table)
-    _replace(work, table)
-    strata_columns = [column for column in work.by if isinstance(column, Column)]
-    work.outcome.claims = [Claim((*work.columns, *strata_columns), "record", k)]
+    grouped, representatives = _replace(work, table)
+    recoded = None if held is None else held.recoded(work, labels, grouped, representatives)
+    columns = (*work.columns, *everybody.strata(work))
+    work.outcome.claims = [Claim(columns, "record", k, in_population=asked, everybody=recoded)]
+    if recoding_to:
+        work.outcome.recoding = decided.of_boxes(work, table, k)
     return work.outcome
 
 
@@ -102,34 +145,57 @@ def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick) -> np.ndarr
     """
     import numpy as np
 
+    if not rules.only_k:
+        held, p = late("sqlmicro.mask._guaranteed_cut_kernels", "Held"), X.shape[1]
+        by_nobody = held(X, np.empty((0, p)), np.zeros(p, dtype=bool), np.zeros(p, dtype=np.int64), 0, np.inf)
+        return held_partition(X, rules, strict, by_nobody, tick)[0]
     n = len(X)
     order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)
     # A range is at least k long, so that the stack of ranges never grows beyond n.
     starts, ends = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
     ends[0] = n
     state = np.array([1, 0], dtype=np.int64)
-    if rules.only_k:
-        kernel = late("sqlmicro.mask._mondrian_kernels", "partition")
-    else:
-        kernel = partial(late("sqlmicro.mask._guaranteed_cut_kernels", "partition"), columns_of(rules, n))
+    kernel = late("sqlmicro.mask._mondrian_kernels", "partition")
     while state[0]:
         kernel(X, order, starts, ends, labels, state, rules.k, strict, _SLICE)
         tick(int(np.count_nonzero(labels >= 0)), n)
     return labels
 
 
+def held_partition(X: np.ndarray, rules: Rules, strict: bool, held: Held, tick: Tick) -> tuple[np.ndarray, np.ndarray]:
+    """Return the group of every record (n,), and of every member of the population (m,), -1 for none.
+
+    All groups keep the rules and are held by the population, if all records together are.
+    """
+    import numpy as np
+
+    kernels = late("sqlmicro.mask._guaranteed_cut_kernels")
+    n, m = len(X), len(held.people)
+    order, labels, of_people = np.arange(n), np.full(n, -1, dtype=np.int64), np.full(m, -1, dtype=np.int64)
+    crowd = np.flatnonzero(kernels.inside(held, order, np.arange(m)))
+    stacks = np.zeros((4, n + 2), dtype=np.int64)
+    stacks[:, 0] = 0, n, 0, len(crowd)
+    state = np.array([1, 0], dtype=np.int64)
+    columns = columns_of(rules, n)
+    while state[0]:
+        kernels.partition(columns, held, crowd, of_people, X, order, stacks, labels, state, rules.k, strict, _SLICE)
+        tick(int(np.count_nonzero(labels >= 0)), n)
+    return labels, of_people
+
+
 def _coordinates(work: Work) -> tuple[np.ndarray, np.ndarray]:
     """Return row_id (n,) and the columns (n, p), each from 0 to 1, missing values beyond."""
     import numpy as np
 
-    numeric = [column for column in work.columns if column.numeric]
-    ordinal = [(column, column.type) for column in work.columns if column.family == "enum"]
-    others = [column for column in work.columns if not column.numeric and column.family != "enum"]
+    columns = [*work.columns, *work.part.guides]
+    numeric = [column for column in columns if column.numeric]
+    ordinal = [(column, column.type) for column in columns if column.family == "enum"]
+    others = [column for column in columns if not column.numeric and column.family != "enum"]
     arrays = work.warehouse.arrays(
         "load/features.sql", relation=work.relation, numeric=numeric, ordinal=ordinal, nominal=others
     )
-    X = np.empty((len(arrays["row_id"]), len(work.columns)))
-    for j, column in enumerate(work.columns):
+    X = np.empty((len(arrays["row_id"]), len(columns)))
+    for j, column in enumerate(columns):
         values = arrays[column.staged].astype(float)
         low, high = (np.nanmin(values), np.nanmax(values)) if not np.isnan(values).all() else (0.0, 0.0)
         scaled = (values - low) / (high - low if high > low else 1.0)
@@ -137,8 +203,8 @@ def _coordinates(work: Work) -> tuple[np.ndarray, np.ndarray]:
     return arrays["row_id"], X
 
 
-def _replace(work: Work, groups: Name) -> None:
-    """Replace every column by the range or the set of its group."""
+def _replace(work: Work, groups: Name) -> tuple[Name, Name]:
+    """Replace every column by the range or the set of its group; return the records with their group, and these."""
     grouped = work.run(
         "replace/grouped.sql", "grouped", view=True, groups=groups, relation=work.relation, columns=work.columns
     )
@@ -156,3 +222,4 @@ def _replace(work: Work, groups: Name) -> None:
     )
     work.replace_all(work.columns, values)
     work.outcome.text = work.outcome.nominal = list(work.columns)
+    return grouped, representatives

@@ -5,8 +5,13 @@ from __future__ import annotations
 from math import ceil, exp, log2
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from sqlmicro.database import risk_tables
+from sqlmicro.database.carried import measured
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask import at_risk
+from sqlmicro.missing.standardise import steady
 from sqlmicro.options.params import Param
+from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import method
 from sqlmicro.work import Stream
 
@@ -21,8 +26,6 @@ if TYPE_CHECKING:
 
 BOUNDED = ("laplace", "geometric")
 _WIDEST = 2**46
-_STEPS, _LEAST, _DIGITS = 8, 0.05, 9
-"""Of the size of noise: steps of a standard deviation between powers of two, the least eigenvalue, its digits."""
 
 
 @method(
@@ -41,6 +44,7 @@ _STEPS, _LEAST, _DIGITS = 8, 0.05, 9
         "mask/values_by_rank.sql",
         "mask/laplace_noise.sql",
         "mask/geometric_noise.sql",
+        *at_risk.ONLY,
     ),
     takes_strata=False,
     draws=True,
@@ -58,6 +62,9 @@ def noise(
     epsilon: Annotated[float | None, Param("With laplace, geometric: privacy loss of one released value.")] = None,
     lower: Annotated[float | None, Param("With laplace, geometric: smallest possible value.")] = None,
     upper: Annotated[float | None, Param("With laplace, geometric: largest possible value.")] = None,
+    where_risk: WhereRisk = None,
+    risk: WhichRisk = "individual",
+    risk_table: RiskTable = risk_tables.DEFAULT,
 ) -> Outcome:
     """Add random noise to numbers, dates and timestamps.
 
@@ -102,7 +109,10 @@ def noise(
     deviates are pseudo-random, made of 59 bits, and the logarithm is the machine's and not correctly rounded as
     Mironov's proof wants it. Released values may lie beyond the bounds.
 
-    What repeats: under one secret seed the same value of the same person gets the same noise in every release with
+    With `where_risk` only the records at risk get noise, of the same size as if all got it: means and variances then
+    change by less than is said above. Not with nonlinear, which moves values between records.
+
+    What repeats: under one secret the same value of the same person gets the same noise in every release with
     these settings, as long as its size is the same; other settings, columns or sources get noise that has nothing to do
     with it. With kinds that keep correlations a record counts as a whole: one changed value draws all of it anew. So
     that a few changed records do not change the size, standard deviations are rounded to powers of 2^(1/8), by at most
@@ -116,23 +126,39 @@ def noise(
     (uncorrelated: of the values). NULL stays NULL. O(n p²); nonlinear O(p n log n).
     """
     _settle(work, kind, amount, epsilon, lower, upper)
+    if kind == "nonlinear" and where_risk is not None:
+        raise ParameterError(
+            f"{work.where}, where_risk", "does not go with --kind nonlinear, which moves values", "both"
+        )
+    asked = at_risk.asked_for(where_risk, risk, risk_table)
+    at_risk.only(work, asked, lambda: _add_noise(work, kind, amount, (epsilon, lower, upper)), apart=False)
+    return work.outcome
+
+
+def _add_noise(
+    work: Work, kind: str, amount: float | None, bounded: tuple[float | None, float | None, float | None]
+) -> None:
     if kind in BOUNDED:
+        epsilon, lower, upper = bounded
         assert epsilon is not None
         assert lower is not None
         assert upper is not None
         _bounded(work, kind, epsilon, lower, upper)
-        return work.outcome
+        return
     assert amount is not None
     if kind == "nonlinear":
-        return _nonlinear(work, amount)
+        _nonlinear(work, amount)
+        return
     import numpy as np
 
     if kind == "uncorrelated":
-        sizes = [steady(_moments(work, work.relation, [column])[1])[0, 0] for column in work.columns]
+        found = measured(work.nights, f"{work.prefix} variances", lambda: [_variance(work, c) for c in work.columns])
+        sizes = [steady(np.array([[size]]))[0, 0] for size in found]
         streams = [Stream((column,), also=size) for column, size in zip(work.columns, sizes, strict=True)]
         work.replace_all(work.columns, _add(work, work.drawn(*streams), np.diag(amount * np.sqrt(sizes))))
-        return work.outcome
-    means, covariance = _moments(work, work.relation, work.columns)
+        return
+    moments = measured(work.nights, f"{work.prefix} moments", lambda: _moments_told(work))
+    means, covariance = np.array(moments["means"]), np.array(moments["covariance"])
     size = steady(covariance)
     weights, factors = amount * root(size), np.ones(len(means))
     if kind == "linear":
@@ -141,7 +167,6 @@ def noise(
         factors = np.sqrt(np.divide(variances, grown, out=np.ones_like(grown), where=grown > 0))
     drawn = work.drawn(Stream(tuple(work.columns), len(work.columns), size.tolist()))
     work.replace_all(work.columns, _add(work, drawn, weights, factors, (1 - factors) * means))
-    return work.outcome
 
 
 def _settle(
@@ -194,6 +219,15 @@ def _moments(work: Work, relation: Name, columns: Sequence[Column]) -> tuple[np.
     return means, covariance * np.outer(width, width)
 
 
+def _variance(work: Work, column: Column) -> float:
+    return float(_moments(work, work.relation, [column])[1][0, 0])
+
+
+def _moments_told(work: Work) -> dict[str, list[Any]]:
+    means, covariance = _moments(work, work.relation, work.columns)
+    return {"means": means.tolist(), "covariance": covariance.tolist()}
+
+
 def root(covariance: np.ndarray) -> np.ndarray:
     """Return a matrix L (p, p) with L Lᵀ = covariance, also where that is singular.
 
@@ -208,34 +242,6 @@ def root(covariance: np.ndarray) -> np.ndarray:
     safe = np.where(deviations > 0, deviations, 1.0)
     values, vectors = np.linalg.eigh(covariance / np.outer(safe, safe))
     return np.asarray(deviations[:, None] * vectors * np.sqrt(np.maximum(values, 0)))
-
-
-def steady(covariance: np.ndarray) -> np.ndarray:
-    """Return a covariance for noise (p, p) that stays as it is when a few records change.
-
-    Standard deviations are rounded to powers of 2^(1/8), correlations to tenths; then no combination of the columns has
-    less than a twentieth of the noise of a column. Noise of one deviate in two sizes gives the value away: y = x + s e
-    and y' = x + s' e are two equations for two unknowns. So the size is a part of the key of the draws, and must not
-    be another one for every change of the table, or the noise would be drawn anew each time, and average out.
-
-    >>> import numpy as np
-    >>> steady(np.array([[100.0, 1.0], [1.0, 0.0]])).round(3).tolist()
-    [[107.635, 0.0], [0.0, 0.0]]
-    """
-    import numpy as np
-
-    deviations = np.sqrt(np.diag(covariance))
-    varies = deviations > 0
-    safe = np.where(varies, deviations, 1.0)
-    rounded = np.where(varies, np.exp2(np.round(_STEPS * np.log2(safe)) / _STEPS), 0.0)
-    correlation = np.where(np.outer(varies, varies), np.round(covariance / np.outer(safe, safe), 1), 0.0)
-    np.fill_diagonal(correlation, 1.0)
-    values, vectors = np.linalg.eigh(correlation)
-    if values.min() < _LEAST:
-        correlation = (vectors * np.maximum(values, _LEAST)) @ vectors.T
-        grown = np.sqrt(np.diag(correlation))
-        correlation = (correlation / np.outer(grown, grown)).round(_DIGITS)
-    return np.asarray(correlation * np.outer(rounded, rounded))
 
 
 def _add(
@@ -259,7 +265,7 @@ def _named(work: Work) -> list[str]:
     return [f"draw_{number}" for number in range(1, len(work.columns) + 1)]
 
 
-def _nonlinear(work: Work, amount: float) -> Outcome:
+def _nonlinear(work: Work, amount: float) -> None:
     p, columns = len(work.columns), tuple(work.columns)
     terms = list(zip(columns, _named(work), strict=True))
     scores = work.run("mask/normal_scores.sql", "scores", drawn=work.drawn(Stream(columns, p, "ranks")), terms=terms)
@@ -270,7 +276,6 @@ def _nonlinear(work: Work, amount: float) -> Outcome:
         into = f"values_{column.staged}"
         values = work.run("mask/values_by_rank.sql", into, relation=work.relation, scores=noisy, column=column)
         work.replace(column, values)
-    return work.outcome
 
 
 def _bounded(work: Work, kind: str, epsilon: float, lower: float, upper: float) -> None:

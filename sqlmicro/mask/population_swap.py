@@ -187,7 +187,7 @@ def _read(work: Work, columns: list[Column], swapped: Name, population: str, lea
     audited = AuditedRelease(
         warehouse=work.warehouse,
         release=Source(swapped, "the release", (*quasi, number), is_table=False),
-        quasi=quasi, entity=number, population=_everybody(work, columns, population),
+        quasi=quasi, person=(number,), population=_everybody(work, columns, population),
         names={column.staged: column.name for column in columns},
     )  # fmt: skip
     found = work.warehouse.arrays(

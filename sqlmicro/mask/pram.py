@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from sqlmicro.database import risk_tables
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask import at_risk
 from sqlmicro.options.params import Param
+from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import method
 from sqlmicro.work import Stream
 
@@ -34,6 +37,7 @@ MOST_INVARIANT = 200
         "mask/transition_ranges.sql",
         "mask/draws.sql",
         "mask/postrandomised.sql",
+        *at_risk.ONLY,
     ),
     takes_strata=False,
     draws=True,
@@ -48,6 +52,9 @@ def pram(
         str | None, Param("File with the transition matrix, CSV or TOML, for one column.", metavar="FILE")
     ] = None,
     invariant: Annotated[bool, Param("Change the matrix so that the expected number of every category stays.")] = False,
+    where_risk: WhereRisk = None,
+    risk: WhichRisk = "individual",
+    risk_table: RiskTable = risk_tables.DEFAULT,
 ) -> Outcome:
     """Change the values of nominal columns at random by a transition matrix (post-randomisation).
 
@@ -59,7 +66,8 @@ def pram(
     Raises
     ------
     ParameterError
-        When not exactly one of `keep_probability` and `matrix` is given, or the file holds no transition matrix.
+        When not exactly one of `keep_probability` and `matrix` is given, the file holds no transition matrix, or
+        `invariant` is asked for with `where_risk`.
     InputError
         For columns of floating-point numbers, too many categories, or values the matrix does not name.
 
@@ -74,18 +82,31 @@ def pram(
     Without `invariant` the expected frequencies are t P, from which t can be estimated if P is published: P is no
     secret. NULL stays NULL. One hash and one join per record; L² cells, L³ with `invariant`.
 
-    What repeats: under one secret seed the same value of the same person becomes the same value again, as long as the
+    With `where_risk` the records at risk are changed, and all others stay as they are. The categories are those of all
+    records. Frequencies are then expected to be t P only among the records at risk.
+
+    What repeats: under one secret the same value of the same person becomes the same value again, as long as the
     probabilities are the same; other probabilities, columns or sources share nothing with it.
     """
     if (keep_probability is None) == (matrix is None):
         got = "none of them" if matrix is None else "both"
         raise ParameterError(f"{work.where}, matrix", "needs one of --keep-probability and --matrix", got)
+    if invariant and where_risk is not None:
+        must = "keeps expected numbers over all records, and --where-risk changes only some"
+        raise ParameterError(f"{work.where}, invariant", must, "both")
     if matrix is not None and len(work.columns) > 1:
         got = ", ".join(column.name for column in work.columns)
         raise ParameterError(f"{work.where}, matrix", "a matrix is for one column", got, "Use a step for every column")
     wrong = [f"{c.name} ({c.type})" for c in work.columns if c.family in ("float", "timestamp", "timestamptz")]
     if wrong:
         raise InputError(work.where, "works on nominal columns: text, ENUM, truth values, codes", ", ".join(wrong))
+    asked = at_risk.asked_for(where_risk, risk, risk_table)
+    at_risk.only(work, asked, lambda: _change(work, keep_probability, matrix, invariant), apart=False)
+    work.outcome.nominal = list(work.columns)
+    return work.outcome
+
+
+def _change(work: Work, keep_probability: float | None, matrix: str | None, invariant: bool) -> None:
     for column in work.columns:
         of = column.staged
         rows: list[list[float]] = []
@@ -115,8 +136,6 @@ def pram(
             column=column,
         )
         work.replace(column, values)
-    work.outcome.nominal = list(work.columns)
-    return work.outcome
 
 
 def _check_number(work: Work, column: Column, categories: Name, invariant: bool) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from sqlmicro.database.columns import Column
@@ -11,11 +11,13 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.histograms import Histogram, Tally
+from sqlmicro.guarantees.members import Members
 from sqlmicro.guarantees.rules import Rules
-from sqlmicro.mask import lattice, local_recoding
+from sqlmicro.mask import lattice, local_recoding, population
 from sqlmicro.mask.combinations import Combinations
 from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
+from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -27,13 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a recoding: k, the share that may be suppressed, the loss, and whether levels may be mixed."""
+    """What is asked of a recoding: k, the share that may be suppressed, the loss, mixed levels, the population."""
 
     k: int
     suppress_up_to: float = 0.0
     metric: Metric = "loss"
     local: bool = False
     target: str | None = None
+    population: InPopulation = NO_POPULATION
 
     @property
     def beside_k(self) -> str:
@@ -44,15 +47,39 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """The combinations of a table: numbered in the warehouse, and as arrays."""
+    """The combinations of a table, and of a population behind them: numbered in the warehouse, and as arrays."""
 
     cells: Name
     members: Name
     """The combination of every record."""
+    everybody: Name | None
+    """The population, if there is one."""
     key: list[Column]
     rules: Rules
     combinations: Combinations
     shares: list[list[np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What was decided: the level of every column, or the classes that have levels of their own."""
+
+    levels: dict[Column, int]
+    classes: Classes | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Classes of local recoding in the order in which a record is tried, each by one of its combinations.
+
+    `first` has their numbers, None where no order tells who is in which; `levels` the level of every column.
+    """
+
+    cells: Name
+    representatives: Name
+    first: np.ndarray | None
+    levels: np.ndarray
+    changed: list[Column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +90,14 @@ class _Solution:
     kept: np.ndarray
     group: np.ndarray
     how: str
+    first: np.ndarray | None = None
+    """Of local recoding: a combination of every class, in the order in which a record is tried."""
 
 
-def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> None:
+def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request, everybody: Name | None) -> Decided:
     """Recode the columns so that every class keeps what is asked, with the least loss; suppress what is left over.
+
+    `everybody` is the population, with the columns of the records.
 
     Raises
     ------
@@ -83,24 +114,26 @@ def recode(work: Work, ladders: Mapping[Column, Ladder], request: Request) -> No
             f"{nodes:,}",
             "Give fewer levels, or fix a column by an earlier step",
         )
-    table = _table(work, ladders, request.k)
+    table = _table(work, ladders, request, everybody)
     allowed = int(request.suppress_up_to * table.combinations.records + 1e-9)
+    population.refuse_impossible(work, request.population, table.combinations.of_strata, allowed)
     with work.warehouse.progress.stage("search the lattice", nodes, "nodes") as progress:
         if request.local:
             cells = _loss_of_levels(work, request.metric, table)
-            found = _local(local_recoding.recode(table.combinations, cells, allowed, progress.tick), table)
+            found = _local(local_recoding.recode(table.combinations, cells, allowed, progress.tick), table, cells)
         else:
             loss = loss_of(request.metric, table.combinations, table.shares)
             found = _global(lattice.search(table.combinations, loss, allowed, progress.tick), list(ladders.values()))
     if found is None or not found.kept.any():
         _refuse(work, table, strata=len(table.key) > len(ladders))
     _report(work, table, found, request.target)
-    if request.local:
-        _take_cells(work, table, ladders, found)
-    else:
-        _take_levels(work, table, ladders, found)
-    work.outcome.claims = [Claim(tuple(table.key), "record", request.k)]
+    take = _take_cells if request.local else _take_levels
+    recoded, decided = take(work, table, ladders, found)
+    work.outcome.claims = [
+        Claim(tuple(table.key), "record", request.k, in_population=request.population, everybody=recoded)
+    ]
     work.outcome.promise = "record"
+    return decided
 
 
 def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
@@ -127,14 +160,19 @@ def _loss_of_levels(work: Work, metric: Metric, table: _Table) -> LossOfCells:
     return loss_of_cells(metric, table.combinations, table.shares)
 
 
-def _table(work: Work, ladders: Mapping[Column, Ladder], k: int) -> _Table:
+def _table(work: Work, ladders: Mapping[Column, Ladder], request: Request, everybody: Name | None) -> _Table:
     """Aggregate the records once to the combinations that occur, and number what they become on each level."""
     import numpy as np
 
-    key = [*ladders, *(column for column in work.by if isinstance(column, Column))]
-    cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
+    key, k, counted = [*ladders, *population.strata(work)], request.k, ["n", *(["members"] if everybody else [])]
+    if everybody:
+        cells = work.run(
+            "mask/population_cells.sql", "cells", relation=work.relation, population=everybody, columns=key
+        )
+    else:
+        cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
     members = work.run("mask/cell_members.sql", "members", view=True, relation=work.relation, cells=cells, columns=key)
-    coded = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
+    coded = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, counted=counted, columns=key)
     n = coded["n"].astype(np.int64)
     codes: list[list[np.ndarray]] = []
     shares: list[list[np.ndarray]] = []
@@ -151,9 +189,15 @@ def _table(work: Work, ladders: Mapping[Column, Ladder], k: int) -> _Table:
     if len(key) > len(ladders):
         fixed = np.stack([coded[column.staged].astype(np.int64) for column in key[len(ladders) :]], axis=1)
         stratum = np.unique(fixed, axis=0, return_inverse=True)[1].ravel()
-    rules = read.rules(work, k)
+    rules = read.with_households(work, read.rules(work, k))
+    read.refuse_members(work, rules)
     tally = Tally(k, n) if rules.only_k else Tally.of(rules, _cell_of_records(work, members), len(n))
-    return _Table(cells, members, key, rules, Combinations(tally, codes, stratum), shares)
+    if everybody:
+        asked = request.population
+        share = np.inf if asked.max_delta is None else asked.max_delta
+        held = Members(coded["members"].astype(np.int64), asked.min_k_map or 1, share)
+        tally = replace(tally, members=held)
+    return _Table(cells, members, everybody, key, rules, Combinations(tally, codes, stratum), shares)
 
 
 def _cell_of_records(work: Work, members: Name) -> np.ndarray:
@@ -178,14 +222,13 @@ def _global(found: lattice.Found | None, ladders: list[Ladder]) -> _Solution | N
     return _Solution(levels, found.kept, found.group, how)
 
 
-def _local(found: local_recoding.Recoded | None, table: _Table) -> _Solution | None:
+def _local(found: local_recoding.Recoded | None, table: _Table, loss: LossOfCells) -> _Solution | None:
     if found is None:
         return None
     combinations = table.combinations
     group = combinations.labels(found.levels)
-    return _Solution(
-        found.levels, found.kept, group, f"local recoding: classes of {found.nodes:,} nodes of the lattice"
-    )
+    how = f"local recoding: classes of {found.nodes:,} nodes of the lattice"
+    return _Solution(found.levels, found.kept, group, how, local_recoding.as_rules(combinations, loss, found.levels))
 
 
 def _report(work: Work, table: _Table, found: _Solution, target: str | None) -> None:
@@ -236,19 +279,34 @@ def _accuracy(work: Work, table: _Table, found: _Solution, target: str) -> tuple
     return float(np.maximum.reduceat(of.count, of.first).sum() / len(value)), float(overall)
 
 
-def _take_levels(work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution) -> None:
-    """Take the values of the chosen levels, the same for all records, and leave the suppressed ones out."""
+def _take_levels(
+    work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution
+) -> tuple[Name | None, Decided]:
+    """Take the values of the chosen levels, the same for all records, and leave the suppressed ones out.
+
+    Returns the population with the same levels, if there is one, and the levels.
+    """
     chosen = dict(zip(ladders, map(int, found.levels[0]), strict=True))
     recode_to(work, ladders, chosen)
-    if not found.kept.all():
+    if not found.kept[table.combinations.n > 0].all():
         representatives = _load_chosen(work, found, {})
         work.outcome.only_grouped = work.run(
             "replace/by_label.sql", "kept", groups=table.members, representatives=representatives, columns=[]
         )
+    if table.everybody is None:
+        return None, Decided(chosen)
+    changed = [column for column, level in chosen.items() if level]
+    values = _recoded(work, "everybody", table.everybody, ladders, chosen)
+    return population.recoded(work, table.everybody, values, changed), Decided(chosen)
 
 
-def _take_cells(work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution) -> None:
-    """Take the value of the level that was chosen for every combination; those without one are left out."""
+def _take_cells(
+    work: Work, table: _Table, ladders: Mapping[Column, Ladder], found: _Solution
+) -> tuple[Name | None, Decided]:
+    """Take the value of the level that was chosen for every combination; those without one are left out.
+
+    Returns the population with the same values, if there is one, and the classes.
+    """
     changed = [column for i, column in enumerate(ladders) if found.levels[found.kept, i].any()]
     numbers = {f"chosen_{i}": found.levels[:, i - 1] for i, column in enumerate(ladders, 1) if column in changed}
     chosen = _load_chosen(work, found, numbers)
@@ -271,9 +329,19 @@ def _take_cells(work: Work, table: _Table, ladders: Mapping[Column, Ladder], fou
     values = work.run(
         "replace/by_label.sql", "values", groups=table.members, representatives=representatives, columns=changed
     )
-    _declare(work, ladders, changed, values)
-    if not found.kept.all():
+    declare(work, ladders, changed, values)
+    if not found.kept[table.combinations.n > 0].all():
         work.outcome.only_grouped = values
+    decided = Decided({}, Classes(table.cells, representatives, found.first, found.levels, changed))
+    if table.everybody is None:
+        return None, decided
+    members = work.run(
+        "mask/cell_members.sql", "everybody_s_cells", view=True, relation=table.everybody, cells=table.cells,
+        columns=table.key,
+    )  # fmt: skip
+    values = work.run("replace/by_label.sql", "everybody", groups=members, representatives=representatives,
+                      columns=changed)  # fmt: skip
+    return population.recoded(work, table.everybody, values, changed), decided
 
 
 def _load_chosen(work: Work, found: _Solution, numbers: Mapping[str, np.ndarray]) -> Name:
@@ -285,22 +353,26 @@ def _load_chosen(work: Work, found: _Solution, numbers: Mapping[str, np.ndarray]
     return work.load(table, "chosen", "filled with the combinations that the search releases")
 
 
-def recode_to(work: Work, ladders: Mapping[Column, Ladder], chosen: Mapping[Column, int]) -> None:
-    """Take the values of the chosen levels; a column on level 0 stays as it is."""
+def recode_to(work: Work, ladders: Mapping[Column, Ladder], chosen: Mapping[Column, int]) -> Name:
+    """Take the values of the chosen levels; a column on level 0 stays as it is. Return row_id and the new values."""
     changed = [column for column in work.columns if chosen[column]]
-    values = work.run(
-        "mask/recoded.sql",
-        "values",
-        relation=work.relation,
-        recoded=[
-            (column, f"a{i}", ladders[column].relation, f"level_{chosen[column]}")
-            for i, column in enumerate(changed, 1)
-        ],
-    )
-    _declare(work, ladders, changed, values)
+    values = _recoded(work, "values", work.relation, ladders, chosen)
+    declare(work, ladders, changed, values)
+    return values
 
 
-def _declare(work: Work, ladders: Mapping[Column, Ladder], changed: list[Column], values: Name) -> None:
+def _recoded(
+    work: Work, into: str, relation: Name, ladders: Mapping[Column, Ladder], chosen: Mapping[Column, int]
+) -> Name:
+    """Return row_id and the values of the chosen levels, of the columns that are not on level 0."""
+    changed = [column for column in work.columns if chosen[column]]
+    columns = [
+        (column, f"a{i}", ladders[column].relation, f"level_{chosen[column]}") for i, column in enumerate(changed, 1)
+    ]
+    return work.run("mask/recoded.sql", into, relation=relation, recoded=columns)
+
+
+def declare(work: Work, ladders: Mapping[Column, Ladder], changed: list[Column], values: Name) -> None:
     """Say which columns got new values, and of what kind they are by now."""
     work.replace_all(changed, values)
     work.outcome.text = [column for column in changed if ladders[column].text]

@@ -55,7 +55,7 @@ def sample(
     remainder so that the total is exact. The weight is the inverse of the inclusion probability n_h/N_h, so that
     weighted totals of the sample estimate those of the table. O(n log n).
 
-    What repeats: under one secret seed the same persons are drawn again, so that nightly releases do not add up to the
+    What repeats: under one secret the same persons are drawn again, so that nightly releases do not add up to the
     whole table; give a row key, or a changed record is another one. Any other setting, a larger fraction too, draws a
     sample that has nothing to do with the first: the small one is no part of the large one.
     """

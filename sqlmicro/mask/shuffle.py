@@ -41,7 +41,7 @@ def shuffle(
     records with the same columns missing are permuted among themselves. A value that only one person has still tells
     that this person is in the table. O(n log n), two sorts and a join.
 
-    What repeats: under one secret seed the same table is shuffled in the same way. Other columns, settings and sources
+    What repeats: under one secret the same table is shuffled in the same way. Other columns, settings and sources
     are shuffled in ways that have nothing to do with it. Where records come, go or change, most values move on to
     another record: who has the releases from before and after learns which values came and went, and no more.
     """

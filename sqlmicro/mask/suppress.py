@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.audits.audited import ARITHMETIC
+from sqlmicro.database import risk_tables
 from sqlmicro.database.columns import Column, numbers_by_column
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
+from sqlmicro.guarantees.histograms import Tally
+from sqlmicro.guarantees.members import Members
+from sqlmicro.mask import at_risk
+from sqlmicro.mask import population as everybody
 from sqlmicro.mask.demand import Demand, refuse_impossible
 from sqlmicro.mask.kept_suppression import KeptSuppression
-from sqlmicro.mask.suppression import Entries, class_sizes, keys, matches, own_value, wildcard
-from sqlmicro.options.guarantees import InPopulation
+from sqlmicro.mask.population_matches import PopulationMatches
+from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches, own_value, wildcard
+from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
+from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import Tick, method
 from sqlmicro.work import Claim
 
@@ -39,8 +47,13 @@ if TYPE_CHECKING:
         "replace/by_label.sql",
         "mask/record_codes.sql",
         "mask/suppressed_records.sql",
+        *everybody.TEMPLATES[:2],
+        "mask/with_population.sql",
+        *at_risk.TEMPLATES,
+        "mask/taken_out.sql",
     ),
     keeps_guarantees=True,
+    recodes=True,
 )
 def suppress(
     work: Work,
@@ -64,6 +77,11 @@ def suppress(
         str | None,
         Param("With --max-risk: column of sampling weights, released as it is.", metavar="COLUMN", part="weights"),
     ] = None,
+    min_k_map: MinKMap = None,
+    population: Population = None,
+    where_risk: WhereRisk = None,
+    risk: WhichRisk = "individual",
+    risk_table: RiskTable = risk_tables.DEFAULT,
 ) -> Outcome:
     """Set as few values as possible to NULL until every combination of the columns occurs k times.
 
@@ -80,11 +98,19 @@ def suppress(
 
     Notes
     -----
-    With guarantees besides k, or `max_risk`, a missing value is a value of its own, and every class keeps them. Classes
-    that miss something join each other, or a class that lacks these values already, or borrow records with other
-    sensitive values, larger weights, or of other persons, from classes that can do without them; else they join a whole
-    class. In the end records go where they lose less, as long as all is kept. `max_risk` is that of the audit of
-    individual risk: the risk of a class falls with its records and with the sum of their weights.
+    With guarantees besides k, `max_risk` or `min_k_map`, a missing value is a value of its own, and every class keeps
+    them. Classes that miss something join each other, or a class that lacks these values already, or borrow records
+    with other sensitive values, larger weights, or of other persons, from classes that can do without them; else they
+    join a whole class. In the end records go where they lose less, as long as all is kept. `max_risk` is that of the
+    audit of individual risk: the risk of a class falls with its records and with the sum of their weights.
+
+    `min_k_map` is about the members of a `population` who may be the person of a record: those who agree with it in
+    every column in which both have a value. There a missing value may be any, since nobody in the population lacks what
+    was suppressed: audit it with ``--nulls wildcard``. A share of the members, as delta-presence, is not kept here: a
+    member may then be in several classes.
+
+    With `where_risk` all values of the columns are taken out of the records at risk first, and then as few others as it
+    takes; sdcMicro calls the first localSupp, and stops there.
 
     With nulls_match `wildcard` a record counts the records that may be the same, as the R package sdcMicro does. An
     attacker who knows that a value was rare may still tell records apart, so that such a release is not called
@@ -100,51 +126,62 @@ def suppress(
     which stay as they are: k - 1 records without any value would do for a whole table. Values are given back in the
     end where every record keeps its k.
     """
-    population = _in_population(work, max_risk, weight, subsets, nulls_match)
-    cost = _weights(work, importance)
-    if population.limits or work.guarantees.asked:
-        _keep(work, k, cost, population)
+    asked = _in_population(
+        work, max_risk, weight, subsets, nulls_match, everybody.asked_of(work, min_k_map, population)
+    )
+    cost, members = _weights(work, importance), None
+    if where_risk is not None:
+        _take_out(work, at_risk.AtRisk(where_risk, risk, risk_table))
+    if asked.limits or work.more_than_k:
+        members = everybody.read(work, asked) if asked.population else None
+        _keep(work, k, cost, asked, members)
     else:
         _only_k(work, k, cost, subsets, nulls_match)
-    columns, strata = tuple(work.columns), _strata(work)
+    columns, strata = tuple(work.columns), everybody.strata(work)
     if nulls_match == "own-value":
         work.outcome.promise = "record" if subsets is None else "block"
         blocks = [columns] if subsets is None else list(combinations(columns, min(subsets, len(columns))))
-        work.outcome.claims = [Claim((*block, *strata), "record", k, in_population=population) for block in blocks]
+        work.outcome.claims = [
+            Claim((*block, *strata), "record", k, in_population=asked, everybody=members) for block in blocks
+        ]
     return work.outcome
 
 
+def _take_out(work: Work, asked: at_risk.AtRisk) -> None:
+    """Take all values of the columns out of the records at risk."""
+    chosen, whole = asked.records(work), dict(work.warehouse.describe(work.relation))
+    own = [column.staged for column in work.columns]
+    others = [name for name in whole if name not in (*own, "row_id", "record")]
+    work.relation = work.run("mask/taken_out.sql", "taken_out", relation=work.relation, chosen=chosen,
+                             columns=work.columns, others=others)  # fmt: skip
+
+
 def _in_population(
-    work: Work, max_risk: float | None, weight: str | None, subsets: int | None, nulls_match: str
+    work: Work, max_risk: float | None, weight: str | None, subsets: int | None, nulls_match: str, counted: InPopulation
 ) -> InPopulation:
     """Return what is asked of the population; refuse options that do not go together."""
-    asked = work.guarantees
     if (max_risk is None) != (weight is None):
         given, other = ("max_risk", "weight") if weight is None else ("weight", "max_risk")
         shown = "--" + other.replace("_", "-")
         raise ParameterError(f"{work.where}, {given}", f"goes with {shown}", "none", f"Give {shown}")
-    if max_risk is not None and asked.person:
+    if max_risk is not None and work.guaranteed.person:
         raise ParameterError(f"{work.where}, max_risk", "is the risk of a record, not of a person", "--person")
-    if max_risk is not None or asked.asked:
+    if max_risk is not None or work.more_than_k or work.part.above or counted.limits:
         must = "does not go with guarantees, which hold of classes over all columns, NULL being a value"
         if subsets is not None:
             raise ParameterError(f"{work.where}, subsets", must, str(subsets))
         if nulls_match != "own-value":
             raise ParameterError(f"{work.where}, nulls_match", must, nulls_match)
-    return InPopulation(weight=weight, max_risk=max_risk)
-
-
-def _strata(work: Work) -> list[Column]:
-    return [column for column in work.by if isinstance(column, Column)]
+    return replace(counted, weight=weight, max_risk=max_risk, nulls="wildcard")
 
 
 def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_match: str) -> None:
     """Suppress values until every combination occurs k times."""
     import numpy as np
 
-    key = [*work.columns, *_strata(work)]
+    key = [*work.columns, *everybody.strata(work)]
     cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
-    read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, columns=key)
+    read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
     codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
     n = read["n"].astype(np.int64)
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
@@ -155,22 +192,30 @@ def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_mat
     _take(work, cells, key, codes, entries)
 
 
-def _keep(work: Work, k: int, cost: np.ndarray, population: InPopulation) -> None:
+def _keep(work: Work, k: int, cost: np.ndarray, asked: InPopulation, members: Name | None) -> None:
     """Suppress values until every class keeps what is asked."""
     import numpy as np
 
-    key, p = [*work.columns, *_strata(work)], len(work.columns)
-    weights = [_numbers(work, population.weight)] if population.weight else []
+    key, p = [*work.columns, *everybody.strata(work)], len(work.columns)
+    weights = [_numbers(work, asked.weight)] if asked.weight else []
     found = work.warehouse.arrays("mask/record_codes.sql", relation=work.relation, columns=key, weights=weights)
-    codes = np.array([found[column.staged] for column in key], dtype=np.int64).T
+    held = None
+    if members is None:
+        codes = np.array([found[column.staged] for column in key], dtype=np.int64).T
+    else:
+        codes, held = _with_population(work, key, members, asked)
     n = len(codes)
     _refuse_few(work, codes[:, p:], np.ones(n, dtype=np.int64), k)
     heavy = found["weight"].astype(float) if weights else np.zeros(n)
     if (heavy < 0).any():
         got = f"{int((heavy < 0).sum()):,} below 0"
         raise InputError(f"{work.where}, weight", "says for how many members of the population a record stands", got)
-    demand = Demand(read.rules(work, k), heavy, np.inf if population.max_risk is None else population.max_risk)
-    refuse_impossible(work, demand, keys(codes[:, p:]))
+    rules, strata = read.rules(work, k), keys(codes[:, p:])
+    read.refuse_members(work, rules)
+    demand = Demand(rules, heavy, np.inf if asked.max_risk is None else asked.max_risk, held)
+    refuse_impossible(work, demand, strata)
+    if held is not None:
+        _refuse_small_population(work, held, asked, np.where(np.arange(len(key)) < p, MISSING, codes), strata)
     with work.warehouse.progress.kernel("suppress", n) as progress:
         search = KeptSuppression(codes, demand, cost, progress.tick)
         search.run()
@@ -179,6 +224,31 @@ def _keep(work: Work, k: int, cost: np.ndarray, population: InPopulation) -> Non
     hidden = (search.released != codes)[:, :p]
     _take_records(work, found["row_id"], hidden)
     _note_lost(work, hidden.sum(axis=0))
+
+
+def _with_population(
+    work: Work, key: list[Column], members: Name, asked: InPopulation
+) -> tuple[np.ndarray, PopulationMatches]:
+    """Return the records and the population by the same numbers."""
+    import numpy as np
+
+    both = work.run("mask/with_population.sql", "everybody_and_records", relation=work.relation, population=members,
+                    columns=key)  # fmt: skip
+    found = work.warehouse.arrays("mask/record_codes.sql", relation=both, columns=key, weights=[])
+    codes, records = np.array([found[column.staged] for column in key], dtype=np.int64).T, found["row_id"] >= 0
+    theirs, count = np.unique(codes[~records], axis=0, return_counts=True)
+    return codes[records], PopulationMatches(theirs, count, asked.min_k_map or 1)
+
+
+def _refuse_small_population(
+    work: Work, held: PopulationMatches, asked: InPopulation, hidden: np.ndarray, strata: np.ndarray
+) -> None:
+    """Refuse strata that too few of the population are in: no combination has more than the one without values."""
+    import numpy as np
+
+    first = np.unique(strata, return_index=True)[1]
+    whole = Tally(1, np.bincount(strata), members=Members(held.members(hidden[first]), held.least))
+    everybody.refuse_impossible(work, asked, whole, 0)
 
 
 def _numbers(work: Work, weight: str) -> Column:
@@ -203,7 +273,7 @@ def _weights(work: Work, importance: tuple[str, ...]) -> np.ndarray:
     import numpy as np
 
     must = "is written COLUMN=COST, where COST must be a number above 0"
-    found = numbers_by_column(work.columns, importance, f"{work.where}, importance", must)
+    found = numbers_by_column(work.part.step, importance, f"{work.where}, importance", must)
     return np.array([found.get(column, 1.0) for column in work.columns])
 
 

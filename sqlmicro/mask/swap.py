@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from sqlmicro.database import risk_tables
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.mask import at_risk, targeted_swap
 from sqlmicro.mask.population_swap import keep_k_map
+from sqlmicro.mask.targeted_swap import Targeted, swap_households
 from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
+from sqlmicro.options.regions import CarryAlong, MinCount, RiskColumns, Similar
+from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import method
 from sqlmicro.work import Claim, Stream
 
@@ -15,13 +20,16 @@ if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
     from sqlmicro.work import Outcome, Work
 
+_RARE = 3
+
 
 @method(
     "swap",
     stage="mask",
     engine="sql",
     promise="masked",
-    source="Moore (1996), rank swapping; Dalenius & Reiss (1982), data swapping",
+    source="Moore (1996), rank swapping; Dalenius & Reiss (1982), data swapping; Gussenbauer, sdcMicro: targeted "
+    "record swapping, as recommended for the EU census of 2021",
     templates=(
         "mask/draws.sql",
         "mask/ordered.sql",
@@ -33,6 +41,8 @@ if TYPE_CHECKING:
         "mask/population_codes.sql",
         "mask/record_codes.sql",
         "mask/exchanged.sql",
+        *at_risk.ONLY,
+        *targeted_swap.TEMPLATES[1:4],
     ),
     draws=True,
 )
@@ -40,10 +50,17 @@ def swap(
     work: Work,
     *,
     kind: Annotated[
-        Literal["rank", "data"], Param("Swap each column among values of similar rank, or all between similar records.")
+        Literal["rank", "data", "targeted"],
+        Param(
+            "Swap each column among values of similar rank; all between similar records; or, targeted, the regions "
+            "between similar households of which one is at risk."
+        ),
     ] = "rank",
     percent: Annotated[float | None, Param("With rank: greatest distance of ranks, in percent of the records.")] = None,
-    rate: Annotated[float | None, Param("With data: share of the records that take part.")] = None,
+    rate: Annotated[
+        float | None,
+        Param("Share of the records that take part, with data; of the households, with targeted."),
+    ] = None,
     min_k_map: Annotated[
         int | None,
         Param("Then exchange single values until this many of the population have every combination.", min=1),
@@ -56,6 +73,13 @@ def swap(
             part="population",
         ),
     ] = None,
+    risk_columns: RiskColumns = (),
+    min_count: MinCount = None,
+    similar: Similar = None,
+    carry_along: CarryAlong = (),
+    where_risk: WhereRisk = None,
+    risk: WhichRisk = "individual",
+    risk_table: RiskTable = risk_tables.DEFAULT,
 ) -> Outcome:
     """Swap values between records: of near rank, or of records that agree in the columns of --by.
 
@@ -74,8 +98,8 @@ def swap(
 
     Notes
     -----
-    Kind rank takes numbers, dates and timestamps, data takes columns of any type. The percentage is above 0 and up to
-    100, of the records of the stratum that have a value; the rate is above 0 and up to 1.
+    Kind rank takes numbers, dates and timestamps, the others take columns of any type. The percentage is above 0 and up
+    to 100, of the records of the stratum that have a value; the rate is above 0 and up to 1.
 
     rank: the sorted values are cut into blocks whose places depend on the key, and in each of them pairs are drawn that
     swap their values. Every value is used exactly once; one or two values of a block may stay where they are. Equal
@@ -86,12 +110,24 @@ def swap(
     data: records that agree in all --by columns pass the columns on to each other, together. The joint distribution of
     the columns with those of --by is kept exactly, that with all others is not.
 
+    targeted: the columns are regions, from the largest to the smallest, which are the same for a whole household
+    (``--household``; without it every record is one). A person is at risk in a region where fewer than `min_count`
+    persons (by default 3) have her values of `risk_columns`; a household as much as its rarest member, by 1/count. It
+    is swapped on the first level where it is at risk: it exchanges all regions with a household of another region of
+    that level that is similar by the first profile, else by the next. Those most at risk come first, and a partner is
+    drawn with a chance that grows with its risk. On the last level further households are drawn until `rate` of all are
+    swapped. Each is swapped once; who finds nobody stays, and is counted. With `where_risk` the table of risks says who
+    is at risk, on the level of the largest regions. How many households of a profile a region has stays exactly. Who
+    lacks a region takes no part. Ours: falling risk, where sdcMicro takes them as they come.
+
     With `min_k_map` single values of records that agree in all --by columns change places afterwards, whatever the kind
     and the distance, until every combination of the columns and of --by occurs so often in the population. All margins
     stay. A record takes the nearest such combination that it can get. As few values as possible: half as many exchanges
     as records without such a combination are the least, and how many there were is said. Columns are numbers or text.
 
-    What repeats: under one secret seed the same value of the same person takes part again, at the same place of the
+    With `where_risk` the records at risk swap with each other, as if there were no others.
+
+    What repeats: under one secret the same value of the same person takes part again, at the same place of the
     random order, so that releasing each night does not show who takes part; other settings and columns share nothing.
     When a record comes or goes, its neighbours in that order have another value: who knows that just this record went
     can read from data swapping which value was its own. Release once, or seldom and after many changes.
@@ -102,19 +138,31 @@ def swap(
     if (min_k_map is None) != (population is None):
         given, other = ("min_k_map", "--population") if population is None else ("population", "--min-k-map")
         raise ParameterError(f"{work.where}, {given}", f"goes with {other}", "none", f"Give {other}")
-    if kind == "data":
-        assert rate is not None
-        _data_swap(work, rate)
+    of_regions = {"risk_columns": risk_columns, "min_count": min_count, "similar": similar, "carry_along": carry_along}
+    if kind != "targeted" and (wrong := [name for name, value in of_regions.items() if value]):
+        raise ParameterError(f"{work.where}, {wrong[0]}", "goes with --kind targeted", kind)
+    asked = at_risk.asked_for(where_risk, risk, risk_table)
+    if kind == "targeted":
+        told = Targeted(rate or 0.0, risk_columns, min_count or _RARE, similar, carry_along, asked)
+        swap_households(work, told)
     else:
-        assert percent is not None
-        for column in work.columns:
-            _rank_swap(work, column, percent)
+        at_risk.only(work, asked, lambda: _exchange(work, kind, percent, rate), apart=True)
     if min_k_map is not None and population is not None:
         keep_k_map(work, min_k_map, population)
         columns = (*work.columns, *(column for column in work.by if not isinstance(column, str)))
-        asked = InPopulation(population=population, min_k_map=min_k_map)
-        work.outcome.claims = [Claim(columns, "masked", 0, in_population=asked)]
+        asked_of_all = InPopulation(population=population, min_k_map=min_k_map)
+        work.outcome.claims = [Claim(columns, "masked", 0, in_population=asked_of_all)]
     return work.outcome
+
+
+def _exchange(work: Work, kind: str, percent: float | None, rate: float | None) -> None:
+    if kind == "data":
+        assert rate is not None
+        _data_swap(work, rate)
+        return
+    assert percent is not None
+    for column in work.columns:
+        _rank_swap(work, column, percent)
 
 
 def _data_swap(work: Work, rate: float) -> None:
@@ -147,10 +195,10 @@ def _rank_swap(work: Work, column: Column, percent: float) -> None:
 
 
 def _settle(work: Work, kind: str, percent: float | None, rate: float | None) -> None:
-    for name, value, of, most in (("percent", percent, "rank", 100), ("rate", rate, "data", 1)):
-        if kind == of and value is None:
+    for name, value, of, most in (("percent", percent, ("rank",), 100), ("rate", rate, ("data", "targeted"), 1)):
+        if kind == of[0] and value is None:
             raise ParameterError(f"{work.where}, {name}", f"--kind {kind} needs --{name}", "none")
-        if kind != of and value is not None:
+        if kind not in of and value is not None:
             raise ParameterError(f"{work.where}, {name}", f"--{name} does not go with --kind {kind}", f"{value:g}")
         if value is not None and not 0 < value <= most:
             raise ParameterError(f"{work.where}, {name}", f"must be a number above 0, up to {most}", f"{value:g}")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlmicro.database.columns import Column
-from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.templates import Name, Params
+from sqlmicro.database.warehouse import Row, Warehouse
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,14 @@ def measure(warehouse: Warehouse, before: Name, after: Name, columns: Sequence[C
     """
     if not columns:
         return []
-    row = warehouse.record("replace/missing_values.sql", before=before, after=after, columns=columns)
+    sides: Params = {"original": before, "aligned": [], "joined": [after]}
+    return found_in(
+        warehouse.record("audit/losses.sql", **sides, numeric=[], whole=[], nominal=[], counted=columns), columns
+    )
+
+
+def found_in(row: Row, columns: Sequence[Column]) -> list[Missing]:
+    """Return the columns that lack a value before or after, of what audit/losses.sql has counted of them."""
     found = [
         Missing(
             column.name,

@@ -61,21 +61,21 @@ class Run(Protocol):
     widened: set[str]
 
 
-def settle(run: Run, planned: Planned) -> tuple[Name, list[str]]:
-    """Check the columns for missing and infinite values; return the relation to work on, and its further strata.
+def settle(run: Run, planned: Planned) -> list[Column]:
+    """Check the columns for missing and infinite values, and return those that lack some.
+
+    The records that lack some are left out where that is asked for.
 
     Raises
     ------
     InputError
         When values are missing that may not be, no record is left, or a number is not finite.
     """
-    method, columns, nulls, where = planned.method, planned.columns, planned.nulls, planned.where
+    columns, nulls, where = planned.columns, planned.nulls, planned.where
     if nulls not in NULLS:
         raise ParameterError(f"{where}, nulls", f"must be one of {', '.join(NULLS)}", repr(nulls))
     missing = _missing(run, columns, where)
-    if not missing:
-        return run.current, []
-    if nulls == "error":
+    if missing and nulls == "error":
         raise InputError(
             where,
             "the columns must have no missing values",
@@ -83,7 +83,7 @@ def settle(run: Run, planned: Planned) -> tuple[Name, list[str]]:
             "Choose --nulls pattern (group only records with the same columns missing: none is filled in), keep (NULL "
             "is a value of its own), or suppress (leave these records out of the release)",
         )
-    if nulls == "suppress":
+    if missing and nulls == "suppress":
         before = run.warehouse.count(run.current)
         run.current = run.warehouse.run(
             "load/complete_rows.sql", f"complete_{planned.number}", typed=run.current, columns=columns
@@ -92,11 +92,53 @@ def settle(run: Run, planned: Planned) -> tuple[Name, list[str]]:
         run.notes.append(f"{before - after:,} records with missing values were left out (--nulls suppress)")
         if after == 0:
             raise InputError(where, "some records must have no missing values", "none", "Use --nulls pattern or keep")
-    if nulls == "pattern" and method.promise == "record":
-        return _by_pattern(run, planned, [columns]), ["pattern"]
-    if nulls == "pattern" and method.promise == "column":
-        return _by_pattern(run, planned, [[column] for column in missing]), []
-    return run.current, []
+    return list(missing)
+
+
+def patterned(
+    run: Run,
+    planned: Planned,
+    relation: Name,
+    columns: Sequence[Column],
+    by: Sequence[Column],
+    missing: Sequence[Column],
+    suffix: str = "",
+) -> tuple[Name, list[str]]:
+    """Return the relation to work on, and its further strata: with `--nulls pattern`, where values are missing.
+
+    Parameters
+    ----------
+    run, planned
+        The run and its step.
+    relation : Name
+        The records, or the units of a level.
+    columns, by : sequences of Column
+        What is grouped of them, and the strata.
+    missing : sequence of Column
+        The columns that lack values.
+    suffix : str
+        What tells its relations from those of another level.
+    """
+    promise, lacking = planned.method.promise, [column for column in columns if column in missing]
+    if planned.nulls != "pattern" or not lacking:
+        return relation, []
+    if promise == "record":
+        return _by_pattern(run, planned, relation, [columns], by, suffix), ["pattern"]
+    if promise == "column":
+        return _by_pattern(run, planned, relation, [[column] for column in lacking], by, suffix), []
+    return relation, []
+
+
+def refuse_nominal(columns: Sequence[Column], where: str) -> None:
+    """Refuse columns without arithmetic."""
+    wrong = [f"{column.name} ({column.type})" for column in columns if not column.numeric]
+    if wrong:
+        raise InputError(
+            where,
+            "works on numbers, dates and timestamps",
+            ", ".join(wrong),
+            "Leave these out of --columns, or use: sqlmicro safe, which takes any type",
+        )
 
 
 def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, int]:
@@ -120,13 +162,20 @@ def _missing(run: Run, columns: Sequence[Column], where: str) -> dict[Column, in
     return {column: found[column.name][0] for column in columns if found[column.name][0]}
 
 
-def _by_pattern(run: Run, planned: Planned, blocks: Sequence[Sequence[Column]]) -> Name:
+def _by_pattern(
+    run: Run,
+    planned: Planned,
+    relation: Name,
+    blocks: Sequence[Sequence[Column]],
+    by: Sequence[Column],
+    suffix: str,
+) -> Name:
     """Return the records with patterns of missing values that k share, in each block of columns; say what it cost."""
-    relation, records, values = run.current, 0, 0
-    by, k = planned.by, planned.k
+    records = values = 0
+    k = planned.k
     for number, block in enumerate(blocks, 1):
         others = [column for column in run.roles.released if column not in block]
-        prefix = f"missing_{planned.number}_{number}"
+        prefix = f"missing_{planned.number}_{number}{suffix}"
         task = Task("missing values", names_of(block), names_of(by), "pattern", {"k": k})
         stream = f"sqlmicro_{prefix}"
         run.warehouse.set_key(stream, run.key.draws(run.source.identity, task, names_of(block)))

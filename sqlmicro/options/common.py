@@ -7,7 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
+from sqlmicro.options.budget import BudgetOption
+from sqlmicro.options.joins import JoinOptions
 from sqlmicro.options.params import Param, Parameter
+from sqlmicro.options.past import PastOptions
+from sqlmicro.options.persons import PersonOptions
+from sqlmicro.options.series import NightOption, SeriesOptions
 from sqlmicro.system.secrets import SEED_VARIABLE
 
 if TYPE_CHECKING:
@@ -130,7 +135,7 @@ class RowKeyOption:
     row_key: Annotated[
         tuple[str, ...],
         Param(
-            "Columns that identify a record. With a secret seed, the record draws the same random numbers again, "
+            "Columns that identify a record. It draws the same random numbers again, "
             "whatever else changes. Default: its content. They are left out unless they are kept.",
             metavar="A,B",
         ),
@@ -227,7 +232,7 @@ class RecordOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublishSettings:
+class PublishSettings(PastOptions, SeriesOptions):
     """Where a release goes."""
 
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None
@@ -258,10 +263,10 @@ class PublishSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """What the database may use of the machine."""
+    """What a run may use of the machine."""
 
     memory_limit: Annotated[str | None, Param("Memory the database may use, such as 4GB.", metavar="SIZE")] = None
-    threads: Annotated[int | None, Param("Threads the database may use.", min=1)] = None
+    threads: Annotated[int | None, Param("Threads the database and the kernels may use.", min=1)] = None
 
 
 ANY_MACHINE = MachineOptions()
@@ -283,7 +288,7 @@ class SeedOptions:
         str | None,
         Param(
             f"File with a secret seed, 16 bytes or more; - asks for it. Default: the variable {SEED_VARIABLE}, "
-            "else 128 bits from the operating system.",
+            "else the secret that sqlmicro keeps for its user.",
             metavar="FILE",
         ),
     ] = None
@@ -313,7 +318,7 @@ class EngineOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(SeedOptions, EngineOptions):
+class RunOptions(SeedOptions, EngineOptions, NightOption, BudgetOption):
     """How a job is run."""
 
 
@@ -339,7 +344,14 @@ class RegisterSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions(
-    SourceOptions, ColumnOptions, IdentifierOptions, PublishSettings, RunOptions, MachineOptions, ReaderOptions
+    SourceOptions,
+    ColumnOptions,
+    PersonOptions,
+    IdentifierOptions,
+    PublishSettings,
+    RunOptions,
+    MachineOptions,
+    ReaderOptions,
 ):
     """What the command of a method takes: what all methods share, and by name the settings of its own."""
 
@@ -347,7 +359,7 @@ class MethodOptions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
+class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions, JoinOptions):
     """What holds for all tables of a job file."""
 
     key_file: Annotated[
@@ -365,7 +377,7 @@ class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JobTableOptions(TableOption, ReaderOptions, OtherColumns, IdentifierOptions):
+class JobTableOptions(TableOption, ReaderOptions, OtherColumns, PersonOptions, IdentifierOptions):
     """What a job says of its table."""
 
 

@@ -41,7 +41,7 @@ def numpydoc(
     Parameters
     ----------
     threads : int, optional
-        Threads the database may use.
+        Threads the database and the kernels may use.
     <BLANKLINE>
     Returns
     -------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated
+from typing import Annotated, Literal
 
 from sqlmicro.errors import ParameterError
 from sqlmicro.options.params import Param
@@ -19,15 +19,17 @@ class Limit:
 
 
 LIMITS = (
-    Limit("min_l", "l-diversity", "at least {:g} different values"),
-    Limit("min_entropy_l", "entropy-l-diversity", "an entropy like that of at least {:.3g} equally frequent values"),
-    Limit("min_recursive_l", "recursive-l-diversity", "recursive (c, {:g})-diversity"),
-    Limit("max_t", "t-closeness", "shares at most {:.3g} from those of the whole table"),
-    Limit("max_alpha", "alpha-k-anonymity", "no value with more than {:.3g} of a class"),
+    Limit("min_l", "l-diversity", "at least {value:g} different values"),
+    Limit(
+        "min_entropy_l", "entropy-l-diversity", "an entropy like that of at least {value:.3g} equally frequent values"
+    ),
+    Limit("min_recursive_l", "recursive-l-diversity", "recursive (c, {value:g})-diversity"),
+    Limit("max_t", "t-closeness", "shares at most {value:.3g} from those of the whole table"),
+    Limit("max_alpha", "alpha-k-anonymity", "no value with more than {value:.3g} of a class"),
     Limit(
         "max_beta",
         "beta-likeness",
-        "no share above that in the whole table by more than {:.3g} times it",
+        "no share above that in the whole table by more than {value:.3g} times it",
     ),
 )
 """What may be asked for of sensitive columns; `min_l` of an option is the gate of its audit."""
@@ -44,10 +46,6 @@ Hierarchical = Annotated[
 class GuaranteeOptions:
     """What must hold of every class besides its k records."""
 
-    person: Annotated[
-        tuple[str, ...],
-        Param("Columns that say whose record it is: every class has k persons. They are left out.", metavar="A,B"),
-    ] = ()
     sensitive: Annotated[
         tuple[str, ...],
         Param("Columns released as they are, of which a class must not tell too much.", metavar="A,B"),
@@ -81,12 +79,12 @@ class GuaranteeOptions:
         >>> GuaranteeOptions(sensitive=("diagnosis",), min_l=3, max_t=0.2).meanings
         ['at least 3 different values', 'shares at most 0.2 from those of the whole table']
         """
-        return [one.meaning.format(self.limits[one.option]) for one in LIMITS if one.option in self.limits]
+        return [one.meaning.format(value=self.limits[one.option]) for one in LIMITS if one.option in self.limits]
 
     @property
     def asked(self) -> bool:
         """Whether anything is demanded besides k."""
-        return bool(self.person or self.sensitive)
+        return bool(self.sensitive)
 
     def given(self) -> dict[str, object]:
         """Return what differs from the defaults.
@@ -115,9 +113,44 @@ class GuaranteeOptions:
             named = ", ".join("--" + name.replace("_", "-") for name in self.limits)
             raise ParameterError(where, f"{named} is about sensitive columns", "none", "Name them with --sensitive A,B")
 
+    def refuse_diversity(self, where: str, k: object) -> None:
+        """Refuse more different values in a class than it has persons, of whom there are k.
+
+        Raises
+        ------
+        ParameterError
+            Then a person with several records would make a class diverse.
+        """
+        for option in ("min_l", "min_entropy_l", "min_recursive_l"):
+            wanted = getattr(self, option)
+            if wanted is not None and isinstance(k, int) and wanted > k:
+                raise ParameterError(
+                    f"{where}, {option}", "must be at most k where k counts persons: nobody is diverse alone",
+                    f"{wanted:g} and k = {k}", "Raise --k",
+                )  # fmt: skip
+
 
 NO_GUARANTEE = GuaranteeOptions()
 """Nothing is demanded besides k."""
+
+
+MinKMap = Annotated[
+    int | None,
+    Param("With --population: every class has this many members of it (k-map), not only of the release.", min=1),
+]
+MaxDelta = Annotated[
+    float | None,
+    Param("With --population: at most this share of the members of a class is in the release.", min=0, max=1),
+]
+Population = Annotated[
+    str | None,
+    Param(
+        "With --min-k-map: table, view or file of everybody, with the columns as they are before this step.",
+        metavar="TABLE",
+        part="population",
+    ),
+]
+"""What must hold in the population, as several methods are told it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,11 +161,14 @@ class InPopulation:
     max_risk: float | None = None
     population: str | None = None
     min_k_map: int | None = None
+    max_delta: float | None = None
+    nulls: Literal["own_value", "wildcard"] = "own_value"
+    """How a missing value is compared with the population: as a value of its own, or as one that may be any."""
 
     @property
     def limits(self) -> dict[str, float]:
         """What is demanded, by the names of the gates."""
-        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map}
+        found = {"max_risk": self.max_risk, "min_k_map": self.min_k_map, "max_delta": self.max_delta}
         return {name: limit for name, limit in found.items() if limit is not None}
 
 

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
 LONGEST_NAME, LONGEST_PATH = 255, 4000
-Part = Literal["k", "weights", "candidates", "key", "effort", "certified", "population"]
+Part = Literal["k", "weights", "candidates", "key", "effort", "certified", "population", "local", "recoding", "risks"]
 """The smallest group, in any parameter called k; the column of weights; whether candidates are published; the file
-with the key of pseudonyms; how long to search; whether the loss is proven; a table of everybody."""
+with the key of pseudonyms; how long to search; whether the loss is proven; a table of everybody; whether one
+value becomes several; the file that says what was decided; which records are treated, by their risk."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Param:
     """What a parameter means: its help text, its bounds, and how the command line shows it.
 
     `whole` values are taken as they are; others that are many are comma lists on the command line. `private` ones are
-    not quoted in messages. A `share` may be a percentage on the command line. `part` is what a
+    not quoted in messages. A `share` may be a percentage on the command line. A `later` setting came to a method that
+    releases were made with: where it is not given, they draw the same random numbers as before. `part` is what a
     setting is to the program, whatever its method calls it.
     """
 
@@ -48,6 +50,7 @@ class Param:
     whole: bool = False
     private: bool = False
     share: bool = False
+    later: bool = False
     part: Part | None = None
 
 
@@ -94,7 +97,7 @@ class Parameter:
     @property
     def option(self) -> str:
         """The name on the command line."""
-        return "--" + self.name.replace("_", "-")
+        return "--" + self.name.rstrip("_").replace("_", "-")  # a word of Python has one behind it
 
     @property
     def part(self) -> Part | None:
@@ -242,11 +245,6 @@ def _annotated(hint: Any, names: dict[str, object]) -> tuple[Any, Param | Regist
     return base, next((extra for extra in extras if isinstance(extra, Param | Registered)), None)
 
 
-def summary(function: Callable[..., Any]) -> str:
-    """Return the first line of a docstring: what is listed of a method, an audit or an attack."""
-    return (function.__doc__ or "").strip().partition("\n")[0]
-
-
 def settle(declared: tuple[Parameter, ...], given: Mapping[str, object], where: str) -> dict[str, Any]:
     """Return a value for every declared parameter: the given one, checked, or the default.
 
@@ -326,6 +324,22 @@ def specifications(texts: Iterable[str]) -> list[str]:
     """
     parts = (part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text))
     return [part for part in parts if part]
+
+
+def split_blocks(text: str) -> list[str]:
+    """Split blocks at semicolons that are not inside double quotes.
+
+    >>> split_blocks('a,b;"c;d",e')
+    ['a,b', '"c;d",e']
+    """
+    blocks, quoted = [""], False
+    for char in text:
+        quoted ^= char == '"'
+        if char == ";" and not quoted:
+            blocks.append("")
+        else:
+            blocks[-1] += char
+    return blocks
 
 
 def _value(text: str) -> object:

@@ -1,2 +1,2 @@
-"""How a release becomes visible: targets, one transaction audited inside, its record. May import `pipeline` and what is
+"""How a release becomes visible: targets, one transaction audited inside, its record. May import `history` and what is
 below it."""

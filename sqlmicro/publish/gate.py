@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from sqlmicro.audits import inputs, regression, runner
+from sqlmicro.audits import inputs, promised, regression, runner
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.deniable import Guesses, Inventions
 from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.registry import audits
-from sqlmicro.audits.row import AuditRow
+from sqlmicro.audits.row import AuditRow, Status
+from sqlmicro.audits.verdict import PERSONS
+from sqlmicro.database import levels
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.deniable import Deniable
+from sqlmicro.database.levels import Level
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
 from sqlmicro.pipeline import Run
+from sqlmicro.safe_method import means
 from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE
 from sqlmicro.work import Claim
 
 _WHERE = "guarantees"
+_OF_EVERYBODY = ("min_k_map", "max_delta")
+"""The gates that compare a release with a table of everybody."""
+_PERSON = Column("person", "BIGINT", "person")
+"""The number of the person that a record is about, in staging."""
 
 
 def rows(run: Run, relation: Name, options: AuditStep, where: str) -> list[AuditRow]:
@@ -41,25 +50,70 @@ def kept(run: Run, relation: Name, claim: Claim) -> list[AuditRow]:
     if claim.promise == "column" and len(claim.columns) > 1:
         alone = (replace(claim, columns=(column,)) for column in claim.columns)
         return [row for one in alone for row in kept(run, relation, one)]
-    asked, quasi, limits = claim.kept, names_of(claim.columns), claim.limits
+    asked, quasi, known = claim.kept, names_of(claim.columns), claim.in_population
+    limits = {name: limit for name, limit in claim.limits.items() if name not in _OF_EVERYBODY}
     options = AuditStep(
-        quasi=quasi, sensitive=asked.sensitive, gates={**limits},
+        quasi=quasi, sensitive=asked.sensitive, weight=known.weight, gates={**limits}, measure=_audits_of(limits),
         settings={"c": asked.c, "hierarchical": asked.hierarchical},
-        weight=claim.in_population.weight, population=claim.in_population.population,
-        measure=tuple(audit.name for audit in audits().values() if audit.gate in limits),
     )  # fmt: skip
     rows = measured(run, relation, options, _WHERE) if limits else []
-    if asked.person:
-        options = AuditStep(quasi=quasi, measure=("k-anonymity",), gates={"min_k": claim.k})
-        persons = run.warehouse.run("publish/with_persons.sql", f"{relation.table}_of_persons", view=True,
-                                    released=relation, original=run.original, person=run.roles.person,
-                                    columns=run.roles.released)  # fmt: skip
-        found = measured(run, persons, options, _WHERE, person=True)
-        rows = [*(replace(row, check="persons") for row in found), *rows]
-    return rows
+    limits = {name: limit for name, limit in claim.limits.items() if name in _OF_EVERYBODY}
+    if limits:
+        options = AuditStep(
+            quasi=quasi, gates={**limits}, measure=_audits_of(limits), nulls=known.nulls,
+            population=None if claim.everybody else known.population,
+        )  # fmt: skip
+        rows += measured(run, relation, options, _WHERE, everybody=claim.everybody)
+    if not claim.columns or claim.promise not in ("record", "column"):
+        return rows
+    if claim.level:
+        return [_units(run, relation, claim.level, claim.columns, claim.k), *rows]
+    return [*([persons(run, relation, claim.columns, claim.k)] if run.roles.person else []), *rows]
 
 
-def denied(run: Run, relation: Name, claim: Deniable) -> list[AuditRow]:
+def persons(run: Run, relation: Name, columns: Sequence[Column], k: int | None = None) -> AuditRow:
+    """Audit how many persons the smallest class of a staging relation has, over some released columns."""
+    options = AuditStep(quasi=names_of(columns), measure=("k-anonymity",), gates={"min_k": k} if k else {})
+    (found,) = measured(run, relation, options, _WHERE)
+    return replace(found, check=PERSONS)
+
+
+def counter(run: Run) -> Callable[[Sequence[Column]], int]:
+    """Return what counts the records, or persons, of the smallest class over staged columns of a run as it stands."""
+    if not run.roles.person:
+        return promised.counter(run.warehouse, run.current)
+    return promised.counter(run.warehouse, _with_persons(run, run.current), [_PERSON])
+
+
+def _with_persons(run: Run, relation: Name) -> Name:
+    return run.warehouse.run("publish/with_persons.sql", f"{relation.table}_of_persons", view=True,
+                             released=relation, original=run.original, person=run.roles.person,
+                             columns=run.roles.released)  # fmt: skip
+
+
+def _units(run: Run, relation: Name, level: Level, columns: Sequence[Column], k: int) -> AuditRow:
+    """Audit how many units of a level the smallest class of a staging relation has, over some released columns."""
+    options = AuditStep(quasi=names_of(columns), measure=("k-anonymity",), gates={"min_k": k})
+    of_units = run.warehouse.run("publish/with_units.sql", f"{relation.table}_of_{level.unit}s", view=True,
+                                 released=relation, members=level.members, columns=run.roles.released)  # fmt: skip
+    (found,) = measured(run, relation, options, _WHERE, units=of_units)
+    return replace(found, check=f"{level.unit}s")
+
+
+def constant(run: Run, relation: Name, level: Level) -> AuditRow:
+    """Audit in how many units of a level a column of a staging relation has more than one value: in none."""
+    differing = levels.differing(run.warehouse, relation, level, level.columns)
+    most = max(differing.values())
+    status: Status = "passed" if most == 0 else "failed"
+    names = list(names_of(level.columns))
+    return AuditRow(f"differing {level.unit}s", names, most, 0, False, most == 0, status, "own_value")
+
+
+def _audits_of(limits: Mapping[str, float]) -> tuple[str, ...]:
+    return tuple(audit.name for audit in audits().values() if audit.gate in limits)
+
+
+def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = None) -> list[AuditRow]:
     """Audit whether a staging relation can be denied, against what it was made from, and note what cannot."""
     several = len(claim.columns) > 1  # a column alone has no others that it could be guessed from
     options = AuditStep(
@@ -67,8 +121,10 @@ def denied(run: Run, relation: Name, claim: Deniable) -> list[AuditRow]:
         gates={name: limit for name, limit in claim.limits.items() if several or name != "max_inference"},
         settings={"rare": claim.k},
     )  # fmt: skip
-    found = measured(run, relation, options, _WHERE, original=claim.before)
+    original = _with_persons(run, claim.before) if run.roles.person else claim.before
+    found = measured(run, relation, options, _WHERE, original=original)
     rows = [row for row in found if row.value is not None or row.threshold is not None]
+    of = "" if candidate is None else f"candidate {candidate}, "
     wanted = {"invented": INVENTED, "inference": MAX_INFERENCE}
     open_ones = []
     for row in rows:
@@ -76,24 +132,30 @@ def denied(run: Run, relation: Name, claim: Deniable) -> list[AuditRow]:
         if isinstance(detail, Inventions) and detail.rare and row.threshold is None:
             below = "" if (row.value or 0) >= wanted["invented"] else f": fewer than {wanted['invented']:.0%}"
             run.notes.append(
-                f"deniable: {detail.invented:,} of the {detail.rare:,} rare combinations shown never occurred "
+                f"{of}deniable: {detail.invented:,} of the {detail.rare:,} rare combinations shown never occurred "
                 f"({row.value:.1%}){below}; {detail.uniques_shown:,} of {detail.uniques:,} unique originals are shown"
             )
         elif isinstance(detail, Guesses) and (row.value or 0) > max(wanted["inference"], detail.commonest):
             open_ones += [f"{name} ({row.value:.1%} of the guesses are right)" for name in row.columns]
     if open_ones:
-        run.notes.append(f"not deniable for somebody who knows all other columns of a person: {', '.join(open_ones)}")
+        run.notes.append(
+            f"{of}not deniable for somebody who knows all other columns of a person: {', '.join(open_ones)}"
+        )
     return rows
 
 
 def measured(
-    run: Run, relation: Name, options: AuditStep, where: str, *, person: bool = False, original: Name | None = None
-) -> list[AuditRow]:
+    run: Run, relation: Name, options: AuditStep, where: str, *, original: Name | None = None,
+    everybody: Name | None = None, units: Name | None = None,
+) -> list[AuditRow]:  # fmt: skip
     """Return all that the audits find of a staging relation of a run, asked for or not.
 
-    Where it has a column `person`, classes count persons. It is compared with what the run has loaded, or with another
-    relation of it.
+    Where the table says whose record it is, classes count persons, or `units`: the same relation with a column
+    `person`. It is compared with what the run has loaded, or with another relation of it. The population is the one of
+    the options, or `everybody` as a step has recoded it.
     """
+    if units or run.roles.person:
+        relation = units or _with_persons(run, relation)
     original = original or run.original
     chosen = inputs.choose(run.roles.released, options, f"{where}, ")
     types = dict(run.warehouse.describe(relation))
@@ -102,28 +164,38 @@ def measured(
     still_numeric = {column.name for column in run.numeric - run.text}
     before = dict(run.warehouse.describe(original))
     theirs = tuple(replace(c, type=before[c.name]) for c in columns if c.name in before)
+    told_by = tuple(Column(c.staged, before[c.staged], c.staged) for c in run.roles.person if c.staged in before)
     population = None
     if options.population:
         population = run.warehouse.source(options.population, name="population_source")
+    if everybody:
+        recoded = (Column(name, kind, name) for name, kind in run.warehouse.describe(everybody))
+        population = Source(everybody, "the population", tuple(recoded), is_table=False)
     number = (Column("row_id", "BIGINT", "row_id"),)
-    persons = Column("person", "BIGINT", "person") if person else None
+    person = (_PERSON,) if run.roles.person or units else ()
+    numbered = tuple(one for one in person if one.name in before)
     audited = AuditedRelease(
         warehouse=run.warehouse,
-        release=Source(relation, "the release", (*columns, *number, *filter(None, [persons])), is_table=False),
+        release=Source(relation, "the release", (*columns, *number, *person), is_table=False),
         quasi=tuple(own[column.name] for column in chosen.quasi),
         sensitive=tuple(own[column.name] for column in chosen.sensitive),
         weight=chosen.weight and own[chosen.weight.name],
-        entity=persons or (chosen.entity and own[chosen.entity.name]),
-        original=Source(original, "the original", (*theirs, *number), is_table=False),
+        person=person,
+        household=tuple(own[column.name] for column in chosen.household),
+        original=Source(
+            original, "the original", tuple(dict.fromkeys((*theirs, *told_by, *number, *numbered))), is_table=False
+        ),
         match=number,
         population=population,
-        names={column.name: name for name, column in own.items()},
+        names={} if everybody else {column.name: name for name, column in own.items()},
+        person_names=names_of(run.roles.person),
+        original_person=names_of(numbered or told_by),
         nulls=options.nulls,
         numeric=tuple(own[name].name for name in {*chosen.numeric, *still_numeric} if name in own),
         nominal=tuple(own[name].name for name in chosen.nominal),
     )
     staged_names = {name.lower(): column.name for name, column in own.items()}
-    settings = regression.staged(options.settings, staged_names)
+    settings = means.staged(regression.staged(options.settings, staged_names), staged_names)
     found = runner.run(audited, options.measure, options.thresholds, settings)
     shown = {column.name: name for name, column in own.items()}
     return [replace(row, columns=[shown.get(name, name) for name in row.columns]) for row in found]

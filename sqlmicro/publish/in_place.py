@@ -55,7 +55,8 @@ class InPlace:
         """Refuse a table whose definition forbids what would be written into it."""
         refuse_triggers(self.warehouse, self.name)
         _check_constraints(self.warehouse, run, worked_on, self.widen)
-        _check_others(self.warehouse, self.name)
+        if not _check_others(self.warehouse, self.name):
+            self._refuse_changed()
 
     def check_together(self, targets: Sequence[Target]) -> None:
         """Do nothing: one transaction takes back as many tables as were changed in it."""
@@ -106,12 +107,15 @@ class InPlace:
 
     def _compare(self, run: Run) -> None:
         if content(self.warehouse, self.name) != run.seen:
-            raise InputError(
-                "--in-place",
-                f"{self.label!r} must not change between reading and publishing",
-                "other columns or records than were read from it",
-                "Nothing was changed. Make the release again",
-            )
+            self._refuse_changed()
+
+    def _refuse_changed(self) -> NoReturn:
+        raise InputError(
+            "--in-place",
+            f"{self.label!r} must not change between reading and publishing",
+            "other columns or records than were read from it",
+            "Nothing was changed. Make the release again",
+        )
 
     def statements(self, run: Run, select: Sql) -> list[Statement]:
         """Return the statements that empty the table and fill it again; columns that are not released become NULL."""
@@ -174,8 +178,8 @@ def _check_constraints(warehouse: DuckDBWarehouse, run: Run, worked_on: Collecti
         )
 
 
-def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> None:
-    """Refuse a table that others refer to, or that computes columns."""
+def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> bool:
+    """Refuse a table that others refer to, or that computes columns; tell whether it is there."""
     children = warehouse.query(
         "catalog",
         "SELECT table_name FROM duckdb_constraints() "
@@ -188,8 +192,9 @@ def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> None:
     definition = warehouse.query(
         "catalog", "SELECT sql FROM duckdb_tables() " + _HERE + "table_name = $3", list(relation)
     )
-    if "GENERATED ALWAYS AS" in str(definition[0][0]).upper():
+    if "GENERATED ALWAYS AS" in str(definition).upper():
         refuse("the table must have no generated columns", ["at least one"])
+    return bool(definition)
 
 
 def refuse_triggers(warehouse: DuckDBWarehouse, relation: Name) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.publish import consult
 from sqlmicro.publish.recording import record
 from sqlmicro.system import locks, moves
 from sqlmicro.system.interrupts import committing
@@ -36,7 +37,14 @@ def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]], re
         if records:
             with records.aside():
                 for number, release in enumerate(releases):
-                    record(records, release.run, release.target, release.report, release.checks, release.started)
+                    book = consult.beside(records, release)
+                    consult.consult(book, release)  # together with those of this job that have been recorded by now
+                    consult.note_noise(records, release)
+                    record(
+                        records, release.run, release.target, release.report, release.checks, release.started,
+                        consult.kept(book, release),
+                    )  # fmt: skip
+                    consult.remember(book, release)
                     unfinished.note_pending(records, run, _number(release), planned[number])
         with _taken_back(records, run, releases, files):
             for move in files:

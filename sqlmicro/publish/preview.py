@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.templates import Params
+from sqlmicro.database.warehouse import ORDER
 from sqlmicro.publish.release import published_as
 from sqlmicro.publish.report import Preview, PreviewRow
 
@@ -57,6 +58,7 @@ def preview(release: Release, rows: int) -> Preview:
     k, names = min((k for _, k in classes), default=None), [column.name for column in shown]
     if not shown:
         return Preview(names, hidden, [], k)
+    warehouse.set_key(ORDER, release.outputs[-1].order)
     drawn = warehouse.run("publish/preview.sql", "preview", released=run.current, classes=classes, most=rows)
     numbers = [column for column in shown if run.as_it_is(column).numeric]
     others = [column for column in shown if column not in numbers]
@@ -65,7 +67,7 @@ def preview(release: Release, rows: int) -> Preview:
     )
     kinds: Params = published_as(run, in_place=False)
     records = warehouse.run("publish/own_types.sql", "preview_in_own_types", view=True, released=drawn, **kinds)
-    values = warehouse.rows("publish/records.sql", records=records, columns=shown)
+    values = warehouse.rows("publish/preview_values.sql", records=records, columns=shown)
     order = [[*numbers, *others].index(column) for column in shown]
     found = [
         PreviewRow(size, list(row), [told[place] for place in order])

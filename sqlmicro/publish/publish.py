@@ -14,28 +14,29 @@ from sqlmicro.audits import k_anonymity
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_ending
+from sqlmicro.database.opening import lock_to_write
 from sqlmicro.database.templates import Name
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import manifest, placing, published_types, references
+from sqlmicro.publish import consult, ledger_file, manifest, placing, published_types, recording, recounted
 from sqlmicro.publish.audit import audit_release
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.recording import record
-from sqlmicro.publish.references import Reference
 from sqlmicro.publish.release import Output, Release, select_of
 from sqlmicro.publish.targets import Statement, TableTarget, Target
+from sqlmicro.publish.together import Together
 from sqlmicro.system import scratch
 from sqlmicro.system.moves import Move
 
 
 def publish(
-    warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference] = (), *, dry: bool
+    warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None = None, *, dry: bool
 ) -> None:
     """Publish releases of one warehouse, all of them or none, and note their audits; a dry run only audits.
 
     All go to tables, or all to files. Tables are made, audited and recorded in one transaction. Files are all written
-    and audited before the first is put in its place. `refer` are the keys between them, audited when all are written.
+    and audited before the first is put in its place. What they tell `together` is audited when all are written.
 
     Raises
     ------
@@ -46,18 +47,19 @@ def publish(
         for release in releases:
             timers.enter_context(release.run.timed("publish and audit"))
         if dry:
-            _rehearse(warehouse, releases, refer)
+            _rehearse(warehouse, releases, together)
         elif releases[0].target.kind == "file":
-            to_files(releases, refer)
+            to_files(releases, together)
         else:
-            _to_tables(warehouse, releases, refer)
+            _to_tables(warehouse, releases, together)
 
 
-def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference]) -> None:
+def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None) -> None:
     targets = [output.target for release in releases for output in release.outputs]
+    _lock(warehouse, releases, [target.name.catalog for target in targets if target.name])
     places = [_table(release.target) for release in releases]
     locks = [place.locking() for place in places]
-    with places[0].taken_back(targets), warehouse.transaction(releasing=True):
+    with places[0].taken_back(targets), contextlib.ExitStack() as entries, warehouse.transaction(releasing=True):
         # The locks come before anything is read: the snapshot of the transaction then has all that others committed.
         for lock in locks:
             lock()
@@ -69,14 +71,36 @@ def _to_tables(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: S
             for output in release.outputs:
                 relation = _write_table(warehouse, run, output)
                 columns = _published_columns(run, relation, release.target)
-                release.audits[output.candidate] = audit_release(run, output, relation, columns)
+                audited = audit_release(run, output, relation, columns)
+                release.audits[output.candidate] = recounted.of_table(run, audited)
             _read_back(release, relation, columns)  # of the last output, which is the release
-        references.audit(refer)
+        if together:
+            together.audit()
+        if any(release.past.ledger for release in releases):
+            entries.enter_context(ledger_file.entered(releases))
         for release in releases:
             release.run.resume()
-            record(warehouse, release.run, release.target, release.report, release.checks, release.started)
+            book = consult.beside(warehouse, release)
+            consult.consult(book, release)  # together with those of this job that have been recorded by now
+            consult.note_noise(warehouse, release)
+            record(
+                warehouse, release.run, release.target, release.report, release.checks, release.started,
+                consult.kept(book, release),
+            )  # fmt: skip
+            consult.remember(book, release)
         for place, release in zip(places, releases, strict=True):
             place.look_again(release.run)
+
+
+def _lock(warehouse: DuckDBWarehouse, releases: Sequence[Release], catalogs: Sequence[str]) -> None:
+    """Lock the databases that are written to; where others may have written just before, look at them again."""
+    if not lock_to_write(warehouse, catalogs):
+        return
+    for release in releases:
+        release.run.resume()
+        recording.check(warehouse, release.target)
+        for output in release.outputs:
+            output.target.check(release.run, release.run.quasi, dry=False)
 
 
 def _statements(run: Run, output: Output) -> list[Statement]:
@@ -109,6 +133,7 @@ def _read_back(release: Release, relation: Name, columns: Sequence[Column], path
     """Report of what was published: its hashes, and the types that are not those of the source."""
     report = release.report
     report.hashes = manifest.after(release.run, report.hashes, relation, columns, path)
+    report.recounted = release.audits[None].recounted
     report.types_changed = published_types.changes(release.run, columns, release.target)
 
 
@@ -125,7 +150,7 @@ FROM (
 _GUARD_MORE = """SELECT error('a script tests k, but more was promised: run the command, nothing is published')"""
 
 
-def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Sequence[Reference]) -> None:
+def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], together: Together | None) -> None:
     """Audit the releases in staging; the statements that would publish them only go into the log.
 
     The log is a script that somebody may run. Inside its transaction it is first tested that the tables a kernel fills
@@ -148,14 +173,15 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Se
                 if claim.promise == "record"
             ]
         _read_back(release, rehearsed, columns)
-    references.audit(refer)
+    if together:
+        together.audit()
     warehouse.log_only("publish", "BEGIN TRANSACTION")
     for relation in warehouse.loaded:
         message = f"fill {relation} with the groups first, a script cannot make them: nothing is published"
         warehouse.log_only("publish", _GUARD_FILLED, relation=relation, message=message)
     for k, select in guarded:
         warehouse.log_only("publish", _GUARD_K, k=k, select=select)
-    if any(claim.asked for release in releases for claim in release.run.claims):
+    if any(claim.limits or one.run.roles.person for one in releases for claim in one.run.claims):
         warehouse.log_only("publish", _GUARD_MORE)
     for release in releases:
         for output in release.outputs:
@@ -164,7 +190,7 @@ def _rehearse(warehouse: DuckDBWarehouse, releases: Sequence[Release], refer: Se
     warehouse.log_only("publish", "COMMIT")
 
 
-def to_files(releases: Sequence[Release], refer: Sequence[Reference] = (), *, dry: bool = False) -> None:
+def to_files(releases: Sequence[Release], together: Together | None = None, *, dry: bool = False) -> None:
     """Write beside the targets, audit what can be read back, then rename over the targets, each release last.
 
     Works on any engine. A dry run ends with the audits.
@@ -187,11 +213,18 @@ def to_files(releases: Sequence[Release], refer: Sequence[Reference] = (), *, dr
                 select = target.written(run, select_of(run, output))
                 relation = run.warehouse.write(select, beside, target.partition_by, rows=run.rows_in)
                 columns = make_columns(run.warehouse.describe(relation))
-                release.audits[output.candidate] = audit_release(run, output, relation, columns)
+                audited = audit_release(run, output, relation, columns)
+                release.audits[output.candidate] = recounted.of_file(run, audited, beside)
                 written.append((beside, target.path))
             _read_back(release, relation, columns, beside)
             if not dry:
                 planned[number] = [placing.planned(beside, place) for beside, place in written]
-        references.audit(refer)
+        if together:
+            together.audit()
         if not dry:
-            placing.place(releases, planned, _file(releases[0].target).records)
+            records = _file(releases[0].target).records
+            if records is not None:
+                _lock(records, releases, [records.catalog])
+            if records is None or any(release.past.ledger for release in releases):
+                folders.enter_context(ledger_file.entered(releases))
+            placing.place(releases, planned, records)

@@ -6,19 +6,20 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlmicro.audits.row import Check
-from sqlmicro.audits.verdict import judge
-from sqlmicro.database import triggers, unfinished
+from sqlmicro.audits.verdict import Verdict, judge
+from sqlmicro.database import risk_tables, triggers, unfinished
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.history import ledger, remembered
 from sqlmicro.options.common import MachineOptions, OpenDatabase
 from sqlmicro.publish.in_place import InPlace
-from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.publish.report import Chain, ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
@@ -27,22 +28,37 @@ if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
 _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
-  id BIGINT PRIMARY KEY, source VARCHAR, target VARCHAR, method VARCHAR, parameters JSON, k BIGINT, k_released BIGINT,
+  id BIGINT PRIMARY KEY, source VARCHAR, people VARCHAR, schema_hash VARCHAR, unit VARCHAR,
+  target VARCHAR, place VARCHAR, target_kind VARCHAR,
+  method VARCHAR, parameters JSON, k BIGINT, k_released BIGINT,
   verdict VARCHAR, promised JSON, n BIGINT, suppressed BIGINT, il DOUBLE, loss_by_column JSON,
   started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
-  key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR)"""
+  key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR,
+  alone_because VARCHAR, remembered VARCHAR, series VARCHAR, epoch BIGINT, previous VARCHAR, entry VARCHAR,
+  recounted JSON, consulted JSON)"""
 RECORDED = (
-    "id", "source", "target", "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",
+    "id", "source", "people", "schema_hash", "unit", "target", "place", "target_kind",
+    "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",
     "loss_by_column", "started", "seconds", "versions", "key_source", "key_fingerprint",
     "input_hash", "output_hash", "file_hash", "sql_hash",
+    "alone_because", "remembered", "series", "epoch", "previous", "entry", "recounted", "consulted",
 )  # fmt: skip
 """The columns of sqlmicro.releases."""
+_INSERT = """INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+  $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)"""
 _CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
   counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
   kept VARCHAR, released BOOLEAN)"""
 _AUDITS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, "check" VARCHAR, value DOUBLE, threshold DOUBLE, passed BOOLEAN)"""
+
+
+class Kept(NamedTuple):
+    """Where the ledger finds a release, and what tells whether its persons are remembered as they were."""
+
+    place: str
+    remembered: str | None
 
 
 def record(
@@ -52,12 +68,14 @@ def record(
     report: ReleaseReport,
     audits: Mapping[int | None, Sequence[Check]],
     started: float,
+    kept: Kept | None = None,
 ) -> None:
     """Write the release and its audits into the tables of schema sqlmicro; the key is in neither.
 
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
+    `kept` says what the ledger keeps of its persons, and where it is.
     """
-    verdict = judge(audits[None], run.apart)
+    verdict = judge(audits[None], run.apart, run.roles.unit)
     assert report.key is not None and report.hashes is not None  # on every engine that records
     refuse_triggers(warehouse, target)
     releases, checks = target.record_table(warehouse, "releases"), target.record_table(warehouse, "audits")
@@ -68,40 +86,67 @@ def record(
     warehouse.query("record", _AUDITS, name=checks)
     number = int(warehouse.query("record", "SELECT coalesce(max(id), 0) + 1 FROM {{ r | ident }}", r=releases)[0][0])
     report.release = number
+    if isinstance(target, InPlace) and not target.on_server:
+        gone = risk_tables.remove_of(warehouse, target.name)
+        run.notes += [f"removed sqlmicro.{name}: the risks of records that are no longer there" for name in gone]
     if isinstance(target, InPlace) and not target.on_server and (target.file or warehouse.has_file):
         unfinished.note_not_purged(warehouse, releases.catalog, number)
-    warehouse.insert(
-        "record",
-        "INSERT INTO {{ r | ident }} VALUES ("
-        "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)",
-        [
-            number,
-            report.source,
-            target.label,
-            report.method,
-            json.dumps(as_json(report.parameters)),
-            verdict.k,
-            verdict.k_released,
-            verdict.status,
-            json.dumps([{"k": one.k, "columns": one.columns} for one in verdict.promised]),
-            report.rows,
-            report.suppressed,
-            report.losses.il,
-            json.dumps(report.losses.loss_by_column),
-            datetime.fromtimestamp(started, UTC).replace(tzinfo=None),
-            time.time() - started,
-            json.dumps(report.versions),
-            *(report.key.source, report.key.fingerprint),
-            *(report.hashes.input_hash, report.hashes.output_hash, report.hashes.file_hash, report.hashes.sql_hash),
-        ],
-        r=releases,
-    )
+    warehouse.insert("record", _INSERT, _entry(warehouse, run, target, report, verdict, started, kept), r=releases)
     if report.candidates:
         candidates = target.record_table(warehouse, "candidates")
         warehouse.query("record", target.record_definition(_CANDIDATES), name=candidates)
         _record_candidates(warehouse, candidates, number, report)
     for candidate, made in audits.items():
         _add_checks(warehouse, checks, number, "" if candidate is None else f"candidate {candidate}: ", made)
+
+
+def _entry(
+    warehouse: DuckDBWarehouse,
+    run: Run,
+    target: Target,
+    report: ReleaseReport,
+    verdict: Verdict,
+    started: float,
+    kept: Kept | None,
+) -> list[object]:
+    """Return what is recorded of a release, with the hash that ties it to the entry before it."""
+    assert report.key is not None and report.hashes is not None and report.release is not None
+    previous = _previous(warehouse, target.record_table(warehouse, "releases"), report.release)
+    at = datetime.fromtimestamp(started, UTC).replace(tzinfo=None, microsecond=0)
+    place, digest = kept or Kept(ledger.place(target.name and warehouse.full(target.name), target.path), None)
+    where = [report.source, run.source.identity, ledger.schema_hash(run.source.columns), ledger.unit(run),
+             target.label, place, report.target_kind, report.method]  # fmt: skip
+    night = [report.series and report.series.name, report.series and report.series.epoch]
+    entry = ledger.hashed(previous, [report.release, *where, verdict.k, str(at), report.alone_because, digest, *night])
+    report.chain = Chain(entry, previous)
+    return [
+        report.release,
+        *where,
+        json.dumps(as_json(report.parameters)),
+        verdict.k,
+        verdict.k_released,
+        verdict.status,
+        json.dumps([{"k": one.k, "columns": one.columns} for one in verdict.promised]),
+        report.rows,
+        report.suppressed,
+        report.losses.il,
+        json.dumps(report.losses.loss_by_column),
+        at,
+        time.time() - started,
+        json.dumps(report.versions),
+        *(report.key.source, report.key.fingerprint),
+        *(report.hashes.input_hash, report.hashes.output_hash, report.hashes.file_hash, report.hashes.sql_hash),
+        *(report.alone_because, digest, *night, previous, entry),
+        *(json.dumps(as_json(found)) for found in (report.recounted, report.consulted)),
+    ]
+
+
+def _previous(warehouse: DuckDBWarehouse, releases: Name, number: int) -> str | None:
+    """Return the hash of the last entry before the one of this number."""
+    rows = warehouse.query(
+        "record", "SELECT entry FROM {{ r | ident }} WHERE id < $1 ORDER BY id DESC LIMIT 1", [number], r=releases
+    )
+    return str(rows[0][0]) if rows else None
 
 
 def _add_checks(warehouse: DuckDBWarehouse, table: Name, release: int, of: str, checks: Sequence[Check]) -> None:
@@ -119,15 +164,18 @@ def refuse_triggers(warehouse: DuckDBWarehouse, target: Target) -> None:
     InputError
         With their names.
     """
-    tables = [target.record_table(warehouse, name) for name in ("releases", "audits", "candidates", unfinished.TABLE)]
+    tables = [
+        target.record_table(warehouse, name)
+        for name in (*ledger.TABLES, *remembered.TABLES, "audits", "candidates", unfinished.TABLE)
+    ]
     if triggers.none_in(warehouse, warehouse.full(tables[0]).catalog):
         return
     for table in tables:
         found = find_relation(warehouse, table)
-        names = triggers.on(warehouse, found[0]) if found else []
-        if names:
+        there = triggers.on(warehouse, found[0]) if found else []
+        if there:
             must = "the tables that releases are recorded in must have no triggers, which run after the audit"
-            raise InputError(str(found and found[0]), must, ", ".join(names), "Drop them")
+            raise InputError(str(found and found[0]), must, ", ".join(there), "Drop them")
 
 
 def check(warehouse: DuckDBWarehouse, target: Target) -> None:

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.row import AuditRow, Check
+from sqlmicro.audits.verdict import PERSONS
 from sqlmicro.database import templates
-from sqlmicro.database.columns import Column
-from sqlmicro.database.content import content_of
+from sqlmicro.database.columns import Column, names_of
+from sqlmicro.database.content import by_kind, content_of
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import ORDER
+from sqlmicro.history import union
+from sqlmicro.history.series import Series
+from sqlmicro.history.union import Staged, staged
+from sqlmicro.options.past import ONLY_ITS_OWN, PastOptions
 from sqlmicro.pipeline import Run
 from sqlmicro.publish import gate as gates
 from sqlmicro.publish import published_types
-from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.publish.report import Recounted, ReleaseReport
 from sqlmicro.publish.targets import Target
 
 
@@ -28,7 +34,12 @@ class Output:
     candidate: int | None = None
     gated: tuple[AuditRow, ...] = ()
     records: Name | None = None
+    told: tuple[Staged, ...] = ()
+    """What it tells of its persons, where k is promised: what later releases are measured with."""
     order: str = field(default="", repr=False)
+    """The key of the order of its rows."""
+    words: Name | None = None
+    """What its rows are put in order by, in the order of row_id; None where that depends on their values."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,9 @@ class OutputAudit:
     checks: list[Check]
     sizes: k_anonymity.ClassSizes | None
     relation: Name
+    columns: tuple[Column, ...]
+    recounted: list[Recounted] | None = None
+    """What was counted anew without the database; a large table has no classes there. None in a dry run."""
 
 
 @dataclass
@@ -49,6 +63,9 @@ class Release:
     report: ReleaseReport
     started: float
     outputs: list[Output]
+    past: PastOptions = ONLY_ITS_OWN
+    series: Series | None = None
+    """The series that it continues."""
     audits: dict[int | None, OutputAudit] = field(default_factory=dict)
     """Those of every file that is published, by the number of the candidate; None is the release."""
 
@@ -58,7 +75,16 @@ class Release:
         return {number: made.checks for number, made in self.audits.items()}
 
 
-def prepare(run: Run, target: Target, *, dry: bool, report: ReleaseReport, started: float) -> Release:
+def prepare(
+    run: Run,
+    target: Target,
+    *,
+    dry: bool,
+    report: ReleaseReport,
+    started: float,
+    past: PastOptions = ONLY_ITS_OWN,
+    series: Series | None = None,
+) -> Release:
     """Return the current relation of a run as a release; candidates that are kept go with it, the release last.
 
     Raises
@@ -67,20 +93,45 @@ def prepare(run: Run, target: Target, *, dry: bool, report: ReleaseReport, start
         When the target cannot be.
     """
     target.check_types(run)
-    outputs = [Output(relation, target.of_candidate(number), number) for number, relation in run.kept.items()]
+    outputs = [Output(kept.relation, target.of_candidate(number), number) for number, kept in run.kept.items()]
     for number, kept in zip(run.kept, outputs, strict=True):
         kept.target.check(run, run.quasi, dry=dry)
         if not dry:
             report.candidates[number - 1] = replace(report.candidates[number - 1], kept=kept.target.label)
     outputs.append(Output(run.current, target))
     # Gates and types stage relations, which cannot be done in the transaction that publishes.
-    outputs = [replace(ordered(run, output), gated=_gated(run, output.relation)) for output in outputs]
-    return Release(run, target, report, started, outputs)
+    outputs = [replace(ordered(run, output, series), gated=_gated(run, output)) for output in outputs]
+    if not dry:
+        outputs[-1] = replace(outputs[-1], told=_told(run, outputs))
+    return Release(run, target, report, started, outputs, past, series)
 
 
-def published_as(run: Run, *, in_place: bool, types: Mapping[Column, str] | None = None) -> dict[str, list[Column]]:
-    """Return the released columns by how their staged values become those that are published, some of another type."""
-    used = set(run.roles.used) - run.text
+def _told(run: Run, outputs: Sequence[Output]) -> tuple[Staged, ...]:
+    """Return what a release tells of its persons, together with the candidates that are kept beside it."""
+    into = f"{outputs[-1].relation.table}_told"
+    *candidates, release = [
+        staged(run, output.records, f"{into}_{output.candidate or 0}")
+        for output in outputs
+        if output.records is not None
+    ]
+    if not candidates:
+        return release
+    return tuple(
+        union.with_candidates(
+            run, one, [(number, told[at]) for number, told in enumerate(candidates, 1)], f"{into}_{at}_all"
+        )
+        for at, one in enumerate(release)
+    )
+
+
+def published_as(
+    run: Run, *, in_place: bool, types: Mapping[Column, str] | None = None, text: Collection[Column] | None = None
+) -> dict[str, list[Column]]:
+    """Return the released columns by how their staged values become those that are published, some of another type.
+
+    `text` are those that are text by now.
+    """
+    used = set(run.roles.used) - set(run.text if text is None else text)
     kinds: dict[str, list[Column]] = {
         "plain": [],
         "dates": [],
@@ -101,15 +152,43 @@ def published_as(run: Run, *, in_place: bool, types: Mapping[Column, str] | None
     return kinds
 
 
-def ordered(run: Run, output: Output) -> Output:
-    """Return an output with its records in the types that are published, and the key of their order."""
+def ordered(run: Run, output: Output, series: Series | None = None) -> Output:
+    """Return an output with its records in the types that are published, and the key of their order.
+
+    The rows of a night of a series are in an order by their values, so that it tells nothing but these.
+    """
     types = published_types.of_release(run, output.relation, output.target)
     kinds: Params = {**published_as(run, in_place=output.target.kind == "in place", types=types)}
     into = f"{output.relation.table}_in_own_types"
     records = run.warehouse.run("publish/own_types.sql", into, view=True, released=output.relation, **kinds)
+    if series is not None:
+        return replace(output, records=records, order=series.order())
     names = [(column.staged, "") for column in _in_order(run)]
     order = run.key.order(run.recipe, run.content, content_of(run.warehouse, records, names))
-    return replace(output, records=records, order=order)
+    return replace(output, records=records, order=order, words=_words(run, output.relation, order))
+
+
+def _words(run: Run, relation: Name, order: str) -> Name:
+    """Return the words that a relation is put in order by, one for each record, in the order of row_id.
+
+    They are staged before the transaction that publishes, which writes to one database only.
+    """
+    warehouse, into = run.warehouse, f"{relation.table}_words"
+    text = "SELECT count(*), coalesce(max(row_id) + 1, 0) FROM {{ r | ident }}"
+    ((records, numbers),) = warehouse.query("words", text, r=relation)
+    words = warehouse.words(into, order, numbers)
+    if records == numbers:
+        return words
+    return warehouse.run("publish/words_of_records.sql", f"{into}_left", records=relation, words=words)
+
+
+def rehearsal_of(run: Run) -> Name:
+    """Return the records of a run as they would be published, under their own names; nothing is audited."""
+    kinds: Params = {**published_as(run, in_place=False)}
+    warehouse = run.warehouse
+    records = warehouse.run("publish/own_types.sql", "rehearsed_in_own_types", view=True, released=run.current, **kinds)
+    words = _words(run, run.current, token_hex(16))
+    return warehouse.run("publish/records.sql", "rehearsed", records=records, words=words, columns=_in_order(run))
 
 
 def _in_order(run: Run) -> list[Column]:
@@ -120,20 +199,39 @@ def _in_order(run: Run) -> list[Column]:
 
 
 def select_of(run: Run, output: Output) -> templates.Sql:
-    """Return the SELECT of the records as they are published; the key of their order is bound."""
+    """Return the SELECT of the records as they are published; the key of an order by values is bound."""
+    columns, records = _in_order(run), output.records
+    if output.words is not None or records is None:
+        return templates.render("publish/records.sql", records=records, words=output.words, columns=columns)
     run.warehouse.set_key(ORDER, output.order)
-    return templates.render("publish/records.sql", records=output.records, columns=_in_order(run))
+    types = dict(run.warehouse.describe(records))
+    kinds = by_kind([replace(column, type=types[column.staged]) for column in columns])
+    return templates.render("publish/records_of_series.sql", records=records, columns=columns, kinds=kinds)
 
 
-def _gated(run: Run, staged: Name) -> tuple[AuditRow, ...]:
+def _gated(run: Run, output: Output) -> tuple[AuditRow, ...]:
     """Return what the gates of the job measured: of the release in their step, of another candidate now.
 
-    What the classes of a step must keep besides k is measured of every output. They stage relations, which cannot be
+    What the classes of a step must keep besides k is measured of every output, and first of all how many persons share
+    a combination of what an attacker may know; so is whether it can be denied. They stage relations, which cannot be
     done in the transaction that publishes.
     """
-    kept = [row for claim in run.claims if claim.asked for row in gates.kept(run, staged, claim)]
-    if staged == run.current:
-        denied = (row for claim in run.denied for row in gates.denied(run, staged, claim))
-        return (*(row for gate in run.gates for row in gate.rows), *kept, *denied)
+    staged, number = output.relation, output.candidate
+    kept = _persons_first(run, staged, [row for claim in run.claims for row in gates.kept(run, staged, claim)])
+    kept += [gates.constant(run, staged, level) for level in run.levels]
+    claims = run.denied if number is None else run.kept[number].denied
+    denied = (row for claim in claims for row in gates.denied(run, staged, claim, number))
+    if number is None:
+        return (*kept, *(row for gate in run.gates for row in gate.rows), *denied)
     held = (row for gate in run.gates for row in gates.rows(run, staged, gate.options, gate.where))
-    return (*held, *kept)
+    return (*kept, *held, *denied)
+
+
+def _persons_first(run: Run, staged: Name, kept: list[AuditRow]) -> list[AuditRow]:
+    """Return rows with that of the persons over all that an attacker may know as the first, where k counts persons."""
+    if not (run.roles.person and run.known):
+        return kept
+    known = set(names_of(run.known))
+    whole = [row for row in kept if row.check == PERSONS and set(row.columns) == known]
+    first = max(whole, key=lambda row: row.threshold or 0, default=None) or gates.persons(run, staged, run.known)
+    return [first, *(row for row in kept if row not in whole)]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from sqlmicro.audits import information_loss
 from sqlmicro.audits.information_loss import Losses
-from sqlmicro.audits.k_anonymity import ClassSizes
+from sqlmicro.audits.k_anonymity import ClassCounts, ClassSizes
 from sqlmicro.audits.row import AuditRow, Check
-from sqlmicro.audits.verdict import Verdict, VerdictReport, judge
+from sqlmicro.audits.verdict import Verdict, judge
+from sqlmicro.audits.verdict_report import VerdictReport
+from sqlmicro.audits.verdict_words import told
+from sqlmicro.database.warehouse import aligned
 from sqlmicro.erasure.purge import Purging
-from sqlmicro.missing import counted
+from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.pipeline import Run, StepReport
 from sqlmicro.publish.sensitive import Sensitive
 from sqlmicro.registry import Promise
@@ -22,9 +25,9 @@ from sqlmicro.system.reporting import INLINE, OMITTED, Json, as_json, named
 _IN_MANIFEST = (
     "release", "source", "target", "target_kind", "method", "parameters", "promise", "k", "k_released", "verdict",
     "passed", "rows_in", "rows", "suppressed", "groups", "IL", "audits", "key", "input_hash", "output_hash",
-    "file_hash", "sql_hash", "versions",
+    "file_hash", "sql_hash", "chain", "versions",
 )  # fmt: skip
-_UNJUDGED = Verdict((), (), None, {}).told()
+_UNJUDGED = told(Verdict((), (), None, {}))
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,45 @@ class Hashes:
     output_hash: str | None
     file_hash: str | None
     sql_hash: str
+
+
+@dataclass(frozen=True)
+class Chain:
+    """What ties a release to the one before it in its ledger: an entry that was removed or changed is seen."""
+
+    entry: str
+    """The hash of its own entry."""
+    previous: str | None
+    """The hash of the entry before it; None for the first."""
+
+
+@dataclass(frozen=True)
+class Recounted:
+    """A check of a release that anybody can make who has it, and what it found."""
+
+    check: Literal["k-anonymity", "l-diversity", "t-closeness"]
+    columns: list[str]
+    """Those that make the classes."""
+    sensitive: str | None
+    distance: Literal["ordered", "equal"] | None
+    """Of t-closeness: how far apart two values are taken to be."""
+    value: float | None
+    threshold: float | None
+    """None where nothing was promised."""
+    classes: dict[str, int] | None
+    """Of k-anonymity: the number of classes by their size."""
+
+
+@dataclass(frozen=True)
+class Consulted:
+    """An earlier release of the same people, by its entry in the ledger, and whether somebody may still have had it."""
+
+    release: int
+    entry: str
+    """The hash of its entry."""
+    state: str
+    series: str | None
+    epoch: int | None
 
 
 @dataclass(frozen=True)
@@ -92,6 +134,16 @@ class Parameters:
     identifier_ok: list[str]
     target_kind: str
     widen: bool
+    person: list[str] = field(default_factory=list)
+    """The columns that say whose record it is, where k counts persons."""
+    of_person: list[str] = field(default_factory=list)
+    """Columns with one value for each person, as the user said; none: they were found."""
+    household: list[str] = field(default_factory=list)
+    """The columns that say of which household a person is."""
+    rows_are_persons: bool = False
+    """Whether somebody said that k counts rows, although a column may repeat like the key of persons."""
+    numeric: list[str] = field(default_factory=list)
+    """The columns whose loss is IL; that of others is the share of values changed."""
 
 
 @dataclass(frozen=True)
@@ -154,6 +206,11 @@ class ReleaseReport:
     audits: Sequence[Check | AuditRow] = ()
     """What was measured of what was published; the first is the k over all columns that an attacker may know."""
     dry_run: bool = False
+    series: SeriesReport | None = field(default=None, metadata=OMITTED)
+    """The series that it is a night of."""
+    alone_because: str | None = None
+    """Why it was published although it does not keep its k together with others of the same people."""
+    chain: Chain | None = None
     lost: str | None = field(default=None, metadata={**named("warning"), **OMITTED})
     """A warning: nothing was kept."""
     k: int | None = None
@@ -166,6 +223,10 @@ class ReleaseReport:
     quasi: list[str] = field(default_factory=list)
     histogram: dict[int, int] = field(default_factory=dict)
     """The number of classes by their size."""
+    recounted: list[Recounted] | None = field(default=None, metadata=OMITTED)
+    """What was counted anew without the database: what anybody can check who has the release."""
+    consulted: list[Consulted] = field(default_factory=list)
+    """The earlier releases that it was measured with."""
     seconds: dict[str, float] = field(default_factory=dict)
     """By stage."""
     notes: list[str] = field(default_factory=list)
@@ -185,11 +246,18 @@ class ReleaseReport:
         """Whether replaced values are still in the file because a purge failed."""
         return self.purging is not None and self.purging.purge_failed
 
-    def judged(self, audits: Sequence[Check], sizes: ClassSizes | None, apart: Mapping[str, str]) -> None:
+    def in_series(self, night: SeriesReport) -> None:
+        """Take in the night of a series: its empty seats are rows of nobody."""
+        self.series = night
+        self.suppressed += night.empty
+
+    def judged(self, run: Run, audits: Sequence[Check], sizes: ClassSizes | None) -> None:
         """Take in the audits of what was published, and the verdict on them."""
-        found = judge(audits, apart)
+        found = judge(audits, run.apart, run.roles.unit, self.series.headline if self.series else "")
         self.audits, self.histogram = list(audits), sizes.histogram if sizes else {}
-        self.k, self.k_released, self.passed, self.verdict = found.k, found.k_released, found.passed, found.told()
+        if run.roles.unit and isinstance(audits[0], AuditRow) and isinstance(audits[0].detail, ClassCounts):
+            self.histogram = audits[0].detail.histogram
+        self.k, self.k_released, self.passed, self.verdict = found.k, found.k_released, found.passed, told(found)
         self.quasi = list(found.quasi)
 
     def purged(self, purging: Purging, not_erased: Sequence[str]) -> None:
@@ -208,13 +276,12 @@ class ReleaseReport:
 def losses(run: Run) -> Losses:
     """Return IL of the numeric columns that were worked on, the share changed of the others, and what is missing.
 
-    A column that is released as it is loses nothing.
+    A column that is released as it is loses nothing. The rows of a night of a series are in no order.
     """
     with run.timed("loss"):
         columns = [column for column in run.quasi if column not in run.text]
-        lost = information_loss.measure(run.warehouse, run.original, run.current, columns, run.numeric - run.text)
-        changed = {name: 100 * share for name, share in lost.changed_by_column.items()}
         loaded = [column for column in run.source.columns if column in set(run.roles.released)]
-        missing = counted.measure(run.warehouse, run.original, run.current, loaded)
-    by_column = {**lost.il_by_column, **changed}
-    return Losses(lost.il, lost.il_by_column, lost.changed_by_column, by_column, missing)
+        return information_loss.measure_all(
+            run.warehouse, run.original, run.current, columns, run.numeric - run.text, loaded,
+            aligned=run.seater is None and aligned(run.warehouse, run.original, run.current),
+        )  # fmt: skip

@@ -3,45 +3,61 @@
 from __future__ import annotations
 
 from sqlmicro.audits.k_anonymity import ClassCounts
-from sqlmicro.audits.row import AuditReport, AuditRow
+from sqlmicro.audits.population_uniqueness import Uniqueness
+from sqlmicro.audits.row import AuditReport, AuditRow, RecordRiskTable
 from sqlmicro.audits.suda import Suda
 from sqlmicro.reports.disclosure import class_steps
 from sqlmicro.reports.text import figure, line, some, table, width
+from sqlmicro.system.sentences import say
 
 _BAR = "#"
 NULLS = {
-    "own_value": "a value of its own",
-    "wildcard": "matches every value",
-    "exclude": "its record is left out",
+    "own_value": say("a value of its own"),
+    "wildcard": say("matches every value"),
+    "exclude": say("its record is left out"),
 }
 
 
 def audit(report: AuditReport) -> str:
     """Return what was measured, what failed, and the class sizes."""
+    unit = "persons" if report.person else "records"
     lines = [line("table", report.table)]
     named = (("quasi", report.quasi), ("sensitive", report.sensitive))
     lines += [line(role, ", ".join(columns)) for role, columns in named if columns]
     if report.weight:
         lines.append(line("weight", report.weight))
-    if report.entity:
-        lines.append(line("entity", f"{report.entity}: classes count distinct entities, not records"))
+    if report.person:
+        lines.append(line("person", f"{', '.join(report.person)}: classes count distinct persons, not records"))
+    if report.household:
+        lines.append(line("household", ", ".join(report.household)))
     lines.append(line("NULL", NULLS[report.nulls]))
     recorded = f"release {report.release} in sqlmicro.audits" if report.recorded else ""
     if recorded:
         lines.append(line("recorded", recorded))
+    if report.record_risks:
+        lines.append(line("per record", _written(report.record_risks)))
+    lines += [line("note", note) for note in report.notes]
     lines += [
         "",
         table([_cells(row, report.quasi) for row in report.audits], ["audit", "value", "gate", "", "of"], right=[1]),
     ]
     lines += [line(row.check, f"unknown: {row.reason}") for row in report.audits if row.status == "unknown"]
     lines += [line(row.check, _suda(row.detail)) for row in report.audits if isinstance(row.detail, Suda)]
+    lines += [line("uniqueness", _unique(row.detail)) for row in report.audits if isinstance(row.detail, Uniqueness)]
     for row in report.audits:
         if isinstance(row.detail, ClassCounts) and row.status != "unknown":
-            lines += ["", *_k(row.detail, row.threshold, "entities" if report.entity else "records")]
+            lines += ["", *_k(row.detail, row.threshold, unit)]
     if report.classes_shown:
         rows = [[("NULL" if value is None else str(value)) for value in row] for row in report.classes_shown]
-        lines += ["", table(rows, [*report.quasi, "records"])]
+        lines += ["", table(rows, [*report.quasi, unit])]
     return "\n".join(lines)
+
+
+def _written(found: RecordRiskTable) -> str:
+    known = f"a row for each of {found.records:,} records, by {', '.join(found.key)}"
+    if not found.lasts:
+        known += ": the place of the record in the table as it was read, which another order changes"
+    return f"{found.table} has {known}. It is as private as the originals."
 
 
 def _cells(row: AuditRow, quasi: list[str]) -> list[str]:
@@ -64,6 +80,8 @@ def _k(found: ClassCounts, wanted: float | None, unit: str) -> list[str]:
     lines = [line(unit, f"{found.records:,} in {_classes(found.classes)}")]
     if wanted is not None:
         lines.append(line("below k", f"{found.violating_records:,} {unit} in {_classes(found.violating_classes)}"))
+    if unit == "persons":
+        lines.append(line("", "below, a person with records in several classes counts in each of them"))
     return [*lines, "", histogram(found.histogram, None if wanted is None else int(wanted), unit)]
 
 
@@ -75,12 +93,20 @@ def _suda(found: Suda) -> str:
     return text + f"is at most {figure(dis.highest)}, at a sampling fraction of {figure(dis.sampling_fraction)}."
 
 
+def _unique(found: Uniqueness) -> str:
+    if found.model == "counted":
+        return "counted: the release has the whole population."
+    models = (("Zayatz", found.zayatz), ("Pitman", found.pitman), ("SNB", found.snb))
+    told = ", ".join(f"{name} {'does not converge' if value is None else figure(value)}" for name, value in models)
+    return f"{told}. At a sampling fraction of {figure(found.sampling_fraction)} Dankar's rule takes {found.model}."
+
+
 def _classes(number: int) -> str:
     return f"{number:,} class{'' if number == 1 else 'es'}"
 
 
 def histogram(sizes: dict[int, int], k: int | None, unit: str = "records") -> str:
-    """Return the class sizes as bars of characters: how many records, or entities, are in classes of each size.
+    """Return the class sizes as bars of characters: how many records, or persons, are in classes of each size.
 
     >>> print(histogram({1: 2, 5: 3}, 3))
     class size  classes  records

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import east_asian_width
 
 from sqlmicro.reports.drawn import Bar, Correlation, Point, pareto
+from sqlmicro.reports.language import ENGLISH, Language
 from sqlmicro.reports.numbers import plain
 from sqlmicro.system.printable import shown
+from sqlmicro.system.sentences import Said, say
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -28,32 +30,50 @@ _CHARACTER = 7.0
 _LONGEST = 16
 _MAP_HEIGHT = 340
 _FAR_APART = 200
+_LONG_WORD = 24
+"""A word that is broken anywhere on paper, where no table can be scrolled."""
 
 
 @cache
-def environment() -> Any:
-    """Return the Jinja environment of the page and its charts: what comes from a table is escaped."""
+def environment(language: Language = ENGLISH) -> Any:
+    """Return the Jinja environment of the page and its charts: texts are said in a language, and escaped."""
     import jinja2
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
-        finalize=_shown,
+        finalize=lambda value: _shown(value, language),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.globals |= {"say": say, "language": language}
+    made.filters["css"] = _in_css
+    made.tests["long"] = lambda text: any(len(word) > _LONG_WORD for word in text.split())
+    return made
 
 
-def _shown(value: object) -> object:
-    """Return a text that comes from a table with escapes in place of what a browser would act on."""
-    return shown(value, keep="\n") if type(value) is str else value
+def _in_css(text: str) -> str:
+    r"""Return a text as it stands in a string of CSS: whatever is no letter or digit is written as an escape.
+
+    >>> print(_in_css('a"b'))
+    a\22 b
+    """
+    plain = (char if char.isascii() and char.isalnum() else f"\\{ord(char):x} " for char in shown(text))
+    return "".join(plain)
 
 
-def _draw(template: str, **params: Any) -> Markup:
+def _shown(value: object, language: Language) -> object:
+    """Return a text in a language, with escapes in place of what a browser would act on."""
+    if isinstance(value, Said) or type(value) is str:  # and not what is marked up already
+        return shown(language.told(value), keep="\n")
+    return value
+
+
+def _draw(template: str, language: Language, **params: Any) -> Markup:
     from markupsafe import Markup
 
-    return Markup(environment().get_template(template).render(width=WIDTH, **params))
+    return Markup(environment(language).get_template(template).render(width=WIDTH, **params))
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
@@ -88,11 +108,12 @@ def bars(
     key: str,
     title: str,
     rows: Sequence[Bar],
+    language: Language = ENGLISH,
     *,
     warned: int = 0,
-    unit: str = "share of the records",
+    unit: str = say("share of the records"),
     percent: bool = True,
-    names: tuple[str, str] = ("before", "after"),
+    both: tuple[str, str] = (say("before"), say("after")),
 ) -> Markup:
     """Return horizontal bars: `after`, and behind it `before` where a row has it; `label` at the left.
 
@@ -104,13 +125,15 @@ def bars(
         What the chart shows.
     rows : sequence of Bar
         From top to bottom.
+    language : Language
+        What the words of the chart are said in.
     warned : int
         So many rows from the top are drawn as a warning.
     unit : str
         Of the axis.
     percent : bool
         Whether values are shares, shown in percent.
-    names : (str, str)
+    both : (str, str)
         What the two bars of a row are called.
     """
     two = any(row.before is not None for row in rows)
@@ -123,7 +146,7 @@ def bars(
 
     drawn = [
         {
-            "label": shortened(row.label),
+            "label": shortened(language.told(row.label)),
             "y": top + i * height,
             "before": None if row.before is None else long(row.before),
             "after": long(row.after),
@@ -132,43 +155,48 @@ def bars(
         for i, row in enumerate(rows)
     ]
     words = (
-        f"{len(rows)} bars"
-        + (f", {names[0]} and {names[1]}" if two else "")
-        + "; the table beside the chart has the figures"
-    )
+        say("{n:,} bars, {before} and {after}; the table beside the chart has the figures",
+            n=len(rows), before=both[0], after=both[1])
+        if two
+        else say("{n:,} bars; the table beside the chart has the figures", n=len(rows))
+    )  # fmt: skip
     return _draw(
         "bars.svg.jinja",
+        language,
         key=key,
         title=title,
         words=words,
         rows=drawn,
         two=two,
-        names=names,
-        second=_LABELS + 48 + _CHARACTER * len(names[0]),
+        names=both,
+        second=_LABELS + 48 + _CHARACTER * len(language.told(both[0])),
         left=_LABELS,
         row_height=height,
         bottom=top + len(rows) * height + 4,
         top=top,
         unit=unit,
         ticks=[
-            (_LABELS + long(mark), plain(round(100 * mark, 9)) + " %" if percent else plain(mark)) for mark in marks
+            (_LABELS + long(mark), say("{x} %", x=plain(round(100 * mark, 9))) if percent else plain(mark))
+            for mark in marks
         ],
     )
 
 
-def pairs(key: str, title: str, rows: Sequence[Correlation]) -> Markup:
+def pairs(key: str, title: str, rows: Sequence[Correlation], language: Language = ENGLISH) -> Markup:
     """Return correlations: a ring for before and a dot for after on an axis from -1 to 1, a line between them."""
     top, height = 34, 22
-    room = WIDTH - _LABELS - _RIGHT
+    room, left = WIDTH - _LABELS - _RIGHT, _LABELS
 
     def place(value: float) -> float:
         return round(_LABELS + room * (value + 1) / 2, 2)
 
     return _draw(
         "pairs.svg.jinja",
+        language,
         key=key,
         title=title,
-        words=f"{len(rows)} pairs of columns; the table beside the chart has the figures",
+        words=say("{n:,} pairs of columns; the table beside the chart has the figures", n=len(rows)),
+        second=left + 48 + _CHARACTER * len(language.told(say("before"))),
         rows=[
             {
                 "label": shortened(row.pair),
@@ -178,7 +206,7 @@ def pairs(key: str, title: str, rows: Sequence[Correlation]) -> Markup:
             }
             for i, row in enumerate(rows)
         ],
-        left=_LABELS,
+        left=left,
         top=top,
         bottom=top + len(rows) * height + 4,
         ticks=[(place(value), plain(value)) for value in (-1, -0.5, 0, 0.5, 1)],
@@ -187,11 +215,12 @@ def pairs(key: str, title: str, rows: Sequence[Correlation]) -> Markup:
 
 def ru_map(
     points: Sequence[Point],
+    language: Language = ENGLISH,
     *,
     key: str = "ru-map",
-    title: str = "Risk and loss of each candidate",
-    risk: str = "risk",
-    loss: str = "information loss",
+    title: str = say("Risk and loss of each candidate"),
+    risk: str = say("risk"),
+    loss: str = say("information loss"),
     standalone: bool = False,
 ) -> Markup:
     """Return an R-U confidentiality map: a point per candidate, loss to the right, risk upward, the Pareto front drawn.
@@ -200,6 +229,8 @@ def ru_map(
     ----------
     points : sequence of Point
         The front is found here; a ring is drawn around what was chosen. What has no finite risk or loss is left out.
+    language : Language
+        What the words of the map are said in.
     key : str
         Unique on the page.
     title, risk, loss : str
@@ -236,10 +267,11 @@ def ru_map(
              if text["numbered"]]  # fmt: skip
     return _draw(
         "ru_map.svg.jinja",
+        language,
         key=key,
         title=title,
-        words=f"{len(known)} candidates, {sum(p.front for p in known)} of them on the Pareto front, a ring "
-        "around the chosen one",
+        words=say("{n:,} candidates, {front:,} of them on the Pareto front, a ring around the chosen one",
+                  n=len(known), front=sum(p.front for p in known)),
         dots=dots,
         texts=texts,
         front=" ".join(f"{x},{y}" for x, y in _stairs(front)),
@@ -248,10 +280,10 @@ def ru_map(
         frame=(left, top, right, bottom),
         across=[(round(left + (right - left) * across.share(v), 2), plain(v)) for v in across.ticks],
         upward=[(round(bottom - (bottom - top) * upward.share(v), 2), plain(v)) for v in upward.ticks],
-        risk=risk + (", logarithmic" if upward.logarithmic else ""),
-        loss=loss + (", logarithmic" if across.logarithmic else ""),
+        risk=say("{axis}, logarithmic", axis=risk) if upward.logarithmic else risk,
+        loss=say("{axis}, logarithmic", axis=loss) if across.logarithmic else loss,
         standalone=standalone,
-    )
+    )  # fmt: skip
 
 
 class _Axis(NamedTuple):

@@ -19,7 +19,11 @@ def compare(report: CompareReport) -> str:
     head = [
         line("table", report.table),
         line("columns", some(report.columns)),
-        line("risk", "share of records that distance-based linkage links correctly; every released column is known"),
+        line(
+            "risk",
+            "share of records, with --person of persons, that the strongest linkage links correctly; every released "
+            "column is known",
+        ),
         line("loss", "mean over the columns: IL of numeric ones, share of values changed of nominal ones"),
     ]
     parts = ["\n".join(head), _candidates(measured), picture(measured)]

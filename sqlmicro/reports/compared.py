@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlmicro.audits.verdict import VerdictReport
+from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.reports.drawn import Point
 from sqlmicro.system.reporting import INLINE
 
@@ -17,7 +17,7 @@ class Tried:
     columns: list[str]
     """Those that an attacker may know, which the risk was measured over."""
     risk: float
-    """The share of the records that distance-based linkage links rightly."""
+    """The share of the records that the strongest linkage links rightly."""
     loss: float
     """The mean over the columns: IL of numeric ones, the share of values changed of nominal ones, in percent."""
     front: bool = False

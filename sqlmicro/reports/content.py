@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlmicro.reports.facts import Facts
-from sqlmicro.reports.numbers import number, percent
+from sqlmicro.reports.language import Language
+from sqlmicro.reports.numbers import percent
+from sqlmicro.system.sentences import figure, names, say, term
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,10 @@ class Block:
     heading: str = ""
     text: Sequence[str] = ()
     items: Sequence[str] = ()
-    chart: Callable[[str], Any] | None = None
+    chart: Callable[[str, Language], Any] | None = None
     table: Table | None = None
+    form: Sequence[str] = ()
+    """What somebody writes in by hand."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +42,6 @@ class Section:
     key: str
     title: str
     blocks: list[Block] = field(default_factory=list)
-
-
-def names(columns: Sequence[str], most: int = 12) -> str:
-    """Return the names of columns in one line.
-
-    >>> names(["a", "b"]), names([])
-    ('a, b', 'none')
-    """
-    shown = ", ".join(columns[:most])
-    return f"{shown} and {len(columns) - most} more" if len(columns) > most else shown or "none"
 
 
 def verdict(facts: Facts) -> tuple[str, str]:
@@ -62,30 +56,32 @@ def tiles(facts: Facts) -> list[tuple[str, str, str]]:
     made = facts.verdict.attack
     highest = next((attack for attack in attacks if made and attack.name == made.name), None)
     if highest is not None:
-        bound = "at most " if facts.attacks_assume else ""
+        rate = percent(highest.rate)
         linkage = (
-            "Strongest attack", f"{bound}{percent(highest.rate)}",
-            f"of {highest.n:,} tries of {highest.name} were right; it knows {names(facts.attacked, 8)}. By "
-            f"chance it would be {percent(highest.chance)}.",
+            say("Strongest attack"), say("at most {rate}", rate=rate) if facts.attacks_assume else rate,
+            say("of {n:,} tries of {attack} were right; it knows {columns}. By chance it would be {chance}.",
+                n=highest.n, attack=term(highest.name), columns=names(facts.attacked, 8, say("none")),
+                chance=percent(highest.chance)),
         )  # fmt: skip
     else:
         linkage = (
-            "Chance to be found", "unknown" if not k else f"at most {percent(1 / k)}",
-            "for somebody who knows these columns of a person, and that the person is in the release. No attack was "
-            "run for this report.",
+            say("Chance to be found"), say("unknown") if not k else say("at most {rate}", rate=percent(1 / k)),
+            say("for somebody who knows these columns of a person, and that the person is in the release. No attack "
+                "was run for this report."),
         )  # fmt: skip
     lost = (
-        "of the variation of the numeric columns was lost (IL = 100 SSE/SST on standardised columns; 0 is nothing)"
+        say("of the variation of the numeric columns was lost (IL = 100 SSE/SST on standardised columns; 0 is "
+            "nothing).")
         if loss is not None
-        else "no numeric column was compared record by record"
-    )
-    units = "entities" if facts.unit else "records"
+        else say("no numeric column was compared record by record.")
+    )  # fmt: skip
+    columns = names(facts.verdict.columns, 8, say("none"))
+    rarest = (
+        say("persons in the class of the rarest combination of values of {columns}", columns=columns) if facts.unit
+        else say("records in the class of the rarest combination of values of {columns}", columns=columns)
+    )  # fmt: skip
     return [
-        (
-            "Smallest class",
-            "unknown" if k is None else f"{k:,}",
-            f"{units} in the class of the rarest combination of values of {names(facts.verdict.columns, 8)}",
-        ),
-        ("Information loss", "unknown" if loss is None else f"{number(loss)} %", lost + "."),
+        (say("Smallest class"), say("unknown") if k is None else figure(k, ","), rarest),
+        (say("Information loss"), say("unknown") if loss is None else percent(loss / 100), lost),
         linkage,
     ]

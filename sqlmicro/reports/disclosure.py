@@ -21,6 +21,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from sqlmicro.audits.missing import MissingRates
+from sqlmicro.system.sentences import figure, say
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 _BINS = 10
@@ -47,8 +48,10 @@ class ClassStep(NamedTuple):
     def label(self) -> str:
         """The sizes in words."""
         if self.last is None:
-            return f"{self.first:,} and more"
-        return f"{self.first:,}" if self.first == self.last else f"{self.first:,} to {self.last:,}"
+            return say("{low} and more", low=figure(self.first, ","))
+        if self.first == self.last:
+            return figure(self.first, ",")
+        return say("{low} to {high}", low=figure(self.first, ","), high=figure(self.last, ","))
 
 
 def edges(low: float | None, high: float | None) -> list[float]:

@@ -16,6 +16,7 @@ from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.numbers import number, plain
 from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.distance import Deviations
+from sqlmicro.system.sentences import figure, say
 
 if TYPE_CHECKING:
     from sqlmicro.audits.audited import AuditedRelease
@@ -149,8 +150,8 @@ def _bins(column: Column, lines: Sequence[float], counts: Mapping[int, tuple[int
 
 def _between(low: str, high: str) -> str:
     if not low:
-        return f"below {high}"
-    return f"{low} to {high}" if high else f"{low} and more"
+        return say("below {high}", high=high)
+    return say("{low} to {high}", low=low, high=high) if high else say("{low} and more", low=low)
 
 
 def _edge(column: Column, value: float) -> str:
@@ -163,7 +164,7 @@ def _day(column: Column, value: float) -> str:
     if unit is None:
         return ""
     try:
-        return (_EPOCH + value * unit).date().isoformat()
+        return figure((_EPOCH + value * unit).date())
     except OverflowError:
         return plain(value)
 
@@ -177,7 +178,7 @@ def _summary(
     """Return mean, standard deviation and quantiles, as text; "not shown" where too few records are behind them."""
 
     def text(value: float | None) -> str:
-        return "not shown" if value is None else _day(column, value) or number(value)
+        return say("not shown") if value is None else _day(column, value) or number(value)
 
     def moment(side: str, place: int) -> float | None:
         records, *found = moments[side][column.name]
@@ -186,11 +187,11 @@ def _summary(
     def quantile(side: str, level: float) -> float | None:
         return quantiles[side].get((column.name, level))
 
-    rows = [Figure("mean", text(moment("before", 0)), text(moment("after", 0)))]
+    rows = [Figure(say("mean"), text(moment("before", 0)), text(moment("after", 0)))]
     if not _day(column, 0):
         before, after = (None if v is None else sqrt(v) for v in (moment("before", 1), moment("after", 1)))
-        rows.append(Figure("standard deviation", text(before), text(after)))
-    named = [(level, f"{100 * level:g} % quantile") for level in LEVELS]
+        rows.append(Figure(say("standard deviation"), text(before), text(after)))
+    named = [(level, say("{x:g} % quantile", x=100 * level)) for level in LEVELS]
     return rows + [Figure(name, text(quantile("before", at)), text(quantile("after", at))) for at, name in named]
 
 
@@ -212,14 +213,14 @@ def _values(places: Sequence[tuple[int, Any, int, int]], k: int) -> list[Counted
     kept, (before, after) = pooled(frequent, rest[0] if rest else (0, 0), k)
     if all(_is_number(bar.label) for bar in kept):
         kept.sort(key=lambda bar: float(bar.label))
-    return [*kept, Counted("all others", before, after)] if before else kept
+    return [*kept, Counted(say("all others"), before, after)] if before else kept
 
 
 def _value(value: str | None) -> str:
     if value is None:
-        return "missing"
+        return say("missing")
     text = " ".join("".join(char if char.isprintable() else " " for char in value).split())
-    return (text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…") or "(blank)"
+    return (text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…") or say("(blank)")
 
 
 def _is_number(text: str) -> bool:

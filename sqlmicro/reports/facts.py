@@ -6,45 +6,31 @@ what may be among them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field
+from typing import Annotated
 
-from sqlmicro.attacks.report import NotTried
-from sqlmicro.audits import inputs, k_anonymity, promised, runner
-from sqlmicro.audits.information_loss import LossByColumn
+from sqlmicro.attacks.criteria import Criteria
 from sqlmicro.audits.inputs import AuditedOptions
-from sqlmicro.audits.k_anonymity import ClassCounts
-from sqlmicro.audits.missing import MissingRates
-from sqlmicro.audits.moments import Correlated
-from sqlmicro.audits.promised import Promises
-from sqlmicro.audits.registry import find
-from sqlmicro.audits.row import AuditRow, ByColumn, Status
-from sqlmicro.audits.tables import Deviating
-from sqlmicro.audits.verdict import Verdict, VerdictReport
-from sqlmicro.database.columns import pick
-from sqlmicro.database.finding import find_source
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.audits.row import Status
+from sqlmicro.audits.verdict import Verdict
+from sqlmicro.audits.verdict_report import VerdictReport
+from sqlmicro.audits.verdict_words import told
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param
-from sqlmicro.reports import disclosure, distributions, recorded
+from sqlmicro.reports import disclosure
+from sqlmicro.reports.attack_report import NotTried
 from sqlmicro.reports.distributions import ColumnFacts, TableFacts
 from sqlmicro.reports.drawn import Correlation, Point
-from sqlmicro.reports.recorded import RecordedCandidate, RecordedCheck, RecordedRelease, StepFacts
+from sqlmicro.reports.language import Lang, LanguageOption
+from sqlmicro.reports.recorded import RecordedCandidate, RecordedCheck, StepFacts
 from sqlmicro.system.reporting import WHOLE, named
-
-if TYPE_CHECKING:
-    from sqlmicro.audits.audited import AuditedRelease
-    from sqlmicro.database.columns import Column
-    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SMALLEST_K = 3
 """Fewest records behind a figure where no k was promised or asked for."""
-_DISTANCES = ("hellinger", "emd")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(DbOption, AttachOption, AuditedOptions, MachineOptions, ReaderOptions):
+class ReportOptions(DbOption, AttachOption, AuditedOptions, MachineOptions, ReaderOptions, LanguageOption):
     """What `sqlmicro report` takes."""
 
     release: Annotated[
@@ -86,6 +72,8 @@ class AuditFacts:
     passed: bool | None
     status: Status
     meaning: str
+    reason: str | None = None
+    """Why the value is unknown."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +104,31 @@ class LossFacts:
     by_column: dict[str, float]
     changed: dict[str, float]
     measured: bool
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A release of the same source that is not on the map, and why."""
+
+    label: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Claims:
+    """What the release rests on and only whoever made it says: nothing in the rows can show it."""
+
+    apart: dict[str, str]
+    """Released columns that nobody is to know from elsewhere, and why."""
+    rows_are_persons: bool
+    of_person: list[str]
+    """Columns that are said to have one value for each person."""
+    identifier_ok: list[str]
+    """Columns that look like identifiers, and are said to be none."""
+    accepted: dict[int, str]
+    """Releases that do not keep their k together with others, and why they were published."""
+    withdrawn: str | None
+    """Why nobody is to have the release any more."""
 
 
 @dataclass(frozen=True)
@@ -156,204 +169,44 @@ class Facts:
     """Why none was made."""
     not_tried: list[NotTried]
     candidates: list[Point]
-    """The recorded releases of the same source with the same columns, on an R-U map."""
-    other_candidates: list[str]
+    """The recorded releases of the same source, measured alike, on an R-U map."""
+    other_candidates: list[LeftOut]
     safe_candidates: list[RecordedCandidate]
+    claims: Claims
+    household: list[str]
+    """The columns that said of which household a person is."""
+    series: str | None
+    """The series that it is a night of."""
+    with_others: int | None
+    """The fewest persons who share their classes in this and other releases, as it was recorded when it or a later one
+    was published; 0 where that could not be measured, None where there were no others."""
+    made: str
+    """The day of the report."""
+    lang: Lang
+    """The language of the page and the text; what JSON has is English."""
+    map_of: list[str] = field(default_factory=list)
+    """The columns that risk and loss on the map are over; those whose loss is IL are `map_numeric`."""
+    map_numeric: list[str] = field(default_factory=list)
+    criteria: Criteria | None = None
+    """Singling out, linkability and inference against a control group; None where no attack was asked for."""
     quasi: list[str] = field(default_factory=list)
     min_k: int = SMALLEST_K
     """Fewest records behind a figure."""
     audits: list[AuditFacts] = field(default_factory=list)
-    verdict: VerdictReport = field(default_factory=lambda: Verdict((), (), None, {}).told())
+    verdict: VerdictReport = field(default_factory=lambda: told(Verdict((), (), None, {})))
     class_sizes: list[ClassFacts] = field(default_factory=list)
     below_k: int = 0
-    """Records in classes of fewer than `min_k`."""
+    """Records, or different persons, in classes of fewer than `min_k`."""
     columns: list[ColumnFacts] = field(default_factory=list)
     correlations: list[Correlation] = field(default_factory=list)
     distances: dict[str, dict[str, float | None]] = field(default_factory=dict)
     """The distance of every column before and after, by its measure."""
     loss: LossFacts = field(default_factory=lambda: LossFacts(None, {}, {}, False))
     missing: list[disclosure.MissingShare] = field(default_factory=list)
+    """Of every column that lacks values in either."""
     deviations: TableFacts | Nothing = field(default_factory=Nothing)
     passed: bool | None = None
     """Whether the promise was kept; None where no k was promised."""
     to: str | None = None
     """The file that was written."""
     markdown: str | None = field(default=None, metadata=WHOLE)
-
-
-def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
-    """Return the facts about a release, its verdict before any attack, and what is recorded of it.
-
-    Parameters
-    ----------
-    warehouse : DuckDBWarehouse
-        Where the release is, opened for reading.
-    options : ReportOptions
-        The options of `sqlmicro report`.
-
-    Raises
-    ------
-    InputError
-        When the release, or an original that was named, is not there.
-    ParameterError
-        When nothing is recorded of the release and no --quasi is given.
-    """
-    known = recorded.find_release(warehouse, options.release)
-    audited, facts = _audited(warehouse, options, known)
-    warehouse.seal()
-    verdict = _verdict(audited, known.promises if known else Promises(), options)
-    if not options.quasi:
-        quasi = [name for name in verdict.quasi if name not in facts.sensitive]
-        audited = replace(audited, quasi=tuple(pick(audited.release.columns, quasi, "report, --quasi")), _made={})
-    facts.verdict, facts.passed = verdict.told(), verdict.passed
-    facts.quasi = [column.name for column in audited.quasi]
-    facts.min_k = max([one.k for one in verdict.promised] + [step.k or 0 for step in facts.steps], default=0)
-    facts.min_k = facts.min_k or SMALLEST_K
-    needed = max((one.k for one in verdict.promised if set(one.columns) == set(facts.quasi)), default=0)
-    _measure(audited, facts, _audits(audited, options, needed), known)
-    return facts, verdict, known
-
-
-def _measure(audited: AuditedRelease, facts: Facts, rows: Sequence[AuditRow], known: RecordedRelease | None) -> None:
-    """Put what was measured into the facts."""
-    k = facts.min_k
-    facts.audits = [_audit(row) for row in rows]
-    sizes = next((row.detail.histogram for row in rows if isinstance(row.detail, ClassCounts)), {})
-    steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
-    facts.class_sizes = [ClassFacts(step.label, step.classes, step.records) for step in steps]
-    facts.below_k = sum(size * n for size, n in sizes.items() if size < k)
-    facts.columns = distributions.columns(audited, k)
-    facts.loss = LossFacts(known.il if known else None, {}, {}, False)
-    for row in rows:
-        if row.value is None:
-            continue
-        found = row.detail.more if isinstance(row.detail, ByColumn) else row.detail
-        if isinstance(row.detail, ByColumn) and row.check in _DISTANCES:
-            facts.distances[row.check] = row.detail.by_column
-        elif isinstance(found, Correlated):
-            both = found.before_and_after.items()
-            known_pairs = [(pair, old, new) for pair, (old, new) in both if old is not None and new is not None]
-            facts.correlations = [Correlation(*one) for one in known_pairs]
-        elif isinstance(found, LossByColumn):
-            facts.loss = LossFacts(row.value, found.by_column, found.changed, True)
-        elif isinstance(found, MissingRates):
-            facts.missing = disclosure.missing(found, k)
-        elif isinstance(found, Deviating):
-            facts.deviations = distributions.deviations(audited, row.value, found)
-
-
-def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions) -> Verdict:
-    """Return what the release is worth by now, counting records, or entities where these are named."""
-
-    count = promised.counter(audited.warehouse, audited.release.relation)
-    if audited.entity is not None or audited.nulls != "own_value":
-
-        def count(columns: Sequence[Column]) -> int:
-            return k_anonymity.sizes_of(replace(audited, quasi=tuple(columns), _made={})).k
-
-    apart = {column.name: "sensitive" for column in audited.sensitive}
-    if audited.weight is not None:
-        apart[audited.weight.name] = "weight"
-    quasi = [column.name for column in audited.quasi]
-    if options.min_k and not quasi:
-        left_out = {*apart, *promises.apart}
-        everything = [column.name for column in audited.release.columns if column.name not in left_out]
-        quasi = max((list(columns) for _, columns in promises.over), key=len, default=everything)
-    demanded = [(options.min_k, quasi)] if options.min_k else []
-    unit = audited.entity.name if audited.entity else ""
-    columns = audited.release.columns
-    return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
-
-
-def _audited(
-    warehouse: DuckDBWarehouse, options: ReportOptions, known: RecordedRelease | None
-) -> tuple[AuditedRelease, Facts]:
-    """Return what is audited, and the facts that say what it is."""
-
-    table = known.target if known else options.release
-    try:
-        release = find_source(warehouse, table)
-    except InputError:
-        if known is None:
-            raise
-        raise InputError(
-            "--release", f"what was published as {table!r} must still be there", "nothing", "Name another release"
-        ) from None
-    if not options.quasi and known is None:
-        raise ParameterError(
-            "report, --quasi", "is needed where nothing is recorded of the release", "none",
-            f"The table has: {', '.join(column.name for column in release.columns)}",
-        )  # fmt: skip
-    original, why = options.original, ""
-    if original is None:
-        original, why = recorded.original_of(known)
-    audited = inputs.audited(warehouse, table, replace(options, original=None))
-    if original is not None:
-        try:
-            theirs = find_source(warehouse, original, options, name="original_source")
-            if theirs.relation == release.relation and not theirs.is_file:
-                raise InputError("--original", "must not be the release itself", repr(original))
-            audited = replace(audited, original=theirs)
-        except InputError:
-            if options.original is not None:
-                raise
-            original, why = None, f"its source, {original}, is no longer there; name it with --original"
-    return audited, _said(warehouse, options, known, table, audited, original, why)
-
-
-def _said(
-    warehouse: DuckDBWarehouse,
-    options: ReportOptions,
-    known: RecordedRelease | None,
-    table: str,
-    audited: AuditedRelease,
-    original: str | None,
-    why: str,
-) -> Facts:
-    """Return what a report says of a release before anything is measured on it."""
-    return Facts(
-        release=known.id if known else None,
-        table=table,
-        source=known.source if known else None,
-        original=original,
-        no_original=why,
-        unit=options.entity,
-        nulls=options.nulls,
-        sensitive=[column.name for column in audited.sensitive],
-        records=warehouse.count(audited.release.relation),
-        records_before=RecordsBefore(
-            known.n + (known.suppressed or 0) if known else None,
-            warehouse.count(audited.original.relation) if audited.original else None,
-        ),
-        started=str(known.started)[:16] if known else None,
-        steps=recorded.steps_of(known) if known else [],
-        kept=known.parameters.kept if known else [],
-        dropped=[*known.parameters.direct_identifiers, *known.parameters.dropped] if known else [],
-        versions=known.versions if known else {},
-        recorded_audits=known.audits if known else [],
-        attacks=[],
-        attacked=[],
-        attacks_assume=False,
-        no_attacks=why or "none was asked for",
-        not_tried=[],
-        candidates=[],
-        other_candidates=[],
-        safe_candidates=known.candidates if known else [],
-    )
-
-
-def _audits(audited: AuditedRelease, options: ReportOptions, needed: int) -> list[AuditRow]:
-    """Run every audit the inputs allow that has a gate, k-anonymity against what was needed; also the SAFE distance."""
-
-    rows = runner.run(audited, (), {k_anonymity.GATE: needed} if needed and audited.quasi else {}, {})
-    rows = [row for row in rows if find(row.check).gate]
-    if audited.original is not None:
-        rows += runner.run(audited, ("safe-distance",), {}, {"order": options.order})
-    return rows
-
-
-def _audit(row: AuditRow) -> AuditFacts:
-    """Return what a report says of an audit: no histogram, and nothing by column, which has a place of its own."""
-    return AuditFacts(
-        row.check, row.columns, row.value, row.threshold, row.at_least, row.passed, row.status, find(row.check).summary
-    )

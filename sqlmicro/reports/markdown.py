@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from sqlmicro.reports.content import Table, tiles, verdict
 from sqlmicro.reports.facts import Facts
+from sqlmicro.reports.language import language
 from sqlmicro.reports.page import about, heading
 from sqlmicro.reports.sections import sections
 from sqlmicro.system.printable import shown
+from sqlmicro.system.sentences import say
 
 
 def escaped(text: str) -> str:
@@ -26,23 +28,28 @@ def escaped(text: str) -> str:
 
 def markdown(facts: Facts) -> str:
     """Return the report as Markdown: the same words and tables as the page; for a chart there is its table."""
+    spoken = language(facts.lang)
+
+    def told(text: str) -> str:
+        return escaped(spoken.told(text))
+
+    def table(found: Table) -> str:
+        rule = ["---:" if place in found.numeric else "---" for place in range(len(found.header))]
+        rows: list[Sequence[str]] = [[told(cell) for cell in row] for row in (found.header, *found.rows)]
+        return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))
+
     words, sentence = verdict(facts)
-    lines = [f"# {escaped(heading(facts))}", escaped(about(facts)), f"**{escaped(words)}.** {escaped(sentence)}"]
-    lines.append(_table(Table("", ["Figure", "Value", "Meaning"], tiles(facts), frozenset({1}))))
+    lines = [f"# {told(heading(facts))}", told(about(facts)), f"**{told(words)}.** {told(sentence)}"]
+    lines.append(table(Table("", [say("Figure"), say("Value"), say("Meaning")], tiles(facts), frozenset({1}))))
     for section in sections(facts):
-        lines.append(f"## {escaped(section.title)}")
+        lines.append(f"## {told(section.title)}")
         for block in section.blocks:
             if block.heading:
-                lines.append(f"### {escaped(block.heading)}")
-            lines += [escaped(paragraph) for paragraph in block.text]
+                lines.append(f"### {told(block.heading)}")
+            lines += [told(paragraph) for paragraph in block.text]
             if block.items:
-                lines.append("\n".join(f"- {escaped(item)}" for item in block.items))
+                lines.append("\n".join(f"- {told(item)}" for item in block.items))
             if block.table:
-                lines += [f"{escaped(block.table.caption)}:", _table(block.table)]
+                lines += [f"{told(block.table.caption)}:", table(block.table)]
+            lines += [f"{told(field)}: ……………………………………" for field in block.form]
     return "\n\n".join(lines) + "\n"
-
-
-def _table(table: Table) -> str:
-    rule = ["---:" if place in table.numeric else "---" for place in range(len(table.header))]
-    rows: list[Sequence[str]] = [[escaped(cell) for cell in row] for row in (table.header, *table.rows)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], rule, *rows[1:]))

@@ -5,47 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from sqlmicro.attacks.report import AttackReport
 from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.row import AuditReport, AuditRow
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports import charts
+from sqlmicro.reports.attack_report import AttackReport
 from sqlmicro.reports.disclosure import class_steps
 from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.facts import Facts
+from sqlmicro.reports.language import ENGLISH, Language, language, of_environment
+from sqlmicro.system.sentences import say
 
 _numbers = count(1)
 
 
 def release(report: ReleaseReport) -> str:
-    """Return a release: its main figures, its class sizes, its notes."""
+    """Return a release: its main figures, its class sizes, its notes, which are English in every language."""
     wanted = max((promise.k for promise in report.verdict.promised), default=0)
-    rows = [
-        ("source", report.source),
-        ("published", report.target or "not yet"),
-        ("method", report.method),
-        ("rows", f"{report.rows:,} of {report.rows_in:,}"),
-        ("verdict", report.verdict.headline),
+    rows: list[tuple[str, str]] = [
+        (say("source"), report.source),
+        (say("published"), report.target or say("not yet")),
+        (say("method"), report.method),
+        (say("rows"), say("{n:,} of {all:,}", n=report.rows, all=report.rows_in)),
+        (say("verdict"), report.verdict.headline),
         ("", report.verdict.sentence),
     ]
     if report.losses.il is not None:
-        rows.append(("information loss", f"{report.losses.il:.4g} %"))
-    return _piece("Release", rows, _chart(report.histogram, wanted), "", report.notes, report.verdict.colour)
+        rows.append((say("information loss"), say("{x:.4g} %", x=report.losses.il)))
+    spoken = of_environment()
+    chart = _chart(report.histogram, wanted, spoken)
+    return _piece(say("Release"), rows, chart, "", report.notes, report.verdict.colour, spoken)
 
 
 def result(verb: str, text: str, report: object) -> str:
     """Return what a verb found: its text, and the class sizes where it counted them."""
-    chart = _of_classes(report.audits) if isinstance(report, AuditReport) else ""
+    spoken = language(report.lang) if isinstance(report, Facts) else ENGLISH
+    chart = _of_classes(report.audits, spoken) if isinstance(report, AuditReport) else ""
     colour = report.verdict.colour if isinstance(report, AttackReport | Facts) else ""
-    return _piece(verb.replace("-", " ").capitalize(), [], chart, text, [], colour)
+    title = say("Report") if isinstance(report, Facts) else verb.replace("-", " ").capitalize()
+    return _piece(title, [], chart, text, [], colour, spoken)
 
 
-def _of_classes(rows: Sequence[AuditRow]) -> str:
+def _of_classes(rows: Sequence[AuditRow], spoken: Language) -> str:
     counted = [(row.detail, row.threshold) for row in rows if isinstance(row.detail, ClassCounts)]
-    return next((_chart(found.histogram, wanted or 0) for found, wanted in counted if found.histogram), "")
+    return next((_chart(found.histogram, wanted or 0, spoken) for found, wanted in counted if found.histogram), "")
 
 
-def _chart(sizes: Mapping[int, int], k: float) -> str:
+def _chart(sizes: Mapping[int, int], k: float, spoken: Language) -> str:
     wanted = int(k)
     steps = class_steps(sizes, wanted or None)
     if not steps:
@@ -53,13 +59,20 @@ def _chart(sizes: Mapping[int, int], k: float) -> str:
     bars = [Bar(step.label, None, step.records) for step in steps]
     below = sum(step.first < wanted for step in steps)
     key = f"sqlmicro-{next(_numbers)}"  # several charts share the page of a notebook
-    return charts.bars(key, "Records by class size", bars, warned=below, unit="records", percent=False)
+    title = say("Records by class size")
+    return charts.bars(key, title, bars, spoken, warned=below, unit=say("records"), percent=False)
 
 
 def _piece(
-    title: str, rows: Sequence[tuple[str, str]], chart: str, text: str, notes: Sequence[str], colour: str = ""
+    title: str,
+    rows: Sequence[tuple[str, str]],
+    chart: str,
+    text: str,
+    notes: Sequence[str],
+    colour: str,
+    spoken: Language,
 ) -> str:
-    page = charts.environment()
+    page = charts.environment(spoken)
 
     # The page is not ours: rules hold inside this piece only.
     colours = page.get_template("colours.css.jinja").render().replace(":root", ".sqlmicro")

@@ -24,7 +24,7 @@ class ApprovedTable:
     columns: list[ApprovedColumn]
     rows: int
     content: str | None
-    """A keyed hash of what it holds; None without a secret seed."""
+    """A keyed hash of what it holds; None without a secret that lasts."""
     key_fingerprint: str | None
     """That of the key of its pseudonyms."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.audits.promised import Promises, alone
+from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
 from sqlmicro.database.catalog import find_relation, find_table
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
@@ -15,12 +17,15 @@ from sqlmicro.publish.recording import records_in, refuse_other, release_of
 from sqlmicro.publish.report import ChosenCandidate, Parameters
 from sqlmicro.registry import PROMISES
 from sqlmicro.system.reporting import from_json, named
+from sqlmicro.system.sentences import say
 
 if TYPE_CHECKING:
     from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 
 SCHEMA = "sqlmicro"
 _CANDIDATE = "candidate "
+WITH_OTHERS = (UNION_K, UNION_L, DIFFERENCES)
+"""The checks of a release with all others of the same people."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,21 @@ class RecordedRelease:
     audits: list[RecordedCheck]
     candidates: list[RecordedCandidate]
     siblings: list[Sibling]
+    together: list[RecordedCheck]
+    """The checks of this release and of later ones with all that were out then; not of those that were withdrawn."""
+    accepted: dict[int, str]
+    """Why releases were published although they do not keep their k together with others: this one, and later ones."""
+    withdrawn: str | None
+    """Why nobody has the release any more."""
+    series: str | None
+    """The series that it is a night of."""
 
     @property
     def promises(self) -> Promises:
         """What was promised of it."""
         over = [(one.k, one.columns) for one in self.promised]
-        return Promises(over, self.parameters.apart, alone(step.promise for step in self.parameters.steps))
+        promises = [step.promise for step in self.parameters.steps]
+        return Promises(over, self.parameters.apart, alone(promises), self.parameters.person)
 
 
 @dataclass(frozen=True)
@@ -157,6 +171,7 @@ def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
     refuse_other(warehouse, _named(warehouse, "releases"))
     names = (
         "id", "source", "target", "method", "parameters", "promised", "n", "suppressed", "il", "started", "versions",
+        "series",
     )  # fmt: skip
     rows = warehouse.query(
         "report",
@@ -167,7 +182,8 @@ def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
     )
     if not rows:
         return None
-    id_, source, target, method, parameters, promised, n, suppressed, il, started, versions = rows[0]
+    id_, source, target, method, parameters, promised, n, suppressed, il, started, versions, series = rows[0]
+    reasons = _withdrawn(warehouse)
     return RecordedRelease(
         id_, source, target, method,
         from_json(Parameters, json.loads(parameters)),
@@ -177,7 +193,36 @@ def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
         _audits(warehouse, number),
         _candidates(warehouse, number),
         _siblings(warehouse, source),
+        *_later(warehouse, number, reasons),
+        reasons.get(number),
+        series,
     )  # fmt: skip
+
+
+def _withdrawn(warehouse: DuckDBWarehouse) -> dict[int, str]:
+    """Return why releases were withdrawn, by their numbers."""
+    if not _there(warehouse, "withdrawn"):
+        return {}
+    text = "SELECT release, any_value(reason) FROM {{ r | ident }} GROUP BY release"
+    return dict(warehouse.query("report", text, r=_named(warehouse, "withdrawn")))
+
+
+def _later(
+    warehouse: DuckDBWarehouse, number: int, withdrawn: Collection[int]
+) -> tuple[list[RecordedCheck], dict[int, str]]:
+    """Return the checks with others, and why some were passed over, of a release and of later ones of the same people.
+
+    What two of them tell together, all of them tell together: no class is larger for another release that is known.
+    """
+    rows = warehouse.query(
+        "report",
+        "SELECT r.id, r.alone_because FROM {{ r | ident }} AS r, {{ r | ident }} AS own WHERE own.id = $1 AND "
+        "r.id >= own.id AND (r.people = own.people OR r.schema_hash = own.schema_hash) ORDER BY r.id",
+        [number], r=_named(warehouse, "releases"),
+    )  # fmt: skip
+    out = {id_: why for id_, why in rows if id_ == number or id_ not in withdrawn}
+    checks = [one for id_ in out for one in _audits(warehouse, id_) if one.check.partition(" (")[0] in WITH_OTHERS]
+    return checks, {id_: why for id_, why in out.items() if why}
 
 
 def _audits(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCheck]:
@@ -237,7 +282,7 @@ def steps_of(recorded: RecordedRelease) -> list[StepFacts]:
 def original_of(recorded: RecordedRelease | None) -> tuple[str | None, str]:
     """Return the original to compare with, and if there is none to be had, why."""
     if recorded is None:
-        return None, "nothing is recorded of where the release comes from; name the original with --original"
+        return None, say("nothing is recorded of where the release comes from; name the original with --original")
     if recorded.parameters.target_kind == "in place":
-        return None, "the release took the place of the original, which is gone: there is no before"
+        return None, say("the release took the place of the original, which is gone: there is no before")
     return recorded.source, ""

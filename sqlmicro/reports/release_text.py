@@ -10,6 +10,7 @@ from sqlmicro.audits.row import Check
 from sqlmicro.erasure.purge import Purging
 from sqlmicro.missing.counted import Missing
 from sqlmicro.publish.report import ReleaseReport
+from sqlmicro.registry import rounded_up
 from sqlmicro.reports.safe_text import candidates, deviations, weighted
 from sqlmicro.reports.text import figure, line, some, width
 
@@ -45,6 +46,9 @@ def release(report: ReleaseReport) -> str:
         lines += ["", candidates(report)]
     if report.safe_parts:
         lines += ["", deviations(report.safe_parts.distance.orders)]
+        for level in report.steps[-1].levels or []:
+            title = f"tables of {level.units:,} {level.unit}s: SAFE distance {level.safe_distance.distance:.6f}"
+            lines += ["", title, deviations(level.safe_distance.orders)]
     if report.notes:
         lines.append("")
         lines += [
@@ -78,6 +82,11 @@ def _losses(report: ReleaseReport) -> list[str]:
     lines, lost = [], report.losses
     if lost.il is not None:
         lines.append(line("IL", f"{_percent(lost.il)} % (100 SSE/SST over the standardised numeric columns)"))
+    for step in report.steps:
+        if step.above_optimum is not None:
+            of = f" ({step.method})" if len(report.steps) > 1 else ""
+            above = f"at most {rounded_up(step.above_optimum)} % above the optimum" if step.above_optimum else "optimal"
+            lines.append(line("groups", f"their loss is {above}{of}"))
     if lost.changed_by_column:
         changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in lost.changed_by_column.items())
         lines.append(line("values changed", changed))
@@ -87,6 +96,7 @@ def _losses(report: ReleaseReport) -> list[str]:
     return lines
 
 
+_VERDICTS = {True: "passed", False: "FAILED", None: "passed over"}
 _MISSING_AT_MOST = 6
 _TYPELESS = r"\.(csv|json|ndjson)(\.(gz|zst))?$"
 
@@ -125,7 +135,7 @@ def _audits(audits: Sequence[Check]) -> list[str]:
     for (name, threshold, passed, _), checks in kinds.items():
         columns = list(dict.fromkeys(column for check in checks for column in check.columns))
         of = f" ({some(columns)})" if columns else ""
-        verdict = "measured" if threshold is None else "passed" if passed else "FAILED"
+        verdict = "measured" if threshold is None else _VERDICTS[passed]
         values = [check.value for check in checks if check.value is not None]
         if not values:  # no column counts
             continue

@@ -1,239 +1,280 @@
-"""The sections on what was promised, what was found, and what is not promised."""
+"""The sections on what was found of the risk, and how the release was made."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlmicro.reports import charts
-from sqlmicro.reports.audit_text import NULLS
-from sqlmicro.reports.content import Block, Section, Table, names
+from sqlmicro.reports.content import Block, Section, Table
 from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.facts import AuditFacts, Facts
+from sqlmicro.reports.language import Language
 from sqlmicro.reports.numbers import number, percent
 from sqlmicro.reports.recorded import RecordedCheck
+from sqlmicro.system.sentences import figure, join, names, say, term
 
 
-def promise(facts: Facts) -> Section:
-    """Return the section on what was promised, step by step, and for which unit."""
-    whose = (
-        f"The unit is one entity, named by the column {facts.unit}: the size of a class is its number of entities."
-        if facts.unit
-        else "The unit is one record. Where a person has several records, k records may be fewer than k persons: name "
-        "the column that says whose record it is with --entity."
-    )
-    known = (
-        f"An attacker is assumed to know the quasi-identifiers: {names(facts.quasi, 40)}. If one of them is "
-        f"missing: {NULLS[facts.nulls]}."
-    )
+def steps(facts: Facts) -> Section:
+    """Return the section on what each step promises of its columns."""
+    title = say("What each step promises")
     if not facts.steps:
-        text = ["Nothing is recorded of how this release was made; what follows was measured on it.", whose, known]
-        return Section("promise", "What was promised", [Block(text=text)])
+        said = say("Nothing is recorded of how this release was made; what follows was measured on it.")
+        return Section("promise", title, [Block(text=[said])])
     rows = [
-        [step.method, "" if step.k is None else str(step.k), step.promise, names(step.columns),
-         names(step.by)] for step in facts.steps
+        [step.method, "" if step.k is None else figure(step.k, ","), term(step.promise), _names(step.columns),
+         _names(step.by)] for step in facts.steps
     ]  # fmt: skip
-    table = Table(
-        "The steps, and what each promises of its columns", ["Step", "k", "Promise", "Columns", "Strata"], rows
-    )
-    return Section("promise", "What was promised", [Block(text=[whose, known], table=table)])
+    header = [say("Step"), "k", say("Promise"), say("Columns"), say("Strata")]
+    return Section("promise", title, [Block(
+        table=Table(say("The steps, and what each promises of its columns"), header, rows, frozenset({1}))
+    )])  # fmt: skip
+
+
+def _names(columns: Sequence[str], most: int = 12) -> str:
+    return names(columns, most, say("none"))
 
 
 def classes(facts: Facts) -> Section:
     """Return the section on the sizes of the classes."""
-    units = "entities" if facts.unit else "records"
+    section = Section("classes", say("Class sizes"))
+    units = say("persons") if facts.unit else say("records")
     rows, below, k = facts.class_sizes, facts.below_k, facts.min_k
     if not rows and not below:
-        return Section("classes", "Class sizes")
-    steps = [Bar(f"below {k}", None, below)] if below else []
-    steps += [Bar(row.size, None, row.records) for row in rows]
-    lines = [[f"below {k}", "not shown", f"{below:,}"]] if below else []
-    lines += [[row.size, f"{row.classes:,}", f"{row.records:,}"] for row in rows]
-    text = (
-        f"A class is all records with the same values of {names(facts.quasi)}; its size is the number of "
-        f"{units}. The larger it is, the less a single one stands out."
-    )
-    header = ["Class size", "Classes", units.capitalize()]
-    return Section("classes", "Class sizes", [Block(
-        text=[text],
-        chart=lambda key: charts.bars(
-            key, f"{units.capitalize()} by class size", steps, warned=int(below > 0), unit=units, percent=False),
-        table=Table(f"How many {units} are in classes of each size", header, lines, frozenset({1, 2})),
-    )])  # fmt: skip
+        return section
+    least = say("below {high}", high=figure(k, ","))
+    bars = [Bar(least, None, below)] if below else []
+    bars += [Bar(row.size, None, row.records) for row in rows]
+    lines: list[list[str]] = [[least, say("not shown"), figure(below, ",")]] if below else []
+    lines += [[row.size, figure(row.classes, ","), figure(row.records, ",")] for row in rows]
+    text = [
+        say("A class is all records with the same values of {columns}; its size is the number of {units}. The larger "
+            "it is, the less a single one stands out.", columns=_names(facts.quasi), units=units)
+    ]  # fmt: skip
+    if facts.unit:
+        text.append(say("A person with records in several classes counts in each of them."))
+    shown = say("Persons by class size") if facts.unit else say("Records by class size")
+    header = [say("Class size"), say("Classes"), say("Persons") if facts.unit else say("Records")]
+
+    def chart(key: str, language: Language) -> Any:
+        return charts.bars(key, shown, bars, language, warned=int(below > 0), unit=units, percent=False)
+
+    caption = say("How many {units} are in classes of each size", units=units)
+    section.blocks.append(Block(text=text, chart=chart, table=Table(caption, header, lines, frozenset({1, 2}))))
+    return section
 
 
 def attacks(facts: Facts) -> Section:
     """Return the section on how often attacks found the right record."""
-    section = Section("attacks", "Attacks")
+    section = Section("attacks", say("Attacks"))
     if not facts.attacks:
         section.blocks.append(Block(text=[
-            f"No attack was run for this report: {facts.no_attacks}. What is known without one is the worst "
-            "case: one in k for whoever knows exactly these columns. The command is: sqlmicro attack"
+            say("No attack was run for this report: {why}. What is known without one is the worst case: one in k for "
+                "whoever knows exactly these columns. The command is: sqlmicro attack", why=facts.no_attacks)
         ]))  # fmt: skip
         return section
-    text = [f"The attacker knows {names(facts.attacked)} of a person, and looks for the person's record."]
+    text = [
+        say("The attacker knows {columns} of a person, and looks for the person's record.",
+            columns=_names(facts.attacked))
+    ]  # fmt: skip
     others = [name for name in facts.attacked if name not in facts.quasi]
     if others and facts.quasi:
-        text.append(f"That is more than the k was measured over: it does not cover {names(others)}.")
+        text.append(say("That is more than the k was measured over: it does not cover {columns}.",
+                        columns=_names(others)))  # fmt: skip
     if facts.attacks_assume:
-        text.append("Nothing tells which record became which, so the worst is assumed: that the true record is among "
-                    "those that an attack ends with. Rates are upper bounds; --match measures them.")  # fmt: skip
-    if facts.not_tried:
-        left = "; ".join(f"{row.name} {row.why}" for row in facts.not_tried)
-        text.append(f"Not tried: {left}.")
+        text.append(say(
+            "Nothing tells which record became which, so the worst is assumed: that the true record is among those "
+            "that an attack ends with. Rates are upper bounds; --match measures them."
+        ))  # fmt: skip
     rows = [
-        [a.name, percent(a.rate), f"{percent(a.ci[0])} to {percent(a.ci[1])}", percent(a.chance),
-         f"{a.n:,}"] for a in facts.attacks
+        [term(a.name), percent(a.rate), say("{low} to {high}", low=percent(a.ci[0]), high=percent(a.ci[1])),
+         percent(a.chance), figure(a.n, ",")] for a in facts.attacks
     ]  # fmt: skip
-    bars = [Bar(a.name, a.chance, a.rate) for a in facts.attacks]
-    header = ["Attack", "Found", "95 % interval", "By chance", "Tried"]
-    section.blocks.append(Block(
-        text=text,
-        chart=lambda key: charts.bars(key, "Records found by each attack", bars, unit="share of the records tried",
-                                      names=("by chance", "found")),
-        table=Table("How often each attack was right", header, rows, frozenset({1, 2, 3, 4})),
-    ))  # fmt: skip
+    bars = [Bar(term(a.name), a.chance, a.rate) for a in facts.attacks]
+    header = [say("Attack"), say("Found"), say("95 % interval"), say("By chance"), say("Tried")]
+
+    def chart(key: str, language: Language) -> Any:
+        return charts.bars(
+            key, say("Records found by each attack"), bars, language, unit=say("share of the records tried"),
+            both=(say("by chance"), say("found")),
+        )  # fmt: skip
+
+    caption = say("How often each attack was right")
+    section.blocks.append(Block(text=text, chart=chart, table=Table(caption, header, rows, frozenset({1, 2, 3, 4}))))
     return section
 
 
 def risk_map(facts: Facts) -> Section:
-    """Return the section on the releases of one source on an R-U map."""
-    points = facts.candidates
+    """Return the section on the releases of one source on an R-U map, which were measured alike."""
+    section = Section("map", say("Risk and loss"))
+    points, left = facts.candidates, facts.other_candidates
     if len(points) < 2:
-        return Section("map", "Risk and loss")
-    text = [
-        "These are the recorded releases of the same source with the same columns, "
-        f"{names(facts.verdict.columns, 8)}. Risk is the share of the tried records that distance-based linkage "
-        "over all these columns links, measured in the same way for each. Loss is the mean over the columns: IL for "
-        "numeric ones, the share of changed values for others. No release has less risk and less loss than one on the "
-        "front."
-    ]
-    if facts.other_candidates:
-        others = names(facts.other_candidates, 8)
-        text.append(f"Not on this map, because their columns or their measure of loss differ: {others}.")
+        return section
+    units = say("persons") if facts.unit else say("records")
+    text = [say(
+        "These are the recorded releases of the same source that were measured alike, over {columns}. Risk is the "
+        "share of the tried {units} that the strongest linkage over all these columns links. Loss is the mean over "
+        "the columns: {loss}. No release has less risk and less loss than one on the front.",
+        columns=_names(facts.map_of, 8), units=units, loss=_measure_of_loss(facts),
+    )]  # fmt: skip
+    items = [say("{name}: {why}", name=one.label, why=one.why) for one in left]
+    if left:
+        text.append(say("Not on this map, because they were not measured alike:"))
     rows = [
-        [
-            f"{p.label} ({p.command}{', this one' if p.chosen else ''})",
-            percent(p.risk),
-            f"{number(p.loss)} %",
-            "yes" if p.front else "no",
-        ]
+        [join([p.label, say(" ({method}, this one)", method=p.command) if p.chosen else say(" ({method})",
+               method=p.command)], ""), percent(p.risk), percent(p.loss / 100), say("yes") if p.front else say("no")]
         for p in points
-    ]
-    return Section("map", "Risk and loss", [Block(
-        text=text,
-        chart=lambda key: charts.ru_map(points, key=key, risk="share of records linked", loss="loss in %"),
-        table=Table("Releases of the same source", ["Release", "Risk", "Loss", "On the front"], rows,
-                    frozenset({1, 2})),
-    )])  # fmt: skip
+    ]  # fmt: skip
+    header = [say("Release"), say("Risk"), say("Loss"), say("On the front")]
+
+    def chart(key: str, language: Language) -> Any:
+        risk = say("share of {units} linked", units=units)
+        return charts.ru_map(points, language, key=key, risk=risk, loss=say("loss in %"))
+
+    table = Table(say("Releases of the same source"), header, rows, frozenset({1, 2}))
+    section.blocks.append(Block(text=text, items=items, chart=chart, table=table))
+    return section
+
+
+def _measure_of_loss(facts: Facts) -> str:
+    others = [name for name in facts.map_of if name not in facts.map_numeric]
+    il = say("IL for {columns}", columns=_names(facts.map_numeric, 8)) if facts.map_numeric else ""
+    changed = say("the share of changed values for {columns}", columns=_names(others, 8)) if others else ""
+    return join([il, changed], ", ")
 
 
 def audits(facts: Facts) -> Section:
     """Return the section on what was measured, and what was recorded."""
-    section = Section("audits", "Audits")
-    rows = [_audit(row, facts.quasi) for row in facts.audits if row.value is not None]
+    section = Section("audits", say("Audits"))
+    rows = [_audit(row, facts.quasi) for row in facts.audits if row.value is not None or row.threshold is not None]
     if rows:
-        header = ["Audit", "Value", "Needed", "Result", "What it says", "Columns"]
-        section.blocks.append(
-            Block(table=Table("Measured on the release for this report", header, rows, frozenset({1})))
-        )
+        header = [say("Audit"), say("Value"), say("Needed"), say("Result"), say("What it says"), say("Columns")]
+        table = Table(say("Measured on the release for this report"), header, rows, frozenset({1}))
+        section.blocks.append(Block(table=table))
     recorded = [
-        [row.check, _count(row.value), f"{row.threshold:,g}", _passed(row)]
+        [_recorded(row.check), _count(row.value), figure(row.threshold, ",g"), result(row)]
         for row in facts.recorded_audits
         if row.threshold is not None and row.value is not None
     ]
     if recorded:
-        caption = "Recorded when the release was made, and by audits since"
-        header = ["Audit", "Value", "Needed", "Result"]
+        caption = say("Recorded when the release was made, and by audits since")
+        header = [say("Audit"), say("Value"), say("Needed"), say("Result")]
         section.blocks.append(Block(table=Table(caption, header, recorded, frozenset({1, 2}))))
     return section
 
 
+def _recorded(label: str) -> str:
+    check, _, columns = label.partition(" (")
+    return join([term(check), f" ({columns}" if columns else ""], "")
+
+
 def _audit(row: AuditFacts, quasi: Sequence[str]) -> list[str]:
-    columns = names(row.columns, 6)
+    columns = _names(row.columns, 6)
     if any(", " in column for column in row.columns):
-        columns = f"{len(row.columns)} pairs of columns"
+        pairs = len(row.columns)
+        columns = say("1 pair of columns") if pairs == 1 else say("{n:,} pairs of columns", n=pairs)
     elif row.columns == list(quasi) and len(quasi) > 3:
-        columns = "the quasi-identifiers"
-    return [row.check, _count(row.value or 0), _needed(row), _passed(row), row.meaning, columns]
+        columns = say("the quasi-identifiers")
+    return [term(row.check), _count(row.value), needed(row), result(row), term(row.meaning), columns]
 
 
-def _count(value: float) -> str:
+def _count(value: float | None) -> str:
     """Return counts in full, measures with three digits."""
-    return f"{int(value):,}" if value == int(value) and abs(value) >= 1 else number(value)
+    whole = value is not None and value == int(value) and abs(value) >= 1
+    return figure(int(value or 0), ",") if whole else number(value)
 
 
-def _needed(row: AuditFacts) -> str:
-    return "" if row.threshold is None else f"{'at least' if row.at_least else 'at most'} {row.threshold:,g}"
+def needed(row: AuditFacts) -> str:
+    """Return the threshold of an audit."""
+    if row.threshold is None:
+        return ""
+    limit = figure(row.threshold, ",g")
+    return say("at least {limit}", limit=limit) if row.at_least else say("at most {limit}", limit=limit)
 
 
-def _passed(row: AuditFacts | RecordedCheck) -> str:
-    return "measured" if row.threshold is None else "passed" if row.passed else "FAILED"
+def result(row: AuditFacts | RecordedCheck) -> str:
+    """Return what came of a check."""
+    if row.threshold is None:
+        return say("measured")
+    if row.value is None:
+        return say("NOT MADE")
+    if row.passed is None:
+        return say("passed over")
+    return say("passed") if row.passed else say("FAILED")
 
 
 def parameters(facts: Facts) -> Section:
     """Return the section on how the release was made."""
-    rows = [
-        ["Release", f"{facts.release}" if facts.release else "not recorded"],
-        ["Published as", facts.table],
-        ["Made from", facts.source or "not recorded"],
-        ["Made on", f"{facts.started} UTC" if facts.started else "not recorded"],
-        ["Records", _records(facts)],
-        ["Released as they were", names(facts.kept)],
-        ["Left out", names(facts.dropped)],
+    unknown = say("not recorded")
+    made = say("{moment} UTC", moment=moment(facts.started)) if facts.started else unknown
+    rows: list[list[str]] = [
+        [say("Release"), f"{facts.release}" if facts.release else unknown],
+        [say("Published as"), facts.table],
+        [say("Made from"), facts.source or unknown],
+        [say("Made on"), made],
+        [say("Records"), _records(facts)],
+        [say("Released as they were"), _names(facts.kept)],
+        [say("Left out"), _names(facts.dropped)],
     ]
     for number_, step in enumerate(facts.steps, 1):
-        behind = f" (step {number_})" if len(facts.steps) > 1 else ""
-        rows += [[f"{name.replace('_', ' ')}{behind}", _value(value)] for name, value in step.parameters.items()]
+        behind = say(" (step {n})", n=number_) if len(facts.steps) > 1 else ""
+        rows += [[join([name.replace("_", " "), behind], ""), _value(value)] for name, value in step.parameters.items()]
         if step.released:
             chosen = step.released
             shown = ", ".join((chosen.algorithm, chosen.which, chosen.unification))
-            rows.append([f"chosen candidate{behind}", shown])
+            rows.append([join([say("chosen candidate"), behind], ""), shown])
     rows += [[name, str(version)] for name, version in facts.versions.items()]
-    return Section(
-        "parameters", "Parameters", [Block(table=Table("How the release was made", ["What", "Value"], rows))]
-    )
+    table = Table(say("How the release was made"), [say("What"), say("Value")], rows)
+    return Section("parameters", say("Parameters"), [Block(table=table)])
+
+
+def moment(started: str) -> str:
+    """Return a recorded moment."""
+    return figure(datetime.fromisoformat(started), "%Y-%m-%d %H:%M")
 
 
 def _records(facts: Facts) -> str:
-    before = facts.records_before
-    text = f"{facts.records:,}"
-    if before.recorded is not None:
-        text += f" of {before.recorded:,}"
-    if before.recorded is not None and before.now is not None and before.now != before.recorded:
-        text += f"; the original now has {before.now:,}, so it has changed since"
-    return text
+    before, now = facts.records_before.recorded, facts.records_before.now
+    if before is None:
+        return figure(facts.records, ",")
+    text = say("{n:,} of {all:,}", n=facts.records, all=before)
+    if now is None or now == before:
+        return text
+    return say("{records}; the original now has {n:,}, so it has changed since", records=text, n=now)
 
 
 def _value(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(str(part) for part in value)
-    return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return say("yes") if value else say("no")
+    return figure(value, ",.10g") if isinstance(value, float) else str(value)
 
 
 def not_promised(facts: Facts) -> Section:
     """Return the section on what nobody may take for promised."""
     items = []
     if facts.verdict.status != "held":
-        items.append("Not that a record cannot be singled out: over all that is released no k is promised, or it does "
-                     "not hold.")  # fmt: skip
+        items.append(say("Not that a record cannot be singled out: over all that is released no k is promised, or it "
+                         "does not hold."))  # fmt: skip
     if facts.verdict.apart:
-        left = [f"{name} ({why})" for name, why in facts.verdict.apart.items()]
-        items.append(f"Nothing against whoever knows {names(left)}: these were not counted.")
+        left = [say("{name} ({why})", name=name, why=term(why)) for name, why in facts.verdict.apart.items()]
+        items.append(say("Nothing against whoever knows {columns}: these were not counted.", columns=_names(left)))
     if facts.kept:
-        items.append(f"Nothing about {names(facts.kept)}, released as they were.")
+        items.append(say("Nothing about {columns}, released as they were.", columns=_names(facts.kept)))
     items.append(
-        f"Not that nobody learns the {names(facts.sensitive)} of a person: where all records of a class agree, "
-        "finding the class is enough. See l-diversity and t-closeness among the audits."
+        say("Not that nobody learns the {columns} of a person: where all records of a class agree, finding the class "
+            "is enough. See l-diversity and t-closeness among the audits.", columns=_names(facts.sensitive))
         if facts.sensitive
-        else "Not that nobody learns a fact about a person: where all records of a class agree, finding the class is "
-        "enough. Name sensitive columns with --sensitive to have that measured."
-    )
+        else say("Not that nobody learns a fact about a person: where all records of a class agree, finding the class "
+                 "is enough. Name sensitive columns with --sensitive to have that measured.")
+    )  # fmt: skip
     if not facts.unit:
-        items.append("Nothing about persons, households or firms that have several records.")
+        items.append(say("Nothing about persons, households or firms that have several records."))
     items += [
-        "Nothing about this release together with another of the same persons: their classes can be intersected.",
-        "No differential privacy: what an attacker knows already decides what can be learned.",
-        "No judgement whether the figures above are good enough; that is for whoever publishes.",
+        say("Nothing about this release together with another of the same persons: their classes can be intersected."),
+        say("No differential privacy: what an attacker knows already decides what can be learned."),
+        say("No judgement whether the figures above are good enough; that is for whoever publishes."),
     ]
-    return Section("not-promised", "What is not promised", [Block(items=items)])
+    return Section("not-promised", say("What is not promised"), [Block(items=items)])

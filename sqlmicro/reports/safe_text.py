@@ -9,8 +9,13 @@ from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.text import line, table, width
 from sqlmicro.safe_method.compare import Compared
 from sqlmicro.safe_method.distance import Deviations, SafeDistance
+from sqlmicro.safe_method.means import ShiftedMeans
 
-_CANDIDATES_IN_FULL = 100
+_CANDIDATES_IN_FULL, _CANDIDATES_WITH_SECONDS = 100, 72
+_SHIFT = (
+    "IL is what the numeric columns lose. Shift is the largest change of the mean of a subgroup of 30 or more records, "
+    "in its standard errors; gone, if one is not there."
+)
 
 
 def weighted(parts: SafeDistance) -> str:
@@ -31,13 +36,15 @@ def weighted(parts: SafeDistance) -> str:
 
 def candidates(report: ReleaseReport) -> str:
     """Return the candidates of SAFE and their distances, the released one marked."""
-    narrow = width() < _CANDIDATES_IN_FULL
+    narrow, timed = width() < _CANDIDATES_IN_FULL, width() >= _CANDIDATES_WITH_SECONDS
     several = len({c.unification for c in report.candidates if c.algorithm != "search"}) > 1
     rows = [
         [
             f"{'*' if c.candidate == report.chosen else ''}{c.candidate}",
             f"{c.distance:.6f}",
-            f"{c.seconds:.2f}",
+            f"{c.loss:.3g}",
+            _shift(c.means),
+            *([f"{c.seconds:.2f}"] if timed else []),
             *([] if narrow else [f"{c.groups:,}", "" if c.memory is None else f"{c.memory / 1e6:.1f}"]),
             c.which,
             c.algorithm + ("" if narrow and not several else f"; {c.unification}"),
@@ -45,15 +52,32 @@ def candidates(report: ReleaseReport) -> str:
         for c in report.candidates
     ]
     if narrow:
-        header = ["", "distance", "seconds", "columns", "candidate"]
-        meaning = "* released. A candidate is better only if its distance is smaller."
-        return f"{table(rows, header, right=[0, 1, 2])}\n{textwrap.fill(meaning, width())}"
-    header = ["", "distance", "seconds", "groups", "+MB", "columns", "candidate; unification (* released)"]
+        header = ["", "distance", "IL %", "shift", *(["seconds"] if timed else []), "columns", "candidate"]
+        meaning = f"* released. A candidate is better only if its distance is smaller. {_SHIFT}"
+        return f"{table(rows, header, right=range(5 if timed else 4))}\n{textwrap.fill(meaning, width())}"
+    header = [
+        "",
+        "distance",
+        "IL %",
+        "shift",
+        "seconds",
+        "groups",
+        "+MB",
+        "columns",
+        "candidate; unification (* released)",
+    ]
     meaning = (
-        "A candidate is better only if its distance is smaller. +MB is by how much it raised the peak of the memory; "
-        "one that needs no more than an earlier one shows 0."
+        f"A candidate is better only if its distance is smaller. {_SHIFT} +MB is by how much it raised the peak of the "
+        "memory; one that needs no more than an earlier one shows 0."
     )
-    return f"{table(rows, header, right=[0, 1, 2, 3, 4])}\n{textwrap.fill(meaning, width())}"
+    return f"{table(rows, header, right=[0, 1, 2, 3, 4, 5, 6])}\n{textwrap.fill(meaning, width())}"
+
+
+def _shift(means: ShiftedMeans | None) -> str:
+    """Return the largest shift of the mean of a subgroup, in standard errors."""
+    if means is None or not means.subgroups:
+        return ""
+    return "gone" if means.gone or means.largest is None else f"{means.largest:.2f}"
 
 
 def deviations(orders: Mapping[str, Deviations]) -> str:

@@ -1,4 +1,4 @@
-"""The search for a release that can be denied, compiled by numba: what it gives away, and the annealing that prices it.
+"""The search for a release that can be denied, compiled by numba: what a placement gives away, and what that costs.
 
 Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
 """
@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.safe_method._search_kernels import carry_out, propose
 from sqlmicro.system.compiled import njit
 
 
@@ -58,7 +57,8 @@ def _weigh(denial, i, old, new):
 
 
 @njit(cache=True, inline="always")
-def _cost(denial):
+def price(denial):
+    """Return what it costs that too few combinations are invented, or too few guesses wrong."""
     cost = 0.0
     lacking = denial.share * denial.shown[0] - denial.shown[1]
     if lacking > 0:
@@ -72,60 +72,26 @@ def _cost(denial):
 
 
 @njit(cache=True, inline="always")
-def _opens(state, proposal):
+def opens(state, proposal):
     """Tell whether a proposal opens or closes a combination."""
+    found = False
     for z in range(proposal.size[0]):
         now = state.n[proposal.at[z]]
-        if now == 0 or now + proposal.by[z] == 0:
-            return True
-    return False
+        found = found or now == 0 or now + proposal.by[z] == 0
+    return found
 
 
 @njit(cache=True, inline="always")
-def _take_in(denial, state, proposal, sign):
-    """Take in what a proposal changes, or, with sign -1, take it back; the placement itself has not changed."""
+def take_in(denial, state, proposal, back):
+    """Take in what a proposal changes, or take it back; the placement itself has not changed."""
     for z in range(proposal.size[0]):
         i, by = proposal.at[z], proposal.by[z]
-        if sign > 0:
-            _weigh(denial, i, state.n[i], state.n[i] + by)
-        else:
-            _weigh(denial, i, state.n[i] + by, state.n[i])
+        now = state.n[i]
+        _weigh(denial, i, now + by if back else now, now if back else now + by)
 
 
-@njit(cache=True)
-def recount(denial, n):
-    """Compute anew what a placement gives away."""
-    denial.now[:] = 0
-    denial.open[:] = 0
-    denial.last[:] = 0
-    denial.shown[:] = 0
-    denial.guessed[:] = 0
-    for i in range(len(n)):
-        if n[i] > 0:
-            _weigh(denial, i, 0, n[i])
-
-
-@njit(cache=True)
-def anneal(problem, state, denial, proposal, shares, proposals, hot, cold, rng):
-    """Make proposals as `_search_kernels.anneal` does; what is given away has its price."""
-    accepted = 0
-    temperature = hot
-    for number in range(proposals):
-        if number % 256 == 0:
-            temperature = hot * (cold / hot) ** (number / proposals)
-        if not propose(problem, state, proposal, shares, rng):
-            continue
-        allowance = -temperature * np.log(1.0 - rng.random())
-        opens = _opens(state, proposal)
-        if opens:
-            before = _cost(denial)
-            _take_in(denial, state, proposal, 1)
-            allowance -= _cost(denial) - before
-        if carry_out(problem, state, proposal, allowance):
-            accepted += 1
-            if not opens:
-                for z in range(proposal.size[0]):
-                    denial.now[denial.of[proposal.at[z]]] += proposal.by[z]
-        elif opens:
-            _take_in(denial, state, proposal, -1)
-    return accepted
+@njit(cache=True, inline="always")
+def count_in(denial, proposal):
+    """Count the records that a proposal moved, where it opened and closed nothing."""
+    for z in range(proposal.size[0]):
+        denial.now[denial.of[proposal.at[z]]] += proposal.by[z]

@@ -9,7 +9,7 @@ import numpy as np
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def distance(codes, ranks, i, j):
     """Return how far combination i is from j: 1 per nominal value that differs, less for near numeric values."""
     total = np.float32(0.0)
@@ -22,15 +22,13 @@ def distance(codes, ranks, i, j):
     return total
 
 
-@njit(cache=True)
-def nearest(codes, ranks, orders, reach, near):
+@njit(cache=True, nogil=True, _nrt=False)
+def nearest(codes, ranks, orders, reach, near, place, far):
     """Fill `near` (C, W) with the nearest of the combinations that are up to `reach` away in any of the orders."""
     C, W = near.shape
-    place = np.empty(orders.shape, orders.dtype)
     for o in range(orders.shape[0]):
         for position in range(C):
             place[o, orders[o, position]] = position
-    far = np.empty(W, np.float32)
     for i in range(C):
         found = 0
         for o in range(orders.shape[0]):
@@ -56,7 +54,7 @@ def nearest(codes, ranks, orders, reach, near):
             near[i, z] = near[i, z - found] if found else i
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, _nrt=False)
 def uncross(codes, ranks, cell, target, reach):
     """Swap the targets of two moved records, at most `reach` apart, where that shortens their ways; count swaps."""
     swaps = 0
@@ -64,11 +62,11 @@ def uncross(codes, ranks, cell, target, reach):
         for b in range(a + 1, min(a + 1 + reach, len(cell))):
             if cell[a] == cell[b] or target[a] == target[b]:
                 continue
-            now = distance(codes, ranks, cell[a], target[a]) + distance(codes, ranks, cell[b], target[b])
-            if now <= 0:
-                continue
-            other = distance(codes, ranks, cell[a], target[b]) + distance(codes, ranks, cell[b], target[a])
-            if other < now - np.float32(1e-4):
+            longer = np.float32(0.0)
+            for z in range(4):
+                way = distance(codes, ranks, cell[a] if z < 2 else cell[b], target[b] if 0 < z < 3 else target[a])
+                longer += way if z % 2 else -way
+            if longer < np.float32(-1e-4):
                 target[a], target[b] = target[b], target[a]
                 swaps += 1
     return swaps

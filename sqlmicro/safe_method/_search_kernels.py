@@ -11,10 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.safe_method._cost_kernels import apply, cost_of_one, cost_of_pair
+from sqlmicro.safe_method._cost_kernels import cost_of_one, count_more
+from sqlmicro.safe_method._denial_kernels import count_in, opens, price, take_in
 from sqlmicro.system.compiled import njit
 
 CLOSED = 0
+COMPOUND, TOGGLE, PAIR, UNIT, TRANSFER = range(5)
+"""Kinds of proposals: a combination below k opens or closes with up to k single records at others that make up for it;
+alone; or with another that does the opposite. One record comes or goes; or moves."""
 
 
 class Proposal(NamedTuple):
@@ -26,112 +30,53 @@ class Proposal(NamedTuple):
 
 
 @njit(cache=True, inline="always")
-def _below(rng, n):
-    return int(rng.random() * n)
+def _fits(problem, now, j, step, whole):
+    """Tell whether a combination may follow with `step` records more: open or close, or get one and stay open."""
+    if not whole:
+        return now != CLOSED and problem.low[j] <= now + step <= problem.high[j]
+    if step > 0:
+        return now == CLOSED and problem.high[j] >= step
+    return now == -step and problem.n[j] < problem.k
 
 
 @njit(cache=True, inline="always")
-def _admissible(problem, state, i, by):
-    """Tell whether an open combination may get `by` records more and stay open."""
+def propose(problem, state, proposal, kind, rng):
+    """Make one proposal of a kind; tell whether it is possible. Those that follow are near ones, mostly."""
+    at, by, near, k = proposal.at, proposal.by, problem.near, problem.k
+    whole, every, some = kind <= PAIR, len(problem.n), len(problem.small)
+    if whole and some == 0:
+        return False
+    i = int(rng.random() * (some if whole else every))
+    i = problem.small[i] if whole else i
     now = state.n[i]
-    return now != CLOSED and problem.low[i] <= now + by <= problem.high[i]
-
-
-@njit(cache=True)
-def _partner(problem, i, rng, share_near, others):
-    if problem.near.shape[1] > 0 and rng.random() < share_near:
-        return problem.near[i, _below(rng, problem.near.shape[1])]
-    return others[_below(rng, len(others))]
-
-
-@njit(cache=True)
-def _propose_toggle(problem, state, proposal, rng):
-    """Open a closed combination with k records, or close one that has k."""
-    if len(problem.small) == 0:
+    step = (k if now == CLOSED else -k) if whole else -1
+    if kind == UNIT and rng.random() < 0.5:
+        step = 1
+    if (whole and now != CLOSED and now != k) or (not whole and not _fits(problem, now, i, step, False)):
         return False
-    i = problem.small[_below(rng, len(problem.small))]
-    if state.n[i] == CLOSED:
-        by = problem.k
-    elif state.n[i] == problem.k:
-        by = -problem.k
-    else:
-        return False
-    proposal.at[0], proposal.by[0], proposal.size[0] = i, by, 1
-    return True
-
-
-@njit(cache=True)
-def _propose_pair(problem, state, proposal, rng):
-    """Close one combination and open another: k records move."""
-    if len(problem.small) == 0:
-        return False
-    i = problem.small[_below(rng, len(problem.small))]
-    j = _partner(problem, i, rng, 0.7, problem.small)
-    if state.n[i] == CLOSED and state.n[j] == problem.k:
-        i, j = j, i
-    if i == j or state.n[i] != problem.k or problem.n[i] >= problem.k or state.n[j] != CLOSED:
-        return False
-    if problem.high[j] < problem.k:  # it may not open
-        return False
-    proposal.at[0], proposal.by[0], proposal.at[1], proposal.by[1] = i, -problem.k, j, problem.k
-    proposal.size[0] = 2
-    return True
-
-
-@njit(cache=True)
-def _propose_unit(problem, state, proposal, rng):
-    """Give an open combination one record more or less."""
-    i = _below(rng, len(problem.n))
-    by = 1 if rng.random() < 0.5 else -1
-    if not _admissible(problem, state, i, by):
-        return False
-    proposal.at[0], proposal.by[0], proposal.size[0] = i, by, 1
-    return True
-
-
-@njit(cache=True)
-def _propose_transfer(problem, state, proposal, rng):
-    """Move one record from an open combination to another."""
-    i = _below(rng, len(problem.n))
-    if not _admissible(problem, state, i, -1):
-        return False
-    if problem.near.shape[1] > 0 and rng.random() < 0.7:
-        j = problem.near[i, _below(rng, problem.near.shape[1])]
-    else:
-        j = _below(rng, len(problem.n))
-    if i == j or not _admissible(problem, state, j, 1):
-        return False
-    proposal.at[0], proposal.by[0], proposal.at[1], proposal.by[1] = i, -1, j, 1
-    proposal.size[0] = 2
-    return True
-
-
-@njit(cache=True)
-def _propose_compound(problem, state, proposal, rng):
-    """Toggle a combination and make up for it by single records at up to k others, near ones first."""
-    if not _propose_toggle(problem, state, proposal, rng):
-        return False
-    lead, k = proposal.at[0], problem.k
-    sign = -1 if proposal.by[0] > 0 else 1
-    wanted, size = 1 + _below(rng, k), 1
-    for _ in range(3 * k):
-        if size > wanted:
+    at[0], by[0], size, followers = i, step, 1, 1 if kind in (PAIR, TRANSFER) else 0
+    if kind == COMPOUND:
+        followers = 1 + int(rng.random() * k)
+    step = -step if kind == PAIR or step == -1 else (-1 if step > 0 else 1)
+    for _ in range(3 * k if kind == COMPOUND else followers):
+        if size > followers:
             break
-        if problem.near.shape[1] > 0 and rng.random() < 0.85:
-            j = problem.near[lead, _below(rng, problem.near.shape[1])]
+        if near.shape[1] > 0 and rng.random() < (0.85 if kind == COMPOUND else 0.7):
+            j = near[i, int(rng.random() * near.shape[1])]
         else:
-            j = _below(rng, len(problem.n))
-        taken = not _admissible(problem, state, j, sign)
+            j = int(rng.random() * (some if kind == PAIR else every))
+            j = problem.small[j] if kind == PAIR else j
+        fits = _fits(problem, state.n[j], j, step, kind == PAIR)
         for z in range(size):
-            taken = taken or proposal.at[z] == j
-        if not taken:
-            proposal.at[size], proposal.by[size] = j, sign
+            fits = fits and at[z] != j
+        if fits:
+            at[size], by[size] = j, step
             size += 1
     proposal.size[0] = size
-    return True
+    return size > followers or kind == COMPOUND
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def _other_cost(problem, state, proposal):
     """Return the growth of what does not depend on tables: records moved, and the total."""
     shift, moved = 0, 0
@@ -143,95 +88,53 @@ def _other_cost(problem, state, proposal):
     return problem.record_price * moved + problem.total_price * float((total + shift) ** 2 - total**2)
 
 
-@njit(cache=True)
+@njit(cache=True, inline="always")
 def carry_out(problem, state, proposal, allowance):
     """Carry out a proposal if it costs no more than `allowance`; tell whether it was carried out."""
     cost = _other_cost(problem, state, proposal)
     size, at, by = proposal.size[0], proposal.at, proposal.by
-    applied = 0
-    if size == 1:
-        cost += cost_of_one(problem, state, at[0], by[0])
-    elif size == 2 and by[0] == -by[1]:
-        i, j, moved = at[0], at[1], np.float32(by[1])
-        cost += cost_of_pair(problem, state, i, j, moved * problem.unit[i], moved * problem.unit[j])
-    else:
-        for z in range(size):
-            cost += cost_of_one(problem, state, at[z], by[z])
-            apply(problem, state, at[z], by[z])
-        applied = size
-    if cost > allowance:
-        for z in range(applied):
-            apply(problem, state, at[z], -by[z])
-        return False
     for z in range(size):
-        if applied == 0:
-            apply(problem, state, at[z], by[z])
-        state.n[at[z]] += by[z]
-        state.total[0] += by[z]
-    return True
+        up = np.float32(by[z]) * problem.unit[at[z]]
+        cost += cost_of_one(problem, state, at[z], up)
+        if z + 1 < size:  # the next one's cost depends on it
+            count_more(problem, state, at[z], up)
+    accepted = cost <= allowance
+    for z in range(size):
+        last = z + 1 == size
+        if accepted == last:  # the last one is still to be counted; all others have been
+            count_more(problem, state, at[z], np.float32(by[z] if last else -by[z]) * problem.unit[at[z]])
+        if accepted:
+            state.n[at[z]] += by[z]
+            state.total[0] += by[z]
+    return accepted
 
 
-@njit(cache=True)
-def propose(problem, state, proposal, shares, rng):
-    """Make one proposal; tell whether it is possible.
+@njit(cache=True, fastmath=True, nogil=True, _nrt=False)
+def anneal(problem, state, denial, proposal, shares, proposals, hot, cold, rng):
+    """Make proposals while the temperature falls geometrically; return how many were carried out.
 
-    `shares` are the cumulated shares of compound, toggle, pair, unit; the rest are transfers.
+    `shares` are the cumulated shares of the kinds; the rest are transfers. What a placement gives away has its price.
     """
-    which = rng.random()
-    if which < shares[0]:
-        return _propose_compound(problem, state, proposal, rng)
-    if which < shares[1]:
-        return _propose_toggle(problem, state, proposal, rng)
-    if which < shares[2]:
-        return _propose_pair(problem, state, proposal, rng)
-    if which < shares[3]:
-        return _propose_unit(problem, state, proposal, rng)
-    return _propose_transfer(problem, state, proposal, rng)
-
-
-@njit(cache=True)
-def anneal(problem, state, proposal, shares, proposals, hot, cold, rng):
-    """Make proposals while the temperature falls geometrically; return how many were carried out."""
     accepted = 0
     temperature = hot
     for number in range(proposals):
         if number % 256 == 0:
             temperature = hot * (cold / hot) ** (number / proposals)
-        if propose(problem, state, proposal, shares, rng):
-            allowance = -temperature * np.log(1.0 - rng.random())
-            accepted += carry_out(problem, state, proposal, allowance)
+        which, kind = rng.random(), COMPOUND
+        while kind < len(shares) and which >= shares[kind]:
+            kind += 1
+        if not propose(problem, state, proposal, kind, rng):
+            continue
+        allowance = -temperature * np.log(1.0 - rng.random())
+        shows = opens(state, proposal)
+        if shows:
+            before = price(denial)
+            take_in(denial, state, proposal, False)
+            allowance -= price(denial) - before
+        if carry_out(problem, state, proposal, allowance):
+            accepted += 1
+            if not shows:
+                count_in(denial, proposal)
+        elif shows:
+            take_in(denial, state, proposal, True)
     return accepted
-
-
-@njit(cache=True)
-def settle(problem, state):
-    """Bring the number of records back to that of the original, at each step by the cheapest change there is."""
-    while state.total[0] != 0:
-        excess = state.total[0]
-        by = -1 if excess > 0 else 1
-        best, least, best_by = -1, np.inf, by
-        for i in range(len(problem.n)):
-            now = state.n[i]
-            if now == CLOSED or now + by < problem.k:
-                continue
-            outside = max(problem.low[i] - now - by, now + by - problem.high[i], 0)
-            cost = cost_of_one(problem, state, i, by) + problem.record_price * outside * (1 + outside)
-            if cost < least:
-                best, least = i, cost
-        if best < 0:
-            best, best_by = _open_or_close(problem, state, excess)
-        apply(problem, state, best, best_by)
-        state.n[best] += best_by
-        state.total[0] += best_by
-
-
-@njit(cache=True)
-def _open_or_close(problem, state, excess):
-    """Return the cheapest combination to close, or to open if nothing is open, and by how many records."""
-    best, least = -1, np.inf
-    for i in range(len(problem.n)):
-        if (state.n[i] == CLOSED) == (excess < 0) and problem.high[i] >= problem.k:
-            cost = cost_of_one(problem, state, i, problem.k if excess < 0 else -state.n[i])
-            if cost < least:
-                best, least = i, cost
-    return best, (problem.k if excess < 0 else -state.n[best])

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sqlmicro.safe_method._cost_kernels import cost_of_pair, count_more
+from sqlmicro.safe_method._cost_kernels import cost_of_one, count_more
 from sqlmicro.system.compiled import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def weigh(problem, state, source, target, weight):
     """Compute all deviations anew: each record takes its weight from its combination to its target."""
     state.deviation[:] = 0.0
-    state.sums[:] = 0.0
-    state.moments[:] = 0.0
+    state.amount[:] = 0.0
     for r in range(len(source)):
-        if source[r] != target[r]:
-            count_more(problem, state, source[r], -weight[r])
-            count_more(problem, state, target[r], weight[r])
+        for end in range(2 if source[r] != target[r] else 0):
+            count_more(problem, state, target[r] if end else source[r], weight[r] if end else -weight[r])
 
 
-@njit(cache=True)
+@njit(cache=True, fastmath=True, nogil=True)
 def exchange(problem, state, source, target, weight, movers, first, last, tries, rng):
     """Swap the targets of two records of one combination where tables and sums come nearer; count the swaps.
 
@@ -40,9 +38,15 @@ def exchange(problem, state, source, target, weight, movers, first, last, tries,
         i, j, more = target[r], target[other], weight[r] - weight[other]
         if i == j or more == np.float32(0.0):
             continue
-        if cost_of_pair(problem, state, i, j, more, more) < -1e-6:
-            count_more(problem, state, i, -more)
-            count_more(problem, state, j, more)
+        cost = np.float32(0.0)
+        for end in range(2):
+            up = more if end else -more
+            cost += cost_of_one(problem, state, j if end else i, up)
+            count_more(problem, state, j if end else i, up)
+        if cost >= np.float32(-1e-6):
+            for end in range(2):
+                count_more(problem, state, j if end else i, -more if end else more)
+        else:
             target[r], target[other] = j, i
             if j == source[r]:
                 movers[m] = other

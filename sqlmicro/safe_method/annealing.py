@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method import deniable
 from sqlmicro.safe_method.coordinates import Coordinates, numbered
+from sqlmicro.safe_method.deniable import no_denial
+from sqlmicro.safe_method.deviations import placed_as, refresh, settle
 from sqlmicro.safe_method.problem import Limits, Objective
 
 if TYPE_CHECKING:
@@ -28,8 +30,8 @@ _CHUNKS = 64
 _PROPOSALS_PER_COMBINATION: dict[Effort, int] = {"fast": 400, "full": 2_000}
 _PROPOSALS: dict[Effort, int] = {"fast": 1_300_000, "full": 6_500_000}
 _TERMS_OF_PROPOSALS = 165
-# Above so many bytes of cell numbers a proposal takes twice as long.
-_CACHE = 16_000_000
+# Above so many cell numbers a proposal takes twice as long.
+_CACHE = 4_000_000
 _LEAST_PROPOSALS = 5_000
 # Cumulated shares of compound moves, toggles, pairs of toggles, single records; the rest are transfers of a record.
 _SHARES = (0.2, 0.4, 0.6, 0.76)
@@ -38,13 +40,18 @@ _REPRICED_FROM = 0.3
 _DEARER, _CHEAPER, _DEAREST = 1.2, 0.95, 50.0
 # If a cell is above its limit at the end: so many chunks more, from the temperature after that share of the proposals.
 _REPAIRS, _REPAIRED_FROM = 8, 0.95
+# A release that can be denied is warmed up again instead, to that share of k², and cooled in so many chunks: so few
+# combinations may be shown that no single step helps at the end.
+_WARM, _COOLING = 0.11, 6
+# What it lacks then weighs as so many records above a limit, and sums may reach that multiple of their slack.
+_LACK, _LOOSE = 1_000, 2
 
 
-def proposals_for(problem: Problem, effort: Effort) -> int:
+def proposals_for(problem: Problem, limits: Limits, effort: Effort) -> int:
     """Return how many proposals are made: in proportion to the combinations, but no more than fit into the time."""
-    terms = problem.cell.shape[1] + problem.sum_cell.shape[1] * problem.x.shape[1]
+    terms = problem.cell.shape[1] + limits.sums
     most = _PROPOSALS[effort] * min(2.0, _TERMS_OF_PROPOSALS / max(1, terms))
-    if problem.cell.nbytes > _CACHE:
+    if problem.cell.size > _CACHE:
         most /= 2
     return int(min(most, max(_LEAST_PROPOSALS, _PROPOSALS_PER_COMBINATION[effort] * len(problem.n))))
 
@@ -59,34 +66,6 @@ def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndar
     placed = problem.n.copy()
     placed[order] = np.where(np.diff(passed, prepend=0) > 0, problem.k, 0)
     return placed_as(problem, placed, table_of_cell)
-
-
-def placed_as(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray) -> State:
-    """Return the state of a placement."""
-    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
-    state = no_deviation(problem, placed, table_of_cell)
-    refresh(problem, state)
-    return state
-
-
-def no_deviation(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray) -> State:
-    """Return a placement whose deviations are still to be computed."""
-    import numpy as np
-
-    state: State = late("sqlmicro.safe_method._cost_kernels", "State")(
-        n=placed,
-        deviation=np.zeros(len(table_of_cell), dtype=np.float32),
-        sums=_zeros(problem.sum_cell, problem.x),
-        moments=_zeros(problem.moment_cell, problem.xx),
-        total=np.zeros(1, dtype=np.int64),
-    )
-    return state
-
-
-def _zeros(cell: np.ndarray, x: np.ndarray) -> np.ndarray:
-    import numpy as np
-
-    return np.zeros((x.shape[1], int(cell.max(initial=0)) + 1), dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -105,6 +84,12 @@ class Schedule:
         """Return the temperature after so many proposals; it falls geometrically."""
         hot, cold = self.prices.hot, self.prices.cold
         return self.k**2 * hot * math.pow(cold / hot, done / self.proposals)
+
+    def again(self) -> list[tuple[float, float]]:
+        """Return the first and last temperature of every chunk of a warming up."""
+        warm, cold = self.k**2 * _WARM, self.temperature(self.proposals)
+        falls = [warm * math.pow(cold / warm, chunk / _COOLING) for chunk in range(_COOLING + 1)]
+        return list(pairwise(falls))
 
     def share_of_whole(self, temperature: float) -> float:
         """Return by what the prices of the sums of the whole file are multiplied."""
@@ -129,29 +114,27 @@ def anneal(
 
     Between chunks, after the first third, the price of large deviations rises in the tables that have a cell above its
     limit and falls back in the others. One fixed price leaves single cells above it, and a price high enough for them
-    from the start keeps all others from moving. What is above its limit at the end gets some chunks more. So does a
-    release that could not be denied, whose prices change in the same way.
+    from the start keeps all others from moving. What is above its limit at the end gets some chunks more. A release
+    that can be denied is warmed up again instead, and the better placement is kept; what it lacks is repriced likewise.
     """
     import numpy as np
 
-    refresh = late("sqlmicro.safe_method._cost_kernels", "refresh")
-    steps = _steps(denial)
+    steps = late("sqlmicro.safe_method._search_kernels", "anneal")
+    given_away = no_denial(len(problem.n)) if denial is None else denial
 
     def run(proposals: int, hot: float, cold: float) -> None:
-        for weight, price in zip(whole, prices, strict=True):
-            weight[:] = price * schedule.share_of_whole(cold)
+        problem.amount_weight[limits.whole] = prices * schedule.share_of_whole(cold)
         refresh(problem, state)  # the sums are added in single precision and would drift
         if denial is not None:
             deniable.reprice(denial, problem.k)
-        steps(problem, state, proposal, np.array(_SHARES), proposals, hot, cold, rng)
+        steps(problem, state, given_away, proposal, np.array(_SHARES), proposals, hot, cold, rng)
 
     def reprice() -> None:
         change = np.where(limits.exceeded(state.deviation), _DEARER, _CHEAPER)
         problem.steep[:] = np.clip(problem.steep * change, steep, steep * _DEAREST)
 
     proposal, steep = _proposal(problem.k), problem.steep.copy()
-    whole = (problem.sum_weight[:1], problem.moment_weight[:1])
-    prices = [weight.copy() for weight in whole]
+    prices = problem.amount_weight[limits.whole]
     chunk = min(_CHUNK, -(-schedule.proposals // _CHUNKS))
     done, stopped = 0, False
     while done < schedule.proposals and not stopped:
@@ -162,16 +145,23 @@ def anneal(
         done += size
         tick(schedule.restart * schedule.proposals + done, schedule.restarts * schedule.proposals)
         stopped = done < schedule.proposals and schedule.is_over()
-    for _ in range(0 if stopped else _REPAIRS):
+    for _ in range(0 if stopped or denial is not None else _REPAIRS):
         refresh(problem, state)
         exceeded = limits.exceeded(state.deviation)
-        if not exceeded.any() and (denial is None or not deniable.lacks(denial).any()):
+        if not exceeded.any():
             break
-        if denial is not None:
-            deniable.insist(denial, problem.k)
         problem.steep[:] = np.where(exceeded, steep * _DEAREST, problem.steep)
         run(chunk, schedule.temperature(int(_REPAIRED_FROM * schedule.proposals)), schedule.temperature(done))
         done += chunk
+    if denial is not None and not stopped:
+        best, least = state.n.copy(), _above_limits(problem, state, limits, denial)
+        deniable.insist(denial, problem.k)
+        for warm, cool in schedule.again() if least else []:
+            reprice()
+            run(chunk, warm, cool)
+            done += chunk
+        if _above_limits(problem, state, limits, denial) > least:
+            state.n[:] = best
     if stopped:
         # What was found while it was hot is worth little before it is cooled.
         cold = schedule.temperature(schedule.proposals)
@@ -180,13 +170,17 @@ def anneal(
     return done, stopped
 
 
-def _steps(denial: Denial | None) -> Callable[..., int]:
-    """Return the kernel that anneals."""
-    if denial is None:
-        plain: Callable[..., int] = late("sqlmicro.safe_method._search_kernels", "anneal")
-        return plain
-    kernel = late("sqlmicro.safe_method._denial_kernels", "anneal")
-    return lambda problem, state, *rest: int(kernel(problem, state, denial, *rest))
+def _above_limits(problem: Problem, state: State, limits: Limits, denial: Denial) -> float:
+    """Settle a placement and return by how much it is above its limits, in records, and what it lacks."""
+    import numpy as np
+
+    refresh(problem, state)
+    settle(problem, state)
+    deniable.recount(denial, state.n)
+    whole = limits.whole
+    found, slack = state.amount[problem.amount_first[whole]], problem.amount_slack[whole]
+    loose = float(np.maximum(0.0, np.abs(found) - _LOOSE * slack).sum())
+    return limits.beyond(state.deviation) + loose + _LACK * float(deniable.lacks(denial).sum())
 
 
 def _proposal(k: int) -> Proposal:

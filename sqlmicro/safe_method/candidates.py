@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from sqlmicro.database.columns import names_of
+from sqlmicro.database.levels import Part, Unit
+from sqlmicro.errors import InputError
 from sqlmicro.safe_method import distance
 from sqlmicro.safe_method.algorithms import Algorithm
 from sqlmicro.safe_method.cells import Cells, Pass
 from sqlmicro.safe_method.distance import Deviations, MomentsBeforeAfter, SafeDistance
 from sqlmicro.safe_method.kmeans import merge_small
+from sqlmicro.safe_method.means import ShiftedMeans, SubgroupMeans, measure, total
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.safe_method.subgroups import split_alike
 from sqlmicro.system.reporting import INLINE, named
@@ -19,7 +24,7 @@ if TYPE_CHECKING:
 
     from sqlmicro.database.columns import Column
     from sqlmicro.database.templates import Name
-    from sqlmicro.work import Work
+    from sqlmicro.work import Outcome, Work
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,8 @@ class CandidateRow:
     largest_group: int
     dropped: int
     """Records in groups below k that were left out."""
+    means: ShiftedMeans | None
+    """By how much the means of subgroups shift; None without numeric or nominal columns."""
     seconds: float
     memory: int | None
     """By how many bytes it raised the peak of the memory; None where that is not known."""
@@ -89,6 +96,30 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class LevelReport:
+    """What SAFE did at the level of households or persons: its tables count these."""
+
+    unit: Unit
+    units: int
+    columns: list[str]
+    groups: int
+    smallest_group: int | None
+    safe_distance: SafeDistance
+
+
+def of_levels(parts: Sequence[Part], outcomes: Sequence[Outcome]) -> list[LevelReport] | None:
+    """Return what SAFE reports of the levels of a step; None where all columns belong to the records."""
+    return [
+        LevelReport(
+            part.level.unit, part.level.units, list(names_of(part.columns)), one.groups, one.smallest,
+            one.told.released.distance,
+        )
+        for part, one in zip(parts, outcomes, strict=True)
+        if part.level and isinstance(one.told, Chosen)
+    ] or None  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Candidate:
     """A file that could be released, and how far it is from the original."""
 
@@ -102,6 +133,7 @@ class Candidate:
     distance: SafeDistance
     loss: float
     sizes: np.ndarray
+    means: ShiftedMeans | None
     cost: Cost
     own: tuple[Column, ...] = ()
     """The columns with original values: those that the search places."""
@@ -137,7 +169,7 @@ class Candidate:
         return CandidateRow(
             self.number, self.algorithm, self.which, self.unification, found.distance, found.counts, found.sums,
             found.orders, self.loss, len(sizes), int(sizes.min()), int(sizes.max()), self.dropped,
-            round(self.cost.seconds, 3), self.cost.memory,
+            self.means, round(self.cost.seconds, 3), self.cost.memory,
         )  # fmt: skip
 
 
@@ -149,12 +181,30 @@ class Trial:
     cells: Cells
     order: int
     weights: distance.Weights
+    means: Sequence[SubgroupMeans] = ()
     found: list[Candidate] = field(default_factory=list)
 
     @property
     def number(self) -> int:
         """The number of the next candidate, from 1."""
         return len(self.found) + 1
+
+    def some(self, k: int) -> list[Candidate]:
+        """Return the candidates.
+
+        Raises
+        ------
+        InputError
+            When there is none.
+        """
+        if not self.found:
+            raise InputError(
+                self.work.where,
+                f"at least one algorithm must form groups of {k} records",
+                "none",
+                "Use --small-groups merge, fewer clusters or another algorithm",
+            )
+        return self.found
 
     def add(
         self,
@@ -176,18 +226,21 @@ class Trial:
         measured = distance.measure(
             warehouse, cells.file, released, cells.nominal, cells.numeric, self.order, self.weights
         )
+        means = measure(warehouse, cells.file, released, self.means, unit=cells.unit)
         loss = distance.numeric_loss(warehouse, cells.relation, released, members, cells.numeric)
         sizes = np.bincount(grouped.label, grouped.n)
         self.found.append(
             Candidate(
                 self.number, algorithm, which, unification, grouped.dropped, members, released, measured, loss, sizes,
-                meter.read(), own, denied,
+                total(list(means.values())), meter.read(), own, denied,
             )
         )  # fmt: skip
 
 
-def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: int, small_groups: str) -> GroupedCells:
-    """Group the cells of every stratum by one algorithm; groups below k are merged or dropped.
+def group_cells(
+    work: Work, cells: Cells, algorithm: Algorithm, which: Pass, least: np.ndarray, small_groups: str
+) -> GroupedCells:
+    """Group the cells of every stratum by one algorithm; groups below `least` of the stratum are merged or dropped.
 
     Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns: that changes
     no table and keeps more of the variance.
@@ -199,7 +252,7 @@ def group_cells(work: Work, cells: Cells, algorithm: Algorithm, which: Pass, k: 
     groups = dropped = 0
     with work.warehouse.progress.kernel(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
         for stratum in range(int(cells.strata.max()) + 1):
-            inside = np.flatnonzero(cells.strata == stratum)
+            inside, k = np.flatnonzero(cells.strata == stratum), int(least[stratum])
             rows, label, n, notes = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)
             for note in notes:
                 work.note(f"{algorithm.text}, {which} columns: {note}")

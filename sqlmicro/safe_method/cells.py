@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.standardise import standardise
+from sqlmicro.missing.standardise import standardise
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from sqlmicro.work import Work
 
 Pass = Literal["numeric", "nominal", "both"]
+OWN_VALUES_AT_MOST = 150
+"""With `auto`, a numeric column with at most so many distinct values (ages, counts) keeps values that occur."""
+
+INDICATORS = 100
+"""Records are grouped by at most so many values of a nominal column."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +31,9 @@ class Cells:
     `n` and `strata` have shape (cells,); `codes` are the numbers of the nominal values and `raw` the numeric values as
     they are, NaN where missing; `numbers` are the standardised numeric columns. `file` is the original that a release
     is compared with, also where `relation` lacks further values so that patterns of them are frequent. Where records
-    have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, and in `file` n
-    is their sum.
+    have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, which is `unit`,
+    and in `file` n is their sum. `indicators` are the values of every nominal column that records are
+    grouped by. `elsewhere` are the columns of the step that belong to other levels.
     """
 
     relation: Name
@@ -42,6 +48,9 @@ class Cells:
     numbers: np.ndarray
     weight_column: Column | None
     weights: np.ndarray
+    indicators: list[np.ndarray]
+    unit: float
+    elsewhere: list[Column]
 
     def passes(self) -> tuple[Pass, ...]:
         """Return the passes that these columns allow."""
@@ -49,31 +58,46 @@ class Cells:
             return ("numeric",)
         return ("numeric", "nominal", "both") if self.numeric else ("nominal",)
 
+    @property
+    def sparse(self) -> str:
+        """What is said of nominal columns with so many values that records are grouped by some of them."""
+        many = []
+        for column, code, values in zip(self.nominal, self.codes.T, self.indicators, strict=True):
+            if (distinct := int(code.max(initial=-1)) + 1) > len(values):
+                many.append(f"{column.name} {len(values):,} of {distinct:,}")
+        if not many:
+            return ""
+        which = ", ".join(many)
+        return f"grouping: of many values the commonest take part, none that fewer than k records have: {which}"
+
     def coordinates(self, which: Pass) -> np.ndarray:
-        """Return the coordinates (cells, p) of a pass: standardised numbers, a 0/1 column per nominal value."""
+        """Return the coordinates (cells, p) of a pass: standardised numbers, a 0/1 column per indicator."""
         import numpy as np
 
         if which == "numeric":
             return self.numbers
         parts = [self.numbers] if which == "both" else []
-        parts += [code[:, None] == np.arange(int(code.max()) + 1) for code in self.codes.T]
+        parts += [code[:, None] == values for code, values in zip(self.codes.T, self.indicators, strict=True)]
         return np.hstack(parts, dtype=np.float64) if parts else np.zeros((len(self.n), 0))
 
-    @property
-    def width(self) -> int:
-        """The number of coordinates of the pass that has most."""
-        return int(self.numbers.shape[1]) + sum(int(code.max()) + 1 for code in self.codes.T)
+    def width(self, which: Pass) -> int:
+        """Return the number of coordinates of a pass."""
+        numbers, values = int(self.numbers.shape[1]), sum(len(values) for values in self.indicators)
+        return {"numeric": numbers, "nominal": values, "both": numbers + values}[which]
 
 
 def make_cells(
-    work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], weight_column: Column | None = None
+    work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], k: int, weight_column: Column | None = None
 ) -> Cells:
     """Aggregate the records to cells; no group crosses strata, which are nominal; `weight_column` has the weights."""
     import numpy as np
 
-    numeric_columns, nominal_columns = _by_scale(work, numeric, nominal)
+    scales = _by_scale(work, numeric, nominal)
+    numeric_columns, nominal_columns = ([column for column in work.columns if column in scale] for scale in scales)
     strata = [column for column in work.by if isinstance(column, Column)]
-    nominal_columns = list(dict.fromkeys([*strata, *nominal_columns]))
+    averaged = _averaged(work, [column for column in work.part.above if column in scales[0]])
+    in_tables = [column for column in strata if column not in averaged]
+    nominal_columns = list(dict.fromkeys([*in_tables, *nominal_columns]))
     weights = [weight_column] if weight_column else []
     key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
     relation = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
@@ -86,8 +110,8 @@ def make_cells(
     )
     own = [column for column in key if isinstance(column, Column)]
     original = relation
-    if work.before != work.relation:
-        original = work.run("safe/cells.sql", "original_cells", relation=work.before, columns=own)
+    if work.begun != work.relation:
+        original = work.run("safe/cells.sql", "original_cells", relation=work.begun, columns=own)
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
@@ -105,7 +129,31 @@ def make_cells(
         standardise(raw, n),
         weight_column,
         weight * n.sum() / (weight @ n),
+        indicators(codes, n, k),
+        float(weight @ n / n.sum()),
+        [column for column in work.part.step if column not in work.columns],
     )
+
+
+def indicators(codes: np.ndarray, n: np.ndarray, k: int) -> list[np.ndarray]:
+    """Return for every nominal column the values that records are grouped by: all, or the commonest of very many.
+
+    Of a column with more than `INDICATORS` values they are the commonest, and only those that k records have: groups
+    of k cannot be alike in the others, and a 0/1 column for each of them would take nearly all of the time.
+
+    >>> import numpy as np
+    >>> many = np.concatenate([[0] * 9, [1] * 2, np.arange(2, 120)])[:, None]
+    >>> [values.tolist() for values in indicators(many, np.ones(len(many), dtype=int), 3)]
+    [[0]]
+    """
+    import numpy as np
+
+    found = []
+    for code in codes.T:
+        records = np.bincount(code, n)
+        common = np.argsort(-records, kind="stable")[:INDICATORS]
+        found.append(np.sort(common[records[common] >= k]) if len(records) > INDICATORS else np.arange(len(records)))
+    return found
 
 
 def weighed(work: Work, cells: Name, columns: Sequence[Column], weight_column: Column | None) -> Name:
@@ -144,9 +192,19 @@ def check_weights(work: Work, weight_column: Column) -> None:
 
 
 def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:
-    """Return the numeric and the nominal columns; the report says which is which."""
-    found = split_scales(work.columns, work.proposed_scales(), numeric, nominal, work.where)
+    """Return the numeric and the nominal columns of the step; the report says which is which of this level."""
+    found = split_scales(work.part.step, work.proposed_scales(), numeric, nominal, work.where)
     for scale, columns in zip(("numeric", "nominal"), found, strict=True):
-        if columns:
-            work.note(f"{scale}: {', '.join(column.name for column in columns)}")
+        names = [column.name for column in columns if column in work.columns]
+        if names:
+            work.note(f"{scale}: {', '.join(names)}")
     return found
+
+
+def _averaged(work: Work, columns: Sequence[Column]) -> list[Column]:
+    """Return those of some numeric columns of levels above whose values have become means: no table is made by them."""
+    if not columns:
+        return []
+    text = 'SELECT {{ columns | listed("count(DISTINCT {}), ") }}0 FROM {{ relation | ident }}'
+    ((*values, _),) = work.warehouse.query("distinct", text, columns=columns, relation=work.begun)
+    return [column for column, count in zip(columns, values, strict=True) if count > OWN_VALUES_AT_MOST]

@@ -38,8 +38,11 @@ class Combined:
     flagged: tuple[int, ...]
 
     @classmethod
-    def of(cls, codes: np.ndarray, raw: np.ndarray, n: np.ndarray) -> Combined:
-        """Return the combinations of cells with these codes, numbers (NaN where missing) and records."""
+    def of(cls, codes: np.ndarray, raw: np.ndarray, n: np.ndarray, apart: np.ndarray | None = None) -> Combined:
+        """Return the combinations of cells with these codes, numbers (NaN where missing) and records.
+
+        Cells that `apart` tells apart are combinations of their own, also where all values are the same.
+        """
         import numpy as np
 
         missing = np.isnan(raw)
@@ -48,7 +51,7 @@ class Combined:
         flagged = np.flatnonzero(missing.any(axis=0))
         codes = np.hstack([codes, missing[:, flagged].astype(np.int64)])
         numbers = np.where(missing, means, raw)
-        rows = np.hstack([codes.astype(float), numbers])
+        rows = np.hstack([codes.astype(float), numbers, *([] if apart is None else [apart[:, None]])])
         if rows.shape[1]:
             _, first, reduced = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         else:

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import late
-from sqlmicro.standardise import standardise
 
 if TYPE_CHECKING:
     import numpy as np
 
 _NEAR = 12
-_BANDS = 20
+BANDS = 20
+"""A numeric column with more values takes part by so many bands of them."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Coordinates:
             ranks[:, j] = rank[value]
             if len(records) * k <= n.sum():
                 coordinates.append((len(nominal) + j, False, value))
-            if len(records) > _BANDS:
-                bands = np.unique((rank * _BANDS).astype(np.int64), return_inverse=True)[1].reshape(-1)
+            if len(records) > BANDS:
+                bands = np.unique((rank * BANDS).astype(np.int64), return_inverse=True)[1].reshape(-1)
                 coordinates.append((len(nominal) + j, False, bands[value]))
         as_codes = np.stack(nominal, axis=1) if nominal else np.zeros((len(n), 0))
         return cls(nominal, values, coordinates, standardise(numbers, n), as_codes.astype(np.int32), ranks)
@@ -85,5 +86,6 @@ def near_ones(columns: Coordinates) -> np.ndarray:
     orders = np.array([np.argsort(numbered(order), kind="stable") for order in turned], dtype=np.int32)
     near = np.zeros((len(columns.codes), min(_NEAR, len(columns.codes) - 1)), dtype=np.int32)
     if near.size:
-        nearest(columns.codes, columns.ranks, orders, 3, near)
+        far = np.empty(near.shape[1], dtype=np.float32)
+        nearest(columns.codes, columns.ranks, orders, 3, near, np.empty_like(orders), far)
     return near

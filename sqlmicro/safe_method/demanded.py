@@ -31,6 +31,15 @@ def demanded(work: Work, method: str, invented: float | None, max_inference: flo
                 "Use --method search",
             )
         return None
+    if work.part.level or work.part.above:
+        if invented or max_inference is not None:
+            raise ParameterError(
+                f"{work.where}, invented or max_inference",
+                "goes with records that belong to nobody else's",
+                "columns of persons or households",
+                "Leave it out, or the columns of persons and households",
+            )
+        return None
     share = INVENTED if invented is None else invented
     if not share and max_inference is None:
         return None

@@ -7,13 +7,14 @@ content under a lasting secret: every run on the same records draws from the sam
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import late
 from sqlmicro.safe_method.coordinates import numbered
+from sqlmicro.safe_method.deviations import costs, give, settle
 from sqlmicro.safe_method.plausible import alike, invent
 
 if TYPE_CHECKING:
@@ -22,17 +23,19 @@ if TYPE_CHECKING:
     from sqlmicro.safe_method._cost_kernels import Problem, State
     from sqlmicro.safe_method._denial_kernels import Denial
     from sqlmicro.safe_method.plausible import Invented
-    from sqlmicro.safe_method.problem import Limits
+    from sqlmicro.safe_method.problem import Limits, Objective
     from sqlmicro.system.secrets import Secret
 
 INVENTED, MAX_INFERENCE = 0.5, 0.8
 """What is aimed at by default."""
 EVER_SHOWN = 0.25
 """Of the originals that occur once, at most so many are ever shown."""
-PROPOSALS = 0.8
+PROPOSALS = 0.74
 """The share of the proposals that are made: each takes longer, and all of them no more time."""
-LUKEWARM = 0.7
-"""The first temperature: hotter, a search forgets the keyed start, and almost equal files get unlike releases."""
+# The first temperature: hotter, a search forgets the keyed start, and almost equal files get unlike releases.
+_LUKEWARM = 0.7
+# Of sums and moments: few rare combinations may be shown, so less can be made up for.
+_SLACK, _FEW_VALUES_WEIGHT = 1e-4, 4.0
 # By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
 # further ones where the tables need them. The fewer, the more stay when some records change.
 _ONCE, _MORE_OFTEN = 0.06, 0.6
@@ -86,7 +89,9 @@ class Pool:
     kept : ndarray of shape (P, J)
         The values of the kept combinations, numbered.
     n : ndarray of shape (P,)
-        Records of the original that have them.
+        Persons of the original that have them, or records.
+    few : ndarray of shape (C,)
+        Whether fewer than k persons have it, or so few records that it cannot stay as it is.
     may_open : ndarray of shape (C,)
         Whether it may be shown, as far as is known before the tables are.
     draw : ndarray of shape (C,)
@@ -102,6 +107,7 @@ class Pool:
     of: np.ndarray
     kept: np.ndarray
     n: np.ndarray
+    few: np.ndarray
     may_open: np.ndarray
     draw: np.ndarray
     invented: float
@@ -110,7 +116,16 @@ class Pool:
 
 
 def pooled(
-    values: np.ndarray, kept: int, content: np.ndarray, n: np.ndarray, k: int, asked: Asked, commonest: np.ndarray
+    values: np.ndarray,
+    kept: int,
+    content: np.ndarray,
+    n: np.ndarray,
+    k: int,
+    asked: Asked,
+    commonest: np.ndarray,
+    *,
+    count: Callable[[np.ndarray], np.ndarray] | None = None,
+    too_few: np.ndarray | None = None,
 ) -> Pool:
     """Return originals and invented combinations as a pool.
 
@@ -123,21 +138,27 @@ def pooled(
     content : ndarray of shape (cells, columns)
         64 bits per value that are the same in every file: what is keyed.
     n : ndarray of shape (cells,)
-        Records per combination.
+        Persons per combination, or records.
     k : int
-        Records a combination has at least in the release.
+        What fewer have is rare.
     asked : Asked
         What is asked of the release.
     commonest : ndarray of shape (kept,)
         The share of the commonest value of every column: whoever guesses it needs no release.
+    count : callable, optional
+        Given a number for every combination, returns how many persons have each number; by default n is added up.
+    too_few : ndarray of shape (cells,), optional
+        Which combinations have too few records to stay as they are; by default the rare ones.
     """
     import numpy as np
 
     draw = asked.draw(content)
     of = numbered([values[:, j] for j in range(kept)])
-    records = np.bincount(of, n)
-    once = records[of] == 1
-    showable = (n < k) & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
+    of_kept = count(of) if count else np.bincount(of, n)
+    once, few = of_kept[of] == 1, n < k
+    if too_few is not None:
+        few |= too_few
+    showable = few & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
     new = invent(values, kept, draw)
     changed = content[new.base]
     rows = np.arange(len(changed))
@@ -151,12 +172,17 @@ def pooled(
     both = np.concatenate([values, new.values])[:, :kept]
     of = numbered(list(both.T))
     _, first = np.unique(of, return_index=True)
-    counts = np.bincount(of, np.concatenate([n, np.zeros(len(drawn))])).astype(np.int64)
+    old = of[: len(n)]
+    counts = np.zeros(len(first), dtype=np.int64)
+    summed = count(old) if count else np.bincount(old, n)
+    counts[: len(summed)] = summed
+    made = np.ones(len(drawn), dtype=np.bool_)
     return Pool(
         of,
         both[first],
         counts,
-        np.concatenate([showable | (n >= k), np.ones(len(drawn), dtype=np.bool_)]),
+        np.concatenate([few, made]),
+        np.concatenate([showable | ~few, made]),
         np.concatenate([draw, drawn]),
         asked.invented,
         np.maximum(asked.inference, commonest),
@@ -182,16 +208,19 @@ def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.nd
     n, k, cells = problem.n, problem.k, len(table_of_cell)
     may_open, unique = pool.may_open.copy(), (pool.n[pool.of] == 1) & (problem.n > 0)
 
-    def counted(number: np.ndarray) -> np.ndarray:
-        return sum((np.bincount(cell, number, cells) for cell in problem.cell.T), np.zeros(cells))
+    first = problem.first.astype(np.int64)
 
-    spare = _BY_LIMIT * limits.limit[table_of_cell] + _BY_LARGE * counted(np.where(n >= k, problem.high - n, 0))
-    needed = (counted(np.where(n < k, n, 0)) - spare) / k
-    there = counted(may_open & (n < k))
+    def counted(number: np.ndarray) -> np.ndarray:
+        every = zip(first, np.diff(np.append(first, cells)), problem.cell.T, strict=True)
+        return np.concatenate([np.zeros(0), *(np.bincount(cell, number, size) for _, size, cell in every)])
+
+    spare = _BY_LIMIT * limits.limit[table_of_cell] + _BY_LARGE * counted(np.where(pool.few, 0, problem.high - n))
+    needed = (counted(np.where(pool.few, n, 0)) - spare) / k
+    there = counted(may_open & pool.few)
     room = int(EVER_SHOWN * unique.sum()) - int((may_open & unique).sum())
     closed = np.flatnonzero(~may_open)
     for i in closed[np.argsort(pool.draw[closed] + unique[closed], kind="stable")]:
-        own = problem.cell[i]
+        own = first + problem.cell[i]
         if (room > 0 or not unique[i]) and (there[own] < needed[own]).any():
             may_open[i] = True
             there[own] += 1
@@ -208,7 +237,7 @@ def begun(pool: Pool, problem: Problem, may_open: np.ndarray) -> np.ndarray:
     """
     import numpy as np
 
-    few, once = problem.n < problem.k, pool.n[pool.of] == 1
+    few, once = pool.few, pool.n[pool.of] == 1
     placed = np.where(few, 0, problem.n)
     share = problem.n[few].sum() / (problem.k * max(1, (few & may_open).sum()))
     for kind in (problem.n == 0, (problem.n > 0) & few & once, (problem.n > 0) & few & ~once):
@@ -252,6 +281,50 @@ def denial_of(pool: Pool, problem: Problem) -> Denial:
     return made
 
 
+def no_denial(cells: int) -> Denial:
+    """Return a denial that costs nothing: any placement can be published."""
+    import numpy as np
+
+    made: Denial = late("sqlmicro.safe_method._denial_kernels", "Denial")(
+        of=np.arange(cells),
+        few=np.zeros(cells, dtype=np.bool_),
+        invented=np.zeros(cells, dtype=np.bool_),
+        others=np.zeros((cells, 0), dtype=np.int64),
+        alone=np.zeros(0, dtype=np.int64),
+        now=np.zeros(cells, dtype=np.int64),
+        open=np.zeros(0, dtype=np.int64),
+        last=np.zeros(0, dtype=np.int64),
+        shown=np.zeros(2, dtype=np.int64),
+        guessed=np.zeros((2, 0), dtype=np.int64),
+        share=0.0,
+        right=np.zeros(0),
+        dear=np.zeros(1),
+    )
+    return made
+
+
+def recount(denial: Denial, n: np.ndarray) -> None:
+    """Compute anew what a placement gives away."""
+    import numpy as np
+
+    denial.now[:] = np.bincount(denial.of, n, len(denial.now))
+    shown = np.flatnonzero(denial.now > 0)
+    denial.shown[:] = denial.few[shown].sum(), (denial.few & denial.invented)[shown].sum()
+    guesses = denial.others[shown]
+    denial.open[:] = np.bincount(guesses.ravel(), minlength=len(denial.open))
+    denial.last[:] = np.bincount(guesses.ravel(), np.repeat(shown, guesses.shape[1]), len(denial.last))
+    # Of every column its own guesses; where one value is shown, and only one person has the other values.
+    sole = (denial.open[guesses] == 1) & (denial.alone[guesses] >= 0)
+    right = denial.last[guesses] == denial.alone[guesses]
+    denial.guessed[:] = (sole & right).sum(axis=0), (sole & ~right).sum(axis=0)
+
+
+def prices_of(prices: Objective) -> Objective:
+    """Return the prices of a search for a release that can be denied."""
+    hot = min(prices.hot, _LUKEWARM)
+    return replace(prices, hot=hot, slack=_SLACK, few_values_weight=_FEW_VALUES_WEIGHT)
+
+
 def lacks(denial: Denial) -> np.ndarray:
     """Tell whether an invented combination is lacking, and for every column whether a wrong guess is."""
     import numpy as np
@@ -271,36 +344,32 @@ def reprice(denial: Denial, k: int) -> None:
 
 
 def insist(denial: Denial, k: int) -> None:
-    """Let everything have its highest price: what is mended at the end of a search must not cost it."""
-    denial.dear[:] = _DEAREST * k**2
+    """Let what is lacking have its highest price."""
+    import numpy as np
+
+    denial.dear[:] = np.where(lacks(denial), _DEAREST * k**2, denial.dear)
 
 
 def closed_to_share(problem: Problem, state: State, denial: Denial, share: float) -> None:
     """Close rare originals, the cheapest first, where a few invented ones are lacking; their records go elsewhere."""
     import numpy as np
 
-    cost_of_one, apply = late("sqlmicro.safe_method._cost_kernels", "cost_of_one", "apply")
-    settle = late("sqlmicro.safe_method._search_kernels", "settle")
-    recount = late("sqlmicro.safe_method._denial_kernels", "recount")
     recount(denial, state.n)
     for _ in range(int(_CLOSED_AT_THE_END * denial.shown[0])):
         real = np.flatnonzero((state.n > 0) & denial.few[denial.of] & ~denial.invented[denial.of])
         if share * denial.shown[0] <= denial.shown[1] or not len(real):
             return
-        cheapest = real[np.argmin([cost_of_one(problem, state, i, -state.n[i]) for i in real])]
-        records = int(state.n[cheapest])
-        apply(problem, state, cheapest, -records)
-        state.n[cheapest] = 0
-        state.total[0] -= records
+        cheapest = real[np.argmin(costs(problem, state, real, -state.n[real]))]
+        give(problem, state, cheapest, -int(state.n[cheapest]))
         settle(problem, state)
         recount(denial, state.n)
 
 
-def restricted(problem: Problem, may_open: np.ndarray) -> Problem:
+def restricted(problem: Problem, may_open: np.ndarray, few: np.ndarray) -> Problem:
     """Return a problem in which only those combinations open that may; lists of near ones are of these."""
     import numpy as np
 
-    never = ~may_open & (problem.n < problem.k)
+    never = ~may_open & few
     near, there = problem.near, ~never[problem.near]
     many = there.sum(axis=1)
     if near.size:
@@ -309,5 +378,8 @@ def restricted(problem: Problem, may_open: np.ndarray) -> Problem:
         pick = np.arange(near.shape[1])[None, :] % np.maximum(many, 1)[:, None]
         near = np.where(many[:, None] > 0, np.take_along_axis(turned, pick, 1), near).astype(np.int32)
     return problem._replace(
-        near=near, high=np.where(never, 0, problem.high), small=np.flatnonzero(may_open & (problem.n < problem.k))
+        near=near,
+        low=np.where(few, problem.k, problem.low),
+        high=np.where(never, 0, problem.high),
+        small=np.flatnonzero(may_open & few),
     )

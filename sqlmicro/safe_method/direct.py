@@ -11,14 +11,19 @@ from sqlmicro.errors import ParameterError
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
-from sqlmicro.safe_method.cells import Cells
+from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
 from sqlmicro.safe_method.combined import Combined, File
+from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.deniable import Asked, Pool, pooled
+from sqlmicro.safe_method.mean_cells import MeanTable
+from sqlmicro.safe_method.mean_exchange import exchanged as mean_exchange
+from sqlmicro.safe_method.means import SubgroupMeans
+from sqlmicro.safe_method.persons import Crowd
 from sqlmicro.safe_method.plausible import affordable
 from sqlmicro.safe_method.search import Placement as Found
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
-from sqlmicro.safe_method.weight_exchange import exchanged
+from sqlmicro.safe_method.weight_exchange import exchanged as weight_exchange
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,19 +31,24 @@ if TYPE_CHECKING:
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
-OWN_VALUES_AT_MOST = 150
-"""With `auto`, a numeric column with at most so many distinct values (ages, counts) keeps values that occur."""
+Dealt = tuple["np.ndarray", "np.ndarray", "np.ndarray"]
+"""How many records of which cell become which combination: cells, combinations, records."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the search is told beside k; `steps` are the columns that take part as multiples of a step."""
+    """What the search is told beside k; `steps` are the columns that take part as multiples of a step.
+
+    The search keeps the `means` of columns that take part with their values or in steps; where columns are averaged,
+    the records that move are chosen by them.
+    """
 
     numeric_values: Literal["auto", "own", "means"]
     steps: dict[Column, float]
     effort: Effort
     max_shift: int | None
     time_limit: float | None
+    means: tuple[SubgroupMeans, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,9 +72,11 @@ class Placement:
     averaged: list[Column]
     moved: int
     stopped: bool
+    shown: Name | None = None
+    """Combinations that earlier nights of a series have shown, numbered after the invented ones."""
 
 
-def place(work: Work, cells: Cells, k: int, settings: Settings, asked: Asked | None) -> Placement:
+def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Settings, asked: Asked | None) -> Placement:
     """Place the records of every stratum on combinations of the nominal columns and of numeric columns with own values.
 
     Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and get
@@ -76,11 +88,12 @@ def place(work: Work, cells: Cells, k: int, settings: Settings, asked: Asked | N
 
     own = own_columns(cells, settings)
     averaged = [column for column in cells.numeric if column not in own]
-    coordinates = _stepped(cells, own, settings.steps)
+    taken = [cells.numeric.index(column) for column in (*own, *settings.steps)]
+    coordinates = stepped(cells.raw[:, taken], len(own), list(settings.steps.values()))
     kept = len(cells.nominal) + len(own)
     X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
-    rng = work.rng(asked.lasting if asked else None)
-    keyed = _Keyed.of(work, cells, coordinates, kept, asked) if asked and kept else None
+    rng = work.rng()
+    keyed = Keyed.of(work, cells, coordinates, kept, k, asked) if asked and kept else None
     if keyed and not affordable(len(cells.n), len(keyed.content[0]), kept):
         work.note(f"nothing is invented: {len(cells.n):,} combinations of {len(keyed.content[0])} columns are too many")
     strata = int(cells.strata.max()) + 1
@@ -90,15 +103,16 @@ def place(work: Work, cells: Cells, k: int, settings: Settings, asked: Asked | N
     labels, numbered, moved, stopped = 0, len(cells.n), 0, False
     with work.warehouse.progress.kernel("search for the nearest file", unit="proposals") as progress:
         for stratum in range(strata):
-            inside = np.flatnonzero(cells.strata == stratum)
+            inside, size = np.flatnonzero(cells.strata == stratum), int(least[stratum])
             combined = Combined.of(cells.codes[inside], coordinates[inside], cells.n[inside])
             first = inside[combined.first]
-            pool = keyed.pool(combined, first, k) if keyed else None
-            file = combined.file(k, pool.new if pool else None)
+            pool = keyed.pool(combined, inside, size) if keyed else None
+            file = combined.file(size, pool.new if pool else None)
             dealt, found = _search(cells, inside, combined, file, pool, settings, limit, rng, progress.tick)
+            dealt = _with_means(cells, inside, combined, file, dealt, averaged, settings, rng, progress.tick)
             moved += found.moved
             stopped |= found.stopped
-            cell, label, count, becomes = subgroups(X[inside], *dealt, k, rng)
+            cell, label, count, becomes = subgroups(X[inside], *dealt, size, rng)
             parts.append((inside[cell], label + labels, count))
             new = pool.new if pool else None
             combinations.append(np.concatenate([first, numbered + np.arange(len(file[2]) - len(first))])[becomes])
@@ -122,11 +136,11 @@ def _search(
     time_limit: float | None,
     rng: np.random.Generator,
     tick: Tick,
-) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Found]:
+) -> tuple[Dealt, Found]:
     """Search one stratum; return how many records of which cell become which combination, and what was found."""
     import numpy as np
 
-    n, weights = cells.n[inside], cells.weights[inside]
+    n, weights, means = cells.n[inside], cells.weights[inside], mean_tables(cells, combined, settings)
     mean = np.bincount(combined.of_cell, n * weights) / combined.n
     found = search(
         *file,
@@ -137,59 +151,124 @@ def _search(
         effort=settings.effort,
         time_limit=time_limit,
         pool=pool,
+        means=means,
     )
     dealt = deal(combined.of_cell, n, found.cell, found.target, found.count)
     if cells.weight_column:
-        dealt = _by_weight(file, combined.of_cell, weights, dealt, rng, tick)
+        dealt = _by_weight(file, combined.of_cell, weights, dealt, means, rng, tick)
     return dealt, found
 
 
+def mean_tables(cells: Cells, combined: Combined, settings: Settings) -> list[MeanTable]:
+    """Return the means that the search keeps, by the positions of the columns; those of missing values are apart."""
+    taken, codes = [*own_columns(cells, settings), *settings.steps], combined.codes.shape[1] - len(combined.flagged)
+    tables = []
+    for means in settings.means:
+        if means.column in taken:
+            j = taken.index(means.column)
+            flag = [codes + combined.flagged.index(j)] if j in combined.flagged else []
+            tables.append(MeanTable(j, (*(cells.nominal.index(column) for column in means.by), *flag)))
+    return tables
+
+
 @dataclass(frozen=True)
-class _Keyed:
+class Keyed:
     """What is asked so that a release can be denied, and what is keyed: the content of every cell."""
 
     asked: Asked
     content: np.ndarray
     commonest: np.ndarray
+    k: int
+    crowd: Crowd | None
 
     @classmethod
-    def of(cls, work: Work, cells: Cells, coordinates: np.ndarray, kept: int, asked: Asked) -> _Keyed:
+    def of(cls, work: Work, cells: Cells, coordinates: np.ndarray, kept: int, k: int, asked: Asked) -> Keyed:
         """Read the content of the cells; the first `kept` of nominal columns and coordinates keep their values."""
         import numpy as np
 
-        read = work.warehouse.arrays("safe/contents.sql", cells=cells.relation, columns=cells.nominal)
-        texts = [np.asarray(read[column.staged]).astype(np.uint64) for column in cells.nominal]
-        # One NaN, and no -0.0: equal numbers have the same bits.
-        numbers = np.where(np.isnan(coordinates), np.nan, coordinates + 0.0).view(np.uint64)
         shares = []
         for column in np.hstack([cells.codes, coordinates]).T[:kept]:
             value = np.unique(column, return_inverse=True)[1].reshape(-1)
             shares.append(np.bincount(value, cells.n).max() / cells.n.sum())
-        content = np.stack([*texts, *numbers.T], axis=1)
-        return cls(asked, content, np.array(shares))
+        content = content_of(work, cells.relation, cells.nominal, coordinates)
+        return cls(asked, content, np.array(shares), k, Crowd.of(work, cells, k))
 
-    def pool(self, combined: Combined, cell: np.ndarray, k: int) -> Pool | None:
-        """Return what may be shown of a stratum; None where nothing can be invented and nobody insists."""
-        values, kept = combined.values, len(self.commonest)
-        found = pooled(values, kept, self.content[cell], combined.n, k, self.asked, self.commonest)
+    def pool(self, combined: Combined, inside: np.ndarray, least: int) -> Pool | None:
+        """Return what may be shown of the cells of a stratum; None where nothing can be invented and nobody insists."""
+        crowd = self.crowd.within(inside) if self.crowd else None
+        n = crowd.count(combined.of_cell) if crowd else combined.n
+        found = pooled(
+            combined.values, len(self.commonest), self.content[inside[combined.first]], n, self.k, self.asked,
+            self.commonest, count=(lambda of: crowd.count(of[combined.of_cell])) if crowd else None,
+            too_few=combined.n < least,
+        )  # fmt: skip
         return found if len(found.new.base) or self.asked.insists else None
+
+
+def content_of(work: Work, cells: Name, nominal: Sequence[Column], coordinates: np.ndarray) -> np.ndarray:
+    """Return what is keyed of some cells (n, columns): 64 bits for every value, the same in every file."""
+    import numpy as np
+
+    read = work.warehouse.arrays("safe/contents.sql", cells=cells, columns=nominal)
+    texts = [np.asarray(read[column.staged]).astype(np.uint64) for column in nominal]
+    # One NaN, and no -0.0: equal numbers have the same bits.
+    numbers = np.where(np.isnan(coordinates), np.nan, coordinates + 0.0).view(np.uint64)
+    return np.stack([*texts, *numbers.T], axis=1)
 
 
 def _by_weight(
     file: File,
     reduced: np.ndarray,
     weights: np.ndarray,
-    dealt: tuple[np.ndarray, np.ndarray, np.ndarray],
+    dealt: Dealt,
+    means: Sequence[MeanTable],
     rng: np.random.Generator,
     tick: Tick,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Dealt:
     """Return what was dealt, with other records of the same combinations moving where that is nearer by weight."""
+    cell, target = _records(reduced, dealt)
+    return _counted(cell, weight_exchange(*file, (reduced[cell], target, weights[cell]), rng, tick, means=means))
+
+
+def _with_means(
+    cells: Cells,
+    inside: np.ndarray,
+    combined: Combined,
+    file: File,
+    dealt: Dealt,
+    averaged: Sequence[Column],
+    settings: Settings,
+    rng: np.random.Generator,
+    tick: Tick,
+) -> Dealt:
+    """Return what was dealt, with other records moving where averaged columns keep the means of subgroups so."""
+    nominal = cells.nominal
+    tables = [
+        MeanTable(averaged.index(means.column), tuple(nominal.index(column) for column in means.by))
+        for means in settings.means
+        if means.column in averaged
+    ]
+    if not tables:
+        return dealt
+    cell, target = _records(combined.of_cell, dealt)
+    X = cells.raw[inside][:, [cells.numeric.index(column) for column in averaged]][cell]
+    records = (combined.of_cell[cell], target, cells.weights[inside][cell])
+    return _counted(cell, mean_exchange(tables, Coordinates.of(*file), X, records, rng, tick))
+
+
+def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]:
+    """Return the cell and the target of every record, sorted by the combination it leaves."""
     import numpy as np
 
     cell, target = (np.repeat(array, dealt[2]) for array in dealt[:2])
     order = np.argsort(reduced[cell], kind="stable")
-    cell, target = cell[order], target[order]
-    target = exchanged(*file, (reduced[cell], target, weights[cell]), rng, tick)
+    return cell[order], target[order]
+
+
+def _counted(cell: np.ndarray, target: np.ndarray) -> Dealt:
+    """Return how many records of which cell have which target."""
+    import numpy as np
+
     pairs, count = np.unique(np.stack([cell, target]), axis=1, return_counts=True)
     return pairs[0], pairs[1], count
 
@@ -210,6 +289,12 @@ def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, num
         combinations = work.run(
             "safe/combinations.sql", f"combinations_{number}", cells=cells.relation, invented=invented, columns=own
         )
+    if placement.shown:
+        first = len(cells.n) + len(new.base)
+        combinations = work.run(
+            "safe/with_shown.sql", f"with_shown_{number}", cells=combinations, shown=placement.shown, first=first,
+            columns=own,
+        )  # fmt: skip
     return work.run(
         "safe/placed_cells.sql",
         f"placed_cells_{number}",
@@ -244,25 +329,28 @@ def parse_steps(cells: Cells, texts: Sequence[str], where: str) -> dict[Column, 
         For a step that is no number above 0, or a column that is not there or not numeric.
     """
     must = "must be column=step with a step above 0, as in income=100"
-    steps = numbers_by_column([*cells.numeric, *cells.nominal], texts, where, must)
+    steps = numbers_by_column([*cells.numeric, *cells.nominal, *cells.elsewhere], texts, where, must)
+    steps = {column: step for column, step in steps.items() if column not in cells.elsewhere}
     nominal = [column.name for column in steps if column not in cells.numeric]
     if nominal:
         raise ParameterError(where, "must be numeric columns", ", ".join(nominal), "Name them in --numeric too")
     return steps
 
 
-def _stepped(cells: Cells, own: Sequence[Column], steps: dict[Column, float]) -> np.ndarray:
-    """Return the numeric columns that take part in the search: those with own values, then multiples of the steps."""
+def stepped(raw: np.ndarray, own: int, steps: Sequence[float]) -> np.ndarray:
+    """Return numeric columns (n, own + steps) as they take part in the search: the last ones as multiples of a step.
+
+    >>> import numpy as np
+    >>> stepped(np.array([[1.0, 149.0], [2.0, 151.0]]), 1, [100.0]).tolist()
+    [[1.0, 100.0], [2.0, 200.0]]
+    """
     import numpy as np
 
-    parts = [cells.raw[:, cells.numeric.index(column)] for column in own]
-    parts += [np.rint(cells.raw[:, cells.numeric.index(column)] / step) * step for column, step in steps.items()]
-    return np.array(parts, dtype=float).reshape(-1, len(cells.n)).T
+    width = np.array(steps, dtype=float)
+    return np.hstack([raw[:, :own], np.rint(raw[:, own:] / width) * width])
 
 
-def deal(
-    reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndarray, count: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def deal(reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndarray, count: np.ndarray) -> Dealt:
     """Hand the records of every combination, cell by cell, to the targets of that combination.
 
     Examples

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _ROUNDS = 50
-_CHUNK = 1 << 22
+_CHUNK, _BLOCK = 1 << 22, 1 << 15
 _FITTED_ON, _FITTED_PER_CLUSTER = 10_000, 40
 """With more rows than both, centres are moved on a sample of so many records, at least so many per cluster."""
 
@@ -65,15 +65,18 @@ def _moved_centres(
 
     centres = _first_centres(X, weights, clusters, rng)
     labels = np.full(len(X), -1, dtype=np.int64)
+    weighted = weights[:, None] * X
     for round_number in range(_ROUNDS):
         nearest = nearest_centre(X, centres)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
         mass = np.bincount(labels, weights, len(centres))
-        for j in range(X.shape[1]):
-            sums = np.bincount(labels, weights * X[:, j], len(centres))
-            centres[:, j] = np.where(mass > 0, sums / np.maximum(mass, 1e-300), centres[:, j])
+        order = np.argsort(labels, kind="stable")
+        there = np.flatnonzero(mass > 0)
+        # In the order of the rows, as a sum by label takes them.
+        sums = np.add.reduceat(weighted[order], np.searchsorted(labels[order], there), axis=0)
+        centres[there] = sums / mass[there, None]
         tick(round_number + 1, _ROUNDS)
     return centres, labels
 
@@ -83,15 +86,27 @@ def _first_centres(X: np.ndarray, weights: np.ndarray, clusters: int, rng: np.ra
     import numpy as np
 
     chosen = [int(rng.choice(len(X), p=weights / weights.sum()))]
-    distance = ((X - X[chosen[0]]) ** 2).sum(axis=1)
+    distance = _squared_distance(X, X[chosen[0]])
     while len(chosen) < clusters:
         mass = distance * weights
         total = mass.sum()
         if total <= 0:
             break
         chosen.append(int(rng.choice(len(X), p=mass / total)))
-        np.minimum(distance, ((X - X[chosen[-1]]) ** 2).sum(axis=1), out=distance)
+        np.minimum(distance, _squared_distance(X, X[chosen[-1]]), out=distance)
     return X[chosen].copy()
+
+
+def _squared_distance(X: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Return the squared distance of every row, (n,), in blocks that fit into the cache."""
+    import numpy as np
+
+    found = np.empty(len(X))
+    rows = max(1, _BLOCK // max(1, X.shape[1]))
+    for start in range(0, len(X), rows):
+        part = X[start : start + rows] - centre
+        np.einsum("ij,ij->i", part, part, out=found[start : start + rows])
+    return found
 
 
 def nearest_centre(X: np.ndarray, centres: np.ndarray) -> np.ndarray:

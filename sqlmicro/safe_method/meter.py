@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
-_STATUS = Path("/proc/self/status")
+from sqlmicro.system.memory import peak_memory
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,3 @@ class Meter:
         peak = peak_memory()
         memory = None if peak is None or self._peak is None else max(0, peak - self._peak)
         return self._before + Cost(time.perf_counter() - self._start, memory)
-
-
-def peak_memory() -> int | None:
-    """Return the largest resident memory of the process so far in bytes; None where there is no /proc."""
-    try:
-        found = re.search(r"^VmHWM:\s*(\d+) kB", _STATUS.read_text(encoding="ascii"), flags=re.MULTILINE)
-    except OSError:
-        return None
-    return int(found.group(1)) * 1024 if found else None

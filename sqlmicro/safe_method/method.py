@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.deniable import Deniable
-from sqlmicro.errors import InputError
+from sqlmicro.missing.counted import number
 from sqlmicro.registry import method
-from sqlmicro.safe_method import direct, distance
-from sqlmicro.safe_method.algorithms import DEFAULT, MDAV_UP_TO, Algorithm, NoCluster, parse
+from sqlmicro.safe_method import continued, direct, distance, inside
+from sqlmicro.safe_method.algorithms import DEFAULT, PASSES, Algorithm, NoCluster, mdav_seconds, parse
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
+from sqlmicro.safe_method.means import asked
 from sqlmicro.safe_method.meter import Meter
-from sqlmicro.safe_method.seats import exchanged, least_k
+from sqlmicro.safe_method.seats import exchanged, least_records_of
 from sqlmicro.safe_method.settings import (
     Algorithms,
     Approach,
@@ -27,6 +29,7 @@ from sqlmicro.safe_method.settings import (
     KeepCandidates,
     MaxInference,
     MaxShift,
+    Means,
     Nominal,
     Numeric,
     NumericValues,
@@ -44,10 +47,14 @@ from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unific
 from sqlmicro.work import Outcome
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
 
 _MUCH_LOST = 25.0
+_MDAV_SECONDS = 5.0
+"""The default leaves MDAV out of a pass where it would take longer."""
 COORDINATES_UP_TO = 200_000_000
 """The default leaves the cluster method out above so many coordinates of all combinations, 8 bytes each."""
 
@@ -61,6 +68,8 @@ COORDINATES_UP_TO = 200_000_000
     templates=(
         "safe/cells.sql",
         "safe/features.sql",
+        "safe/both_features.sql",
+        "safe/cell_of_records.sql",
         "safe/means.sql",
         "safe/medians.sql",
         "safe/modes.sql",
@@ -68,10 +77,13 @@ COORDINATES_UP_TO = 200_000_000
         "safe/released_cells.sql",
         "safe/contents.sql",
         "safe/combinations.sql",
+        "safe/shown_cells.sql",
+        "safe/with_shown.sql",
         "safe/placed_cells.sql",
         "safe/rounded_cells.sql",
         "safe/numeric_loss.sql",
         "safe/moments.sql",
+        "safe/subgroup_means.sql",
         "safe/deviations.sql",
         "safe/totals.sql",
         "safe/unfit_weights.sql",
@@ -108,6 +120,7 @@ def safe(
     max_shift: MaxShift = None,
     invented: Invented = None,
     max_inference: MaxInference = None,
+    means: Means = (),
     time_limit: TimeLimit = None,
     candidate: CandidateNumber = None,
     keep_candidates: KeepCandidates = False,
@@ -135,8 +148,8 @@ def safe(
 
     Notes
     -----
-    By default the algorithms are kmeans++ with 50 and with 500 clusters, and mdav up to 30 000 records. The source has
-    k = 3. Each way to unify that is named makes candidates of its own.
+    By default the algorithms are kmeans++ with 50 and with 500 clusters, and mdav where it takes some seconds. The
+    source has k = 3. Each way to unify that is named makes candidates of its own.
 
     Weights are above 0. Tables, sums, means and modes are weighted, to six digits after the point; groups have k
     records whatever they weigh. Memory and time follow the combinations that occur together with their weight.
@@ -148,6 +161,10 @@ def safe(
 
     Groups made from the nominal columns alone, whose records are alike in all of them, are split on the numeric columns
     by MDAV (ours, not in the source): counts and totals stay what they are, and far less variance is lost.
+
+    The means of subgroups of at least 30 records, which `means` names, are kept by the search, as far as the tables let
+    it, within one standard error of the original. Of columns with own values they are part of the objective; where
+    columns are averaged, records of one combination or two swap where they go, which changes no table.
 
     Integer and DECIMAL columns keep their type by default: their means are rounded, half to even, and T deviates by up
     to half a unit per record; `--unify-numeric mean` keeps the totals exact and makes these columns DOUBLE (in place:
@@ -168,45 +185,47 @@ def safe(
     records that are unique in them; see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of
     a column whose values are averaged nothing is promised; means and modes of a group may occur together or not.
     """
-    k = least_k(work, k, weights)
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
     parts = distance.Weights(count_weight, sum_weight).check(work.where)
     weight_column = work.kept(weights, "weights") if weights else None
     if weight_column:
         check_weights(work, weight_column)
-    cells = make_cells(work, numeric, nominal, weight_column)
+    cells = make_cells(work, numeric, nominal, k, weight_column)
+    if method != "search" and cells.sparse:
+        work.note(cells.sparse)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
-    trial = Trial(work, cells, order, parts)
+    least = least_records_of(work, cells, k, weights)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
-    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit)
+    wanted = tuple(asked(cells.numeric, cells.nominal, cells.elsewhere, means, f"{work.where}, means"))
+    trial = Trial(work, cells, order, parts, wanted)
+    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted)
+    given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
+    method = continued.approach(work, cells, settings, method, given)
     if method != "search":
         chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells, method)
         ways = [
             Unification(*pair) for pair in product(numbers if cells.numeric else [""], names if cells.nominal else [""])
         ]
         for one in chosen:
-            _group(trial, one, ways, k, small_groups)
-    asked = demanded(work, method, invented, max_inference)
+            _group(trial, one, ways, least, small_groups)
+    denial = demanded(work, method, invented, max_inference)
     if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
-        _search(trial, numbers, k, settings, asked)
-    found = trial.found
-    if not found:
-        raise InputError(
-            work.where,
-            f"at least one algorithm must form groups of {k} records",
-            "none",
-            "Use --small-groups merge, fewer clusters or another algorithm",
-        )
-    best = nearest(work, found, candidate, asked)
+        _search(trial, numbers, k, least, settings, denial)
+    found = trial.some(k)
+    best = nearest(work, found, candidate, denial)
     _take(work, cells, found, best, k)
-    if best.own and asked:
-        work.outcome.denied = Deniable(best.own, k, work.before, asked.limits)
-    return _keep_others(work, cells, found, best, keep_candidates, k)
+    work.outcome.denied = _deniable(work, best, k, denial)
+    return _keep_others(work, cells, found, keep_candidates, k, denial)
+
+
+def _deniable(work: Work, one: Candidate, k: int, asked: Asked | None) -> Deniable | None:
+    """Return what is claimed of a candidate so that it can be denied."""
+    return Deniable(one.own, k, work.begun, asked.limits) if one.own and asked else None
 
 
 def _keep_others(
-    work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, keep_candidates: bool, k: int
+    work: Work, cells: Cells, found: Sequence[Candidate], keep_candidates: bool, k: int, asked: Asked | None
 ) -> Outcome:
     """Keep the other candidates beside the release where they are wanted."""
     if keep_candidates:
@@ -217,10 +236,11 @@ def _keep_others(
         for kept in found:
             other = work.outcome.others[kept.number] = Outcome()
             _hand_over(work, cells, kept, other, f"_of_{kept.number}", k)
+            other.denied = _deniable(work, kept, k, asked)
     return work.outcome
 
 
-def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, small_groups: str) -> None:
+def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], least: np.ndarray, small_groups: str) -> None:
     """Try an algorithm on every pass it has, and unify the groups in every way."""
     work, cells = trial.work, trial.cells
     passes = [which for which in cells.passes() if which in one.passes]
@@ -229,12 +249,12 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
     for which in passes:
         meter = Meter()
         try:
-            grouped = group_cells(work, cells, one, which, k, small_groups)
+            grouped = group_cells(work, cells, one, which, least, small_groups)
         except NoCluster as none:
             work.note(f"{which} columns: {none}")
             continue
         if not len(grouped.n):
-            work.note(f"{one.text}, {which} columns: no group of {k} records was formed")
+            work.note(f"{one.text}, {which} columns: no group of {int(least.min())} records was formed")
             continue
         members = load_members(work, grouped, f"{one.text}, {which} columns", trial.number)
         groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
@@ -245,16 +265,30 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], k: int, sm
             trial.add(grouped, (members, file), one.text, which, str(how), meter)
 
 
-def _search(trial: Trial, numbers: Sequence[str], k: int, settings: direct.Settings, asked: Asked | None) -> None:
+def _search(
+    trial: Trial, numbers: Sequence[str], k: int, least: np.ndarray, settings: direct.Settings, asked: Asked | None
+) -> None:
     """Try the direct search; where columns are averaged, unify them in every way."""
     work, cells = trial.work, trial.cells
     meter = Meter()
-    placement = direct.place(work, cells, k, settings, asked)
+    below = bool(work.part.above)
+    if work.series:
+        placement = continued.place(work, work.series, cells, k, least, settings, asked)
+    elif below:
+        placement = inside.place(work, cells, least, settings)
+    else:
+        placement = direct.place(work, cells, k, least, settings, asked)
+    unit = work.part.level.unit if work.part.level else "record"
     own = ", ".join([*(column.name for column in placement.own), *(f"{c.name} in steps" for c in settings.steps)])
     work.note(
-        f"search: {placement.moved:,} records moved to another combination of the nominal columns"
+        f"search: {number(placement.moved, unit)} moved to another combination of the nominal columns"
         + (f" and {own}" if own else "")
     )
+    if trial.means and below:
+        work.note(
+            "the means of subgroups are measured, but the search does not keep them: records stay with their household "
+            "or person"
+        )
     if placement.stopped:
         work.note("search: stopped early, the best file until then was taken; it cannot be repeated exactly")
     denied = bool((placement.combination >= len(cells.n)).any())
@@ -280,7 +314,7 @@ def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
 
 
 def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
-    numbers = len(cells.n) * cells.width
+    numbers = len(cells.n) * cells.width("both")
     if method == "best" and cells.nominal and numbers > COORDINATES_UP_TO:
         work.note(
             f"the cluster method was left out: {len(cells.n):,} combinations with a 0/1 column for every nominal value "
@@ -289,13 +323,18 @@ def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
         return []
     chosen = [parse(text, work.where) for text in DEFAULT]
     records = int(cells.n.sum())
-    if records > MDAV_UP_TO:
-        chosen = [one for one in chosen if one.name != "mdav"]
-        work.note(
-            f"mdav was left out: its time grows with the square of the {records:,} records "
-            "(--algorithm mdav tries it all the same)"
-        )
-    return chosen
+    seconds = {which: mdav_seconds(records, cells.width(which)) for which in cells.passes()}
+    slow = [which for which in seconds if seconds[which] > _MDAV_SECONDS]
+    if not slow:
+        return chosen
+    widest = max(cells.width(which) for which in slow)
+    work.note(
+        f"mdav was left out, {' and '.join(slow)} columns: with {records:,} records in {widest} coordinates it would "
+        f"take about {max(seconds.values()) / 60:,.1f} min (--algorithm mdav tries it all the same)"
+    )
+    passes = tuple(which for which in PASSES if which not in slow)
+    mdav = [replace(one, passes=passes) for one in chosen if one.name == "mdav" and set(passes) & set(seconds)]
+    return [*(one for one in chosen if one.name != "mdav"), *mdav]
 
 
 def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:
@@ -315,13 +354,24 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
             f"the numeric columns lost {best.loss:.0f} % of their variance: the SAFE distance looks at counts and "
             "totals of the tables, not at the spread within a cell"
         )
-    if best.dropped:
+    if best.means and best.means.subgroups:
+        work.note(best.means.told)
+    if best.dropped and work.series:
+        work.note(f"{best.dropped:,} records have no place tonight: with them the file would change by fewer than {k}")
+    elif best.dropped:
         bias = [f"{name} {100 * (after[1][name] / total - 1):+.2f} %" for name, total in before[1].items() if total]
         work.note(
             f"{best.dropped:,} records in groups below k were dropped (--small-groups drop)"
             + (f"; the totals deviate by it: {', '.join(bias)}" if bias else "")
         )
-    work.note(best.disclosure)
+    if work.part.above:
+        above = ", ".join(column.name for column in work.part.above)
+        work.note(
+            f"the values of {above} are others for some: whether a released combination of all columns occurred, the "
+            "release does not tell"
+        )
+    else:
+        work.note(best.disclosure)
 
 
 def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str, k: int) -> Name:

@@ -8,8 +8,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import late
-from sqlmicro.safe_method.coordinates import Coordinates, near_ones, numbered
-from sqlmicro.standardise import standardise
+from sqlmicro.safe_method.amounts import Tables, amounts_of
+from sqlmicro.safe_method.coordinates import Coordinates, near_ones
+from sqlmicro.safe_method.mean_cells import MeanTable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 MAX_TABLES = 256
 _ORDER = 3
-_SUM_TERMS = 120
-_MOMENT_TERMS = 80
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,16 @@ class Objective:
     sum_weight, whole_weight : float
         Of the sums of a cell, in standard deviations; and by how much more those of the whole file count. If they count
         too much, no record can move any more that would bring a single cell back into its limit.
+    slack : float
+        Deviations of the sums and moments of the whole file that cost nothing, in standard deviations, as a share of
+        the records. Where every deviation costs, records that would put other cells right hold each other fast.
+    few_values_weight : float
+        Of the moments by value of numeric columns with so few values that they have no bands; 0 leaves them out. They
+        make a record that lacks dearer the more extreme its value is, which the sums of the whole file do only at the
+        end, when such rare records can no longer move.
+    mean_slack, mean_price : float
+        Of the mean of a subgroup: its shift costs nothing up to so many standard errors, and what each further one
+        costs, as a share of k².
     record_price, total_price : float
         Of a record that moves, and of the squared deviation of the number of records while the search runs.
     hot, cold : float
@@ -59,6 +68,10 @@ class Objective:
     value_limits: tuple[float, float, float] = (1.0, 1.6, 7 / 3)
     sum_weight: float = 0.5
     whole_weight: float = 30.0
+    slack: float = 0.0
+    few_values_weight: float = 0.0
+    mean_slack: float = 0.95
+    mean_price: float = 80.0
     record_price: float = 2.0
     total_price: float = 0.5
     hot: float = 1.4
@@ -67,10 +80,31 @@ class Objective:
 
 @dataclass(frozen=True)
 class Limits:
-    """The deviation that no cell of a table should exceed, and where in the deviations each table begins."""
+    """What the deviations should not exceed.
+
+    Attributes
+    ----------
+    limit : ndarray of shape (T,)
+        The deviation that no cell of a table should exceed.
+    first : ndarray of shape (T,)
+        Where in the deviations each table begins.
+    whole : ndarray of int
+        The amounts of the whole file: their price follows the temperature.
+    sums : int
+        How many of the amounts are sums of the numeric columns.
+    """
 
     limit: np.ndarray
     first: np.ndarray
+    whole: np.ndarray
+    sums: int
+
+    def beyond(self, deviation: np.ndarray) -> float:
+        """Return by how many records all cells together are above their limits."""
+        import numpy as np
+
+        limit = np.repeat(self.limit, np.diff(np.append(self.first, len(deviation))))
+        return float(np.maximum(0.0, np.abs(deviation) - limit).sum())
 
     def exceeded(self, deviation: np.ndarray) -> np.ndarray:
         """Tell for every table whether a cell deviates by more than the limit."""
@@ -83,7 +117,13 @@ class Limits:
 
 
 def make_problem(
-    columns: Coordinates, n: np.ndarray, unit: np.ndarray, k: int, max_shift: int, prices: Objective
+    columns: Coordinates,
+    n: np.ndarray,
+    unit: np.ndarray,
+    k: int,
+    max_shift: int,
+    prices: Objective,
+    means: Sequence[MeanTable] = (),
 ) -> tuple[Problem, np.ndarray, Limits]:
     """Return the search problem, the table of every cell, and the limits of the tables."""
     import numpy as np
@@ -91,14 +131,12 @@ def make_problem(
     Problem = late("sqlmicro.safe_method._cost_kernels", "Problem")
 
     sets = table_sets(columns)
-    cell, table_of_cell = _tables(columns, sets)
+    tables = Tables.of(columns, sets)
     by_value = np.array([not is_nominal(columns, s) for s in sets], dtype=np.bool_)
     bounds = k * np.array([prices.bounds[len(s) - 1] for s in sets])
     limits = [(prices.limits if is_nominal(columns, s) else prices.value_limits)[len(s) - 1] for s in sets]
-    x, products = columns.standardised, _products(columns.standardised, n)
     nominal = [(), *(s for s in sets if is_nominal(columns, s))]
-    sums = [s for s in nominal if len(s) < _ORDER][: 1 + _SUM_TERMS // max(1, x.shape[1])] if x.size else []
-    moments = [s for s in nominal if len(s) < 2][: 1 + _MOMENT_TERMS // max(1, products.shape[1])] if x.size else []
+    amounts = amounts_of(columns, n, unit, k, prices, nominal, means)
     problem = Problem(
         n=n,
         unit=unit.astype(np.float32),
@@ -106,24 +144,25 @@ def make_problem(
         high=np.maximum(n, k) + max_shift,
         small=np.flatnonzero(n < k),
         near=near_ones(columns),
-        cell=cell,
+        cell=tables.cell,
+        first=tables.first,
         weight=np.where(by_value, prices.value_weight, 1.0).astype(np.float32),
         bound=(bounds * np.where(by_value, prices.value_bound, 1.0)).astype(np.float32),
-        sum_cell=_tables(columns, sums)[0],
-        sum_weight=_sum_weights(sums, prices),
-        x=np.ascontiguousarray(x, dtype=np.float32),
-        moment_cell=_tables(columns, moments)[0],
-        moment_weight=_sum_weights(moments, prices),
-        xx=np.ascontiguousarray(products, dtype=np.float32),
+        steep=np.full(len(sets), prices.steep, dtype=np.float32),
+        amount_cell=amounts.tables.cell,
+        amount_first=amounts.tables.first,
+        amount_value=amounts.which,
+        amount_weight=amounts.weight,
+        amount_slack=amounts.slack,
+        value=amounts.value,
         k=k,
         curve=float(prices.curve),
-        steep=np.full(len(sets), prices.steep, dtype=np.float32),
         record_price=float(prices.record_price),
         total_price=float(prices.total_price),
     )
-    first = np.searchsorted(table_of_cell, np.arange(len(sets)))
     # Less a hair, since 0.6 x 5 is a little above 3.
-    return problem, table_of_cell, Limits(np.ceil(k * np.array(limits) - 1e-9), first)
+    limit = np.ceil(k * np.array(limits) - 1e-9)
+    return problem, tables.of_cell, Limits(limit, tables.first.astype(np.int64), amounts.whole, amounts.sums)
 
 
 def table_sets(columns: Coordinates) -> list[tuple[int, ...]]:
@@ -145,38 +184,3 @@ def is_nominal(columns: Coordinates, coordinates: tuple[int, ...]) -> bool:
 def _spread(sets: list[tuple[int, ...]], most: int) -> list[tuple[int, ...]]:
     """Return at most so many of the sets, evenly spaced."""
     return sets if len(sets) <= most else [sets[i * len(sets) // most] for i in range(most)]
-
-
-def _tables(columns: Coordinates, sets: Sequence[tuple[int, ...]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cell of every table that each combination counts in, and the table of every cell."""
-    import numpy as np
-
-    # Unsigned: the kernels then need not look for negative indices.
-    cell = np.zeros((len(columns.codes), len(sets)), dtype=np.uint32)
-    table_of_cell: list[np.ndarray] = []
-    cells = 0
-    for t, coordinates in enumerate(sets):
-        if coordinates:
-            cell[:, t] = numbered([columns.coordinates[c][2] for c in coordinates])
-        size = int(cell[:, t].max()) + 1
-        cell[:, t] += np.uint32(cells)
-        table_of_cell.append(np.full(size, t))
-        cells += size
-    return cell, np.concatenate([*table_of_cell, np.zeros(0, dtype=np.int64)])
-
-
-def _sum_weights(sets: Sequence[tuple[int, ...]], prices: Objective) -> np.ndarray:
-    import numpy as np
-
-    return np.array([prices.sum_weight * (1 if s else prices.whole_weight) for s in sets], dtype=np.float32)
-
-
-def _products(x: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return the squares and products of the columns, standardised; squares only where products would be too many."""
-    import numpy as np
-
-    p = x.shape[1]
-    pairs = [(a, b) for a in range(p) for b in range(a, p)]
-    if len(pairs) > _MOMENT_TERMS // 4:
-        pairs = [(a, a) for a in range(p)]
-    return standardise(np.array([x[:, a] * x[:, b] for a, b in pairs]).reshape(-1, len(x)).T, n)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.registry import Tick, late
+from sqlmicro.registry import Tick
 from sqlmicro.safe_method import deniable
-from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, placed_as, proposals_for, rounded_start
+from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_of, opened_up, restricted
+from sqlmicro.safe_method.deviations import objective as objective_of
+from sqlmicro.safe_method.deviations import placed_as, refresh, settle
+from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.problem import Objective, make_problem
 from sqlmicro.safe_method.reassignment import reassigned
 
@@ -66,6 +70,7 @@ def search(
     time_limit: float | None = None,
     objective: Objective | None = None,
     pool: Pool | None = None,
+    means: Sequence[MeanTable] = (),
 ) -> Placement:
     """Place all records so that every combination occurs at least k times or not at all and tables hardly change.
 
@@ -104,6 +109,8 @@ def search(
         Other prices.
     pool : Pool, optional
         What may be shown so that the release can be denied; by default every combination may.
+    means : sequence of MeanTable, optional
+        The means of subgroups that are kept, by nominal and numeric positions; by default none.
 
     Returns
     -------
@@ -132,30 +139,27 @@ def search(
     """
     import numpy as np
 
-    refresh, objective_of = late("sqlmicro.safe_method._cost_kernels", "refresh", "objective")
-    settle = late("sqlmicro.safe_method._search_kernels", "settle")
-
     started = time.monotonic()
     n = np.asarray(n, dtype=np.int64)
     _check(codes, numbers, n, k, max_shift, restarts, 0 if pool else 1)
-    prices = objective or Objective()
+    prices = deniable.prices_of(objective or Objective()) if pool else objective or Objective()
     columns = Coordinates.of(codes, numbers, n, k)
-    if n[n > 0].min() >= k:
+    if n[n > 0].min() >= k and not (pool and pool.few[n > 0].any()):
         return placed(columns, n, n.copy(), 0.0, 0, False)
     unit = np.ones(len(n)) if weights is None else weights
     shift = -(-k // 2) if max_shift is None else max_shift
-    problem, table_of_cell, limits = make_problem(columns, n, unit, k, shift, prices)
-    proposals = int((deniable.PROPOSALS if pool else 1) * proposals_for(problem, effort))
+    problem, table_of_cell, limits = make_problem(columns, n, unit, k, shift, prices, means)
+    proposals = int((deniable.PROPOSALS if pool else 1) * proposals_for(problem, limits, effort))
     denial = None
     if pool:
         may_open = opened_up(pool, problem, limits, table_of_cell)
-        problem, denial = restricted(problem, may_open), denial_of(pool, problem)
-        prices = replace(prices, hot=min(prices.hot, deniable.LUKEWARM))
+        problem, denial = restricted(problem, may_open, pool.few), denial_of(pool, problem)
     best, least, done, stopped = n, np.inf, 0, False
     for restart in range(restarts):
         if pool:
             state = placed_as(problem, begun(pool, problem, may_open), table_of_cell)
-            late("sqlmicro.safe_method._denial_kernels", "recount")(denial, state.n)
+            if denial:
+                deniable.recount(denial, state.n)
         else:
             state = rounded_start(problem, columns, table_of_cell, rng)
         schedule = Schedule(proposals, k, prices, restart, restarts, started, time_limit)
@@ -166,7 +170,7 @@ def search(
         if pool and denial:
             closed_to_share(problem, state, denial, pool.invented)
         refresh(problem, state)
-        reached = float(objective_of(problem, state, table_of_cell))
+        reached = objective_of(problem, state, table_of_cell)
         if reached < least:
             best, least = state.n, reached
         if stopped:

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
-from sqlmicro.guarantees.bounds import bound
+from sqlmicro.guarantees.bounds import bound, refuse_impossible
 from sqlmicro.guarantees.state import columns_of, missing, state_of
+from sqlmicro.missing.counted import number
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import late
 from sqlmicro.safe_method.cells import Cells
-from sqlmicro.standardise import standardise
+from sqlmicro.safe_method.persons import dealt, least_records
 
 if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.database.templates import Name
+    from sqlmicro.guarantees._state_kernels import State
     from sqlmicro.guarantees.rules import Rules
     from sqlmicro.work import Work
 
 _ROUNDS = 60
 _PRICES = (1.0, 100.0)  # of a record that is missed, in squared standard deviations, in the first round and the last
+# A round that frees fewer of the groups than that share makes haste: the price rises by so much of its way at once.
+_FREED, _HASTE = 0.8, 0.15
+_AFTERWARDS = 2  # rounds after records were dealt
 _REACH = 50
 _SLICE = 20_000
 
 
-def least_k(work: Work, k: int, weights: str | None) -> int:
-    """Return how often a record must occur at least so that a class can keep what was asked for.
+def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> np.ndarray:
+    """Return for every stratum how often a record must occur at least so that a class can keep what was asked for.
 
     Raises
     ------
@@ -35,17 +43,30 @@ def least_k(work: Work, k: int, weights: str | None) -> int:
     ParameterError
         With weights: records that change seats would change the weighted tables.
     """
-    if not work.guarantees.asked:
-        return k
+    import numpy as np
+
+    strata = int(cells.strata.max()) + 1
+    if not work.more_than_k:
+        return np.full(strata, k)
     if weights:
-        raise ParameterError(f"{work.where}, weights", "does not go with guarantees of sensitive columns", "both")
+        raise ParameterError(f"{work.where}, weights", "goes neither with persons nor with guarantees", "both")
     rules = read.rules(work, k)
-    found = bound(rules, _records(rules))
-    if found.infeasible:
-        raise InputError(work.where, "some classes must keep what was asked for", found.infeasible, "Ask for less")
-    if found.size > k:
-        work.note(f"{found.why}, so that every record occurs {found.size} times")
-    return found.size
+    read.refuse_members(work, rules)
+    if rules.only_k:
+        return np.full(strata, k)
+    refuse_impossible(work, rules)
+    records = _records(rules)
+    size = bound(rules, records).size
+    if rules.persons is None:
+        return np.full(strata, size)
+    stratum = work.stratum_numbers(records)
+    least = np.array([max(size, least_records(rules.persons[stratum == s], k)) for s in range(strata)])
+    if least.max() > size:
+        work.note(
+            f"some persons have so many records that a class needs {int(least.max())} records to have {k} persons"
+            + ("" if strata == 1 else f", in {int((least > size).sum())} of {strata} strata more than {size}")
+        )
+    return least
 
 
 def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
@@ -65,12 +86,14 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     """
     import numpy as np
 
-    if not work.guarantees.asked:
+    if not work.more_than_k:
         return groups
     found = work.warehouse.arrays("safe/seats.sql", groups=groups)
     everybody = work.matrix([])[0]
     rows = np.searchsorted(everybody, found["row_id"])
     rules = read.rules(work, k).of(rows)
+    if rules.only_k:
+        return groups
     strata = work.stratum_numbers(len(everybody))[rows]
     labels = np.unique(found["label"], return_inverse=True)[1]
     read_as = work.warehouse.arrays(
@@ -90,7 +113,8 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
             "Use a larger --k, fewer columns, or ask for less",
         )
     moved = int((seats != labels).sum())
-    work.note(f"{moved:,} records changed seats so that every class keeps what was asked for")
+    unit = work.part.level.unit if work.part.level else "record"
+    work.note(f"{number(moved, unit)} changed seats so that every class keeps what was asked for")
     return work.load_labels(found["row_id"], np.unique(found["label"])[seats], __name__, f"seats_of_{groups.table}")
 
 
@@ -101,28 +125,78 @@ def _records(rules: Rules) -> int:
 def seated(
     work: Work, X: np.ndarray, codes: np.ndarray, strata: np.ndarray, labels: np.ndarray, rules: Rules
 ) -> np.ndarray:
-    """Return labels of the same sizes in which the groups miss as little as was found."""
+    """Return labels of the same sizes in which the groups miss as little as was found.
+
+    Where only persons are asked for, and exchanges do not end, the records of a stratum are dealt: then nothing is
+    missed that need not be. Exchanges bring those near each other again.
+    """
     import numpy as np
 
-    exchange = late("sqlmicro.safe_method._exchange_kernels", "exchange")
-    n = len(labels)
-    columns = columns_of(rules, n)
-    state = state_of(np.ascontiguousarray(X), labels, columns, rules.k, int(labels.max()) + 1)
-    anchor = np.full(len(state.size), -1)
-    anchor[labels[::-1]] = np.arange(n)[::-1]
-    order = np.lexsort([*X.T, *codes.T, strata])
-    place = np.argsort(order)
-    rng = work.rng()
+    persons = rules.persons if not rules.sensitive else None
+    run = _Exchanges(X, codes, strata, labels, rules, work.rng())
     with work.warehouse.progress.kernel("let records change seats", _ROUNDS) as progress:
+        price, before = _PRICES[0], np.inf
         for number in range(_ROUNDS):
-            wanting = np.flatnonzero(state.missed > 0)
+            wanting = np.flatnonzero(run.state.missed > 0)
             if not len(wanting):
                 break
-            price = _PRICES[0] * (_PRICES[1] / _PRICES[0]) ** (number / (_ROUNDS - 1))
-            proposals = 30 * int(state.size[wanting].sum())
-            for _ in range(0, proposals, _SLICE):
-                exchange(state, columns, rules.k, codes, anchor, strata, order, place, wanting, rng, _REACH, price,
-                         min(_SLICE, proposals))  # fmt: skip
-                progress.tick(number, _ROUNDS)
-    found: np.ndarray = state.label.copy()
+            if persons is not None and price >= _PRICES[1] and len(wanting) >= before:
+                break
+            price *= (_PRICES[1] / _PRICES[0]) ** (1 / (_ROUNDS - 1) if len(wanting) < _FREED * before else _HASTE)
+            price, before = min(price, _PRICES[1]), len(wanting)
+            run.round(wanting, price, partial(progress.tick, number, _ROUNDS))
+        if persons is not None and run.state.missed.any():
+            wanting = run.deal(persons)
+            for _ in range(_AFTERWARDS):
+                run.round(wanting, _PRICES[1], partial(progress.tick, _ROUNDS, _ROUNDS))
+    found: np.ndarray = run.state.label.copy()
     return found
+
+
+class _Exchanges:
+    """The seats of some records, and what their exchanges need."""
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        codes: np.ndarray,
+        strata: np.ndarray,
+        labels: np.ndarray,
+        rules: Rules,
+        rng: np.random.Generator,
+    ) -> None:
+        import numpy as np
+
+        self._exchange = late("sqlmicro.safe_method._exchange_kernels", "exchange")
+        self._X, self._codes, self._strata = np.ascontiguousarray(X), codes, strata
+        self._columns, self._rng, self._k = columns_of(rules, len(labels)), rng, rules.k
+        self.state = self._state(labels)
+        self._anchor = np.full(len(self.state.size), -1)
+        self._anchor[labels[::-1]] = np.arange(len(labels))[::-1]
+        self._order = np.lexsort([*X.T, *codes.T, strata])
+        self._place = np.argsort(self._order)
+
+    def _state(self, labels: np.ndarray) -> State:
+        return state_of(self._X, labels, self._columns, self._k, int(labels.max()) + 1)
+
+    def round(self, wanting: np.ndarray, price: float, tick: Callable[[], None]) -> None:
+        """Let the records of some groups propose 30 exchanges each."""
+        proposals = 30 * int(self.state.size[wanting].sum())
+        for _ in range(0, proposals, _SLICE):
+            self._exchange(
+                self.state, self._columns, self._k, self._codes, self._anchor, self._strata, self._order, self._place,
+                wanting, self._rng, _REACH, price, min(_SLICE, proposals),
+            )  # fmt: skip
+            tick()
+
+    def deal(self, persons: np.ndarray) -> np.ndarray:
+        """Deal the records of every stratum in which a group misses persons; return the groups of these strata."""
+        import numpy as np
+
+        labels = self.state.label.copy()
+        missed = np.isin(self._strata, np.unique(self._strata[self.state.missed[labels] > 0]))
+        for stratum in np.unique(self._strata[missed]):
+            rows = np.flatnonzero(self._strata == stratum)
+            labels[rows] = dealt(labels[rows], persons[rows], self._k)
+        self.state = self._state(labels)
+        return np.unique(labels[missed])

@@ -64,7 +64,9 @@ Rounding = Annotated[
 ]
 Effort = Annotated[
     Literal["full", "fast"],
-    Param("Search: fast makes a quarter of the attempts; the largest deviations may be one or two higher."),
+    Param(
+        "Search: fast makes a quarter of the attempts; the largest deviations may be one or two higher.", part="effort"
+    ),
 ]
 MaxShift = Annotated[
     int | None,
@@ -86,6 +88,15 @@ MaxInference = Annotated[
         "share of the cases, or as often as its commonest value is. Default: 0.8, or what is reached.",
         min=0,
         max=1,
+    ),
+]
+Means = Annotated[
+    tuple[str, ...],
+    Param(
+        "Means of subgroups of 30 or more records that the search keeps within a standard error, and that candidates "
+        "are compared by; any number. Default: every numeric column by every pair of nominal ones.",
+        metavar='"COLUMN by A,B"',
+        whole=True,
     ),
 ]
 TimeLimit = Annotated[

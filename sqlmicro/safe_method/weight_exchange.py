@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import Tick, late
-from sqlmicro.safe_method.annealing import no_deviation
 from sqlmicro.safe_method.coordinates import Coordinates
+from sqlmicro.safe_method.deviations import no_deviation
+from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.problem import Objective, make_problem
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ def exchanged(
     records: tuple[np.ndarray, np.ndarray, np.ndarray],
     rng: np.random.Generator,
     tick: Tick,
+    *,
+    means: Sequence[MeanTable] = (),
 ) -> np.ndarray:
     """Return the target of every record, after exchanges within combinations that bring the weighted tables nearer.
 
@@ -38,6 +42,8 @@ def exchanged(
         Same state, same targets.
     tick : callable
         Told (tries, tries at most).
+    means : sequence of MeanTable, optional
+        The means of subgroups that are kept.
 
     Returns
     -------
@@ -66,7 +72,8 @@ def exchanged(
     source, target, weight = records[0], records[1].copy(), records[2].astype(np.float32)
     movers = np.flatnonzero(source != target)
     columns = Coordinates.of(codes, numbers, n, k)
-    problem, table_of_cell, _ = make_problem(columns, n, np.ones(len(n)), k, 0, Objective())
+    unit = np.bincount(source, weight, len(n)) / np.maximum(n, 1)
+    problem, table_of_cell, _ = make_problem(columns, n, unit, k, 0, Objective(), means)
     state = no_deviation(problem, n, table_of_cell)
     every = np.arange(len(n))
     first, last = np.searchsorted(source, every), np.searchsorted(source, every, side="right")

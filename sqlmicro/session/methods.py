@@ -18,8 +18,8 @@ _NOT_HERE = {
     "db", "attach", "jobs",
     *(name for options in (PublishSettings, MachineOptions, RunOptions) for name in names(parameters(options))),
 }  # fmt: skip
-_LEFT_OUT = _NOT_HERE - {"seed", "seed_file"}
-RECORDS = ("table", "original", "population", "release", "first", "second")
+_LEFT_OUT = _NOT_HERE - {"seed", "seed_file", "budget"}
+RECORDS = ("table", "original", "control", "population", "release", "first", "second")
 """Parameters that take records: a name, or a relation or frame."""
 _RELEASE = ("Release", "The records in memory, audited; `publish` writes them.")
 _AUDIT = ("Audit", "What was measured, and whether the gates hold.")

@@ -12,6 +12,7 @@ from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.inputs import AuditStep, GateOptions
 from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
+from sqlmicro.database.columns import names_of
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs import run as jobs
 from sqlmicro.jobs.steps import Job
@@ -91,7 +92,7 @@ class Release:
         sensitive : str or sequence of str
             Sensitive columns of the release.
         **settings
-            What else `sqlmicro audit` takes: gates such as `min_l`, settings, `measure`, `weight`, `entity`.
+            What else `sqlmicro audit` takes: gates such as `min_l`, settings, `measure`, `weight`, `household`.
 
         Returns
         -------
@@ -122,7 +123,8 @@ class Release:
             quasi=list(options.quasi),
             sensitive=list(options.sensitive),
             weight=options.weight,
-            entity=options.entity,
+            person=list(names_of(run.roles.person)),
+            household=list(options.household),
             audits=rows,
             passed=together(demanded(rows)),
             release=self._found.release,
@@ -170,6 +172,8 @@ class Release:
         no_purge: bool = False,
         overwrite: bool = False,
         manifest: str | None = None,
+        alone_because: str | None = None,
+        ledger: str | None = None,
     ) -> Json:
         """Publish the records; what was written is audited again before anybody sees it.
 
@@ -191,6 +195,10 @@ class Release:
             Replace the target if it exists.
         manifest : str, optional
             JSON file to write what is recorded of the release to.
+        alone_because : str, optional
+            Why it is published although it does not keep its k together with others of the same people.
+        ledger : str, optional
+            Database file of the ledger, where it is not in the database of the release.
 
         Returns
         -------
@@ -205,7 +213,7 @@ class Release:
         self._alive()
         values = {
             "into": into, "to": to, "in_place": in_place, "widen": widen, "no_purge": no_purge, "overwrite": overwrite,
-            "manifest": manifest,
+            "manifest": manifest, "alone_because": alone_because, "ledger": ledger,
         }  # fmt: skip
         settings = take(PublishSettings, values, "publish")
         if self._session.held.read_only:

@@ -68,7 +68,7 @@ def open(
     memory_limit : str, optional
         Memory the database may use, such as "4GB"; a connection keeps its own setting.
     threads : int, optional
-        Threads the database may use; a connection keeps its own setting.
+        Threads the database and the kernels may use; a connection keeps its own setting.
 
     Returns
     -------

@@ -12,11 +12,12 @@ from typing import Any
 from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
-from sqlmicro.jobs.plan import Plan, compiled, drafted, looked_at
+from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, drafted, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.run import finished, unpublished
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
+from sqlmicro.options.budget import BudgetOption
 from sqlmicro.options.common import (
     AttachOption,
     DbOption,
@@ -42,12 +43,13 @@ KERNELS = ("microaggregate", "mdav")
 METHODS = (*KERNELS, "individual-ranking")
 """The methods that run on Spark."""
 _HERE = ("to", "overwrite")
-_NOT_HERE = tuple(
-    name
-    for options in (DbOption, AttachOption, PublishSettings, MachineOptions, RowKeyOption, ReaderOptions)
-    for name in common.names(parameters(options))
-    if name not in _HERE
-)
+_NOT_HERE = {
+    one.name: one.default
+    for options in (DbOption, AttachOption, PublishSettings, MachineOptions, RowKeyOption, ReaderOptions, BudgetOption)
+    for one in parameters(options)
+    if one.name not in _HERE
+}
+"""Options that mean nothing on Spark, with their defaults."""
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 
 
@@ -71,7 +73,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
         refuse_unique(run, plan.accepted, f"{job.label}, --keep")
         warehouse.fit(run.rows_in)
-        run.notes += roles_in_words(run.roles)
+        run.notes += (*roles_in_words(run.roles), *counted_in_words(plan))
         pipeline.step(run, _in_blocks(warehouse, plan.steps[0]))
         report = unpublished(run, job, target.label, "folder", engine="spark")
         made = prepare(run, target, dry=job.dry, report=report, started=started)
@@ -97,11 +99,20 @@ def refuse(plans: Sequence[Plan]) -> None:
     does = [*(command.do for command in job.commands), *(step.method.name for step in plan.steps)]
     if len(plans) > 1 or len(does) != 1 or does[0] not in METHODS or plan.gates:
         raise JobError(where, "runs one step of its own methods", ", ".join(does), can)
-    wrong = [name for name in _NOT_HERE if getattr(plan.options, name, None) or getattr(plan.publish, name, None)]
+    wrong = [
+        name for name, default in _NOT_HERE.items()
+        if any(getattr(given, name, default) != default for given in (plan.options, plan.publish))
+    ]  # fmt: skip
     wrong += ["diff"] if plan.options.diff else []
     if wrong:
         shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
         raise ParameterError(where, "does not go with every option", shown, can)
+    if plan.options.person:
+        do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
+        raise ParameterError(f"{where}, person", "k counts rows on Spark", "--person", do)
+    if plan.options.household:
+        do = "Run it with --engine duckdb, or leave it out"
+        raise ParameterError(f"{where}, household", "k counts rows on Spark", "--household", do)
     step = plan.steps[0]
     wrong = [name for name in _NOT_IN_BLOCKS if step.settings.get(name)]
     wrong += step.guarantees.given()
@@ -116,7 +127,7 @@ def _in_blocks(warehouse: SparkWarehouse, step: PlannedStep) -> PlannedStep:
     own = common.names(step.method.parameters)
     function = partial(_group, warehouse, step.method, filled(RecordOptions, step.settings).importance)
     settings = {name: value for name, value in step.settings.items() if name in own}
-    return replace(step, method=replace(step.method, engine="sql", function=function), settings=settings)
+    return replace(step, method=replace(step.method, engine="sql", load=lambda: function), settings=settings)
 
 
 def _group(warehouse: SparkWarehouse, method: Method, importance: tuple[str, ...], work: Work, **settings: Any) -> None:

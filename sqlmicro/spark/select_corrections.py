@@ -54,6 +54,19 @@ def nearest_joins(node: exp.Expression) -> exp.Expression:
     return exp.Join(this=lateral, side=node.side, on=exp.true())
 
 
+def positional_joins(node: exp.Expression) -> exp.Expression:
+    """a POSITIONAL JOIN b: relations that have a row for every record, in the order of row_id, are joined by it."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Join) or node.method != "POSITIONAL":
+        return node
+    select: Any = node.find_ancestor(exp.Select)
+    sides = select.args["from_"].this.alias_or_name, node.this.alias_or_name
+    return exp.Join(this=node.this, on=exp.EQ(**{
+        side: exp.column("row_id", table=table) for side, table in zip(("this", "expression"), sides, strict=True)
+    }))  # fmt: skip
+
+
 def aliases(node: exp.Expression) -> exp.Expression:
     """WHERE knows the names that the SELECT gives; inside an expression ORDER BY means the column, not the new name."""
     from sqlglot import exp

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from sqlmicro.database.columns import make_columns
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
-from sqlmicro.database.warehouse import Logged, Row
+from sqlmicro.database.warehouse import ORDER, Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.spark.translate import translate
@@ -52,7 +52,7 @@ _TYPES = {
 class SparkWarehouse:
     """A Spark session, and the relations a run stages in it."""
 
-    reads_json = False
+    reads_json = keeps_order = False
 
     def __init__(self, session: SparkSession, progress: Progress) -> None:
         self.session, self.progress = session, progress
@@ -156,6 +156,14 @@ class SparkWarehouse:
         self.log.append(Logged(into, f"-- {into}: {comment}"))
         self.loaded.append(self.put(self.call(into, lambda: self.session.createDataFrame(table)), into))
         return self.loaded[-1]
+
+    def words(self, into: str, key: str, n: int) -> Name:
+        """Create the staging relation `into` of n words that a release is put in order by, where they are needed."""
+        self.set_key(ORDER, key)
+        drawn = (
+            "SELECT range AS row_id, range AS rowid, sha256(concat(getvariable('sqlmicro_order'), ' ', range)) AS word"
+        )
+        return self.define(into, drawn + " FROM range({{ n | lit }})", n=n)
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""

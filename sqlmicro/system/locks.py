@@ -6,17 +6,22 @@ system does not have is missed where it is asked for.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import struct
 import sys
 from pathlib import Path
 
 from sqlmicro.errors import InputError
+from sqlmicro.system.printable import shown
 
 try:
     import fcntl
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+_HELD = re.compile(r"(?:([\w./+-]+) |.*)\(?PID (\d+)")
 
 
 def taken(descriptor: int) -> bool:
@@ -73,6 +78,35 @@ def database_taken(descriptor: int, *, alone: bool) -> bool:
     except (BlockingIOError, PermissionError):
         return False
     return True
+
+
+def holder(text: str) -> str:
+    """Return which process has a file locked, from the words of DuckDB: its number and the name of its command.
+
+    The arguments of a command may hold secrets, and are left out.
+
+    >>> holder("Conflicting lock is held in /usr/bin/python3.11 (PID 4194305). See also …")
+    '4194305 (python3.11)'
+    """
+    found = _HELD.match(text.rpartition("lock is held in ")[2])
+    if found is None:
+        return ""
+    path, number = found.groups()
+    name = Path(path or "").name
+    with contextlib.suppress(OSError):  # no such system, or the process has ended
+        name = Path(f"/proc/{number}/comm").read_text(errors="replace").strip()
+    return f"{number} ({shown(name)})" if name else number
+
+
+def open_here(path: Path) -> bool:
+    """Tell whether this process has a file open, where the system tells."""
+    asked = path.stat()
+    with contextlib.suppress(OSError):
+        for opened in Path("/proc/self/fd").iterdir():
+            with contextlib.suppress(OSError):  # that of the folder itself
+                if os.path.samestat(opened.stat(), asked):
+                    return True
+    return False
 
 
 def fsync(path: Path) -> None:

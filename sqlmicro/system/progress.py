@@ -1,4 +1,7 @@
-"""Progress on stderr: what is being done, how far it is and how long it will take, on a terminal, after two seconds."""
+"""Progress on stderr: what is being done, how far it is and how long it will take.
+
+On a terminal it is one line after two seconds; elsewhere, as in the log of a scheduler, it is a line a minute.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from sqlmicro.system.compiling import told_of_compiling
 from sqlmicro.system.interrupts import watched
 from sqlmicro.system.printable import shown
 
@@ -16,17 +20,26 @@ if TYPE_CHECKING:
     import rich.progress
 
 QUIET_SECONDS = 2.0
+LINE_SECONDS = 60.0
 _INTERVAL = 0.25
 _BAR_WIDTH = 16
 _WIDE = 70
 
 
 class Progress:
-    """Draws one line that is overwritten in place; silent when `enabled` is false or stderr is no terminal."""
+    """Draws one line that is overwritten in place, or writes one a minute; silent when `enabled` is false.
 
-    def __init__(self, enabled: bool = True) -> None:
+    Without `lines` nothing is written but that one, and what somebody must know.
+    """
+
+    def __init__(self, enabled: bool = True, *, lines: bool = True) -> None:
         self._talks = enabled
         self.enabled = enabled and sys.stderr.isatty()
+        self._lines = enabled and lines
+        self.compiled = False
+        """Whether a kernel was compiled: it took longer than it will."""
+        self._expected, self._begun = 0.0, time.monotonic()
+        self._minutes: threading.Thread | None = None
         self._text = self._best = ""
         self._done = self._total = 0
         self._unit = ""
@@ -46,12 +59,20 @@ class Progress:
         self, text: str, total: int = 0, unit: str = "rows", share: Callable[[], float] | None = None
     ) -> Iterator[Progress]:
         """Show `text` while the block runs; `share` tells how far a statement is, `tick` how far a kernel."""
-        if not self.enabled:
+        if not (self.enabled or self._lines):
             yield self
             return
+        outer = self._text, self._done, self._total, self._unit, self._share, self._best, self._started
         self._text, self._done, self._total, self._unit, self._share = text, 0, total, unit, share
         self._best = ""
         self._started = time.monotonic()
+        if not self.enabled:
+            self._write_minutes()
+            try:
+                yield self
+            finally:
+                self._text, self._done, self._total, self._unit, self._share, self._best, self._started = outer
+            return
         stop = threading.Event()
         painter = threading.Thread(target=self._paint, args=(stop,), daemon=True)
         painter.start()
@@ -63,24 +84,23 @@ class Progress:
 
     @contextmanager
     def kernel(self, text: str, total: int = 0, unit: str = "rows") -> Iterator[Progress]:
-        """Show `text` while a kernel runs, and say so when numba has to compile it first."""
-        from numba.core import event
-
-        say = self.say
-
-        class Compiling(event.Listener):
-            def on_start(self, event: object) -> None:
-                say("compiling, once for this machine")
-
-            def on_end(self, event: object) -> None:
-                pass
-
-        with watched(), self.stage(text, total, unit), event.install_listener("numba:compile", Compiling()):
+        """Show `text` while a kernel runs, and say so when it has to be compiled first."""
+        with watched(), self.stage(text, total, unit), told_of_compiling(self._compiles):
             yield self
+
+    def _compiles(self) -> None:
+        self.compiled = True
+        self.say("compiling, once for this machine")
 
     def log(self, text: str) -> None:
         """Write a line where there is no terminal on which one is overwritten, as when an image is built."""
         if not self.enabled:
+            self.say(text)
+
+    def expect(self, text: str, seconds: float, *, tell: bool) -> None:
+        """Take in what is expected of the work that begins, and `tell` it on a line of its own."""
+        self._expected = time.monotonic() - self._begun + seconds
+        if tell and self._lines:
             self.say(text)
 
     def tick(self, done: int, total: int, best: str = "") -> None:
@@ -110,8 +130,44 @@ class Progress:
         if speed:
             parts.append(f"{speed:,.0f} {unit}/s")
         if left is not None and total:
-            parts.append(f"{_duration(left)} left")
-        return ", ".join([*parts, _duration(time.monotonic() - self._started)])
+            parts.append(f"{duration(left)} left")
+        return ", ".join([*parts, duration(time.monotonic() - self._started)])
+
+    def minute(self) -> str:
+        """Return what is written where no terminal is: what is done, and what is left of it and of the whole.
+
+        >>> progress = Progress(enabled=False)
+        >>> progress.expect("", 250, tell=False)
+        >>> progress.minute()
+        'working, 0 s; about 4 min left in all'
+        """
+        now = time.monotonic()
+        if self._text:
+            done, total = self._amount(), self._total
+            rest = (now - self._started) * (total - done) / done if done else None
+            text = f"{shown(self._text)}: {self.line(left=rest)}"
+        else:
+            text = f"working, {duration(now - self._begun)}"
+        left = self._expected - (now - self._begun)
+        if self._expected:
+            text += f"; about {duration(left)} left in all" if left > 0 else "; longer than expected"
+        return text
+
+    def _write_minutes(self) -> None:
+        """Write a line a minute from here on, as long as something is being done."""
+        if self._minutes is None or not self._minutes.is_alive():
+            self._minutes = threading.Thread(target=self._write, daemon=True)
+            self._minutes.start()
+
+    def _write(self) -> None:
+        time.sleep(LINE_SECONDS)
+        while self._text:
+            try:
+                sys.stderr.write(f"{self.minute()}\n")
+                sys.stderr.flush()
+            except (OSError, ValueError):  # nobody reads it any more
+                return
+            time.sleep(LINE_SECONDS)
 
     def _paint(self, stop: threading.Event) -> None:
         if stop.wait(QUIET_SECONDS):
@@ -147,10 +203,10 @@ class Progress:
         return progress.Progress(*columns, console=console, transient=True, auto_refresh=False)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """Return a time as it is read: 8 s, 4 min, 2 h 10 min.
 
-    >>> _duration(8.4), _duration(250), _duration(7800)
+    >>> duration(8.4), duration(250), duration(7800)
     ('8 s', '4 min', '2 h 10 min')
     """
     if seconds < 60:

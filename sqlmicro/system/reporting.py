@@ -13,6 +13,7 @@ from types import NoneType, UnionType
 from typing import Any, Protocol, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints, runtime_checkable
 
 from sqlmicro.system.printable import shown
+from sqlmicro.system.sentences import Said
 
 T = TypeVar("T")
 Json: TypeAlias = dict[str, Any]
@@ -116,6 +117,8 @@ def harmless(report: Any) -> Any:
     >>> harmless({"a\n": ["b\t", 1, None], "c": ("d",)})
     {'a\\n': ['b\\t', 1, None], 'c': ('d',)}
     """
+    if isinstance(report, Said):
+        return report.each(harmless)
     if isinstance(report, str):
         return shown(report)
     if isinstance(report, Mapping):

@@ -5,6 +5,9 @@ folder `work`. A run holds a lock on its marker for as long as it lives. The loc
 ends; the next start removes every folder whose name, owner and marker are ours and whose marker is not locked. Whatever
 else is called similarly belongs to somebody else. Process numbers would not do: they are used again, and a container
 sees others than its neighbour with whom it shares the disk.
+
+A run that is killed while it makes or removes its folder leaves one with an empty marker, or none, and nothing else in
+it. The next start removes that too; a run that was only slow finds its folder gone and makes another.
 """
 
 from __future__ import annotations
@@ -85,9 +88,16 @@ def is_own(status: os.stat_result) -> bool:
 
 
 def _made(parent: Path) -> tuple[Path, int]:
-    """Return a new folder and the lock on its marker. Until the marker is written a sweep takes it for a stranger's."""
-    path = parent / f".sqlmicro.{secrets.token_hex(8)}"
-    path.mkdir(mode=0o700)
+    """Return a new folder and the lock on its marker."""
+    while True:
+        path = parent / f".sqlmicro.{secrets.token_hex(8)}"
+        path.mkdir(mode=0o700)
+        with contextlib.suppress(FileNotFoundError):  # a sweep took it for one that was left
+            return path, _marked(path)
+
+
+def _marked(path: Path) -> int:
+    """Write the marker of a new folder, make the folder `work` and return the lock on the marker."""
     lock = os.open(path / _MARKER, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         while not locks.taken(lock):
@@ -97,18 +107,23 @@ def _made(parent: Path) -> tuple[Path, int]:
     except BaseException:
         _remove(path, lock)
         raise
-    return path, lock
+    return lock
 
 
 def _remove_left(path: Path) -> None:
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or not is_own(status):
         return
-    lock = os.open(path / _MARKER, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        lock = os.open(path / _MARKER, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except FileNotFoundError:
+        path.rmdir()  # which leaves a folder with anything in it
+        return
     status = os.fstat(lock)
     try:
         left = stat.S_ISREG(status.st_mode) and is_own(status) and locks.taken(lock)
-        left = left and os.read(lock, 100) == _mark(path)
+        mark = os.read(lock, 100) if left else b""
+        left = left and (mark == _mark(path) or (not mark and os.listdir(path) == [_MARKER]))  # noqa: PTH208
     except BaseException:
         os.close(lock)
         raise
@@ -119,14 +134,22 @@ def _remove_left(path: Path) -> None:
 
 
 def _remove(path: Path, lock: int) -> None:
-    """Remove a folder of ours; the marker last, so that what is left by a kill in between is found again."""
+    """Remove a folder of ours; the marker last, so that what is left by a kill in between is found again.
+
+    The lock is held meanwhile, but where the system keeps what is open (Windows).
+    """
     try:
         shutil.rmtree(path / _WORK, ignore_errors=True)
+        _remove_emptied(path)
     finally:
-        os.close(lock)  # before the marker is removed: Windows keeps what is open
+        os.close(lock)
+    _remove_emptied(path)
+
+
+def _remove_emptied(path: Path) -> None:
     if not (path / _WORK).exists():
         with contextlib.suppress(OSError):
-            (path / _MARKER).unlink()
+            (path / _MARKER).unlink(missing_ok=True)
             path.rmdir()
 
 

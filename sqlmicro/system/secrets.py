@@ -21,14 +21,17 @@ No key decides in which order a method sees the records, and by which it breaks 
 row key or of the content, `load/shuffled.sql`. It says nothing of places in the table, and the same records give the
 same groups under every seed.
 
-One secret outlasts all seeds: `lasting`, which the user has from the first run that needs it. By it `safe` chooses what
-may be shown and what is invented, whatever the seed, so that many runs do not show more than one may. Without a seed
-the search itself starts from it too: the same job on the same records then makes the same release.
+One secret outlasts all seeds: `lasting`, which the user has from the first run on. It is the key of every run without a
+seed: the same job on the same records makes the same release, so that running it again tells nothing new, and what did
+not change is perturbed as before. By it `safe` also chooses, whatever the seed, what may be shown and what is invented,
+so that many runs do not show more than one may; and `shift-dates` moves the dates of a person, of whom it takes the
+key and nothing else, so that all tables and runs agree.
 
 A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
 one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
-on the secret: without one the operating system gives a new key to every run, and no two runs share anything. Records
-and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where a later version changes it, draws change.
+on the secret: where none can be kept, as in a container without a home, the operating system gives a new key to every
+run, and no two runs share anything. Records and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where
+a later version changes it, draws change.
 """
 
 from __future__ import annotations
@@ -39,9 +42,10 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
+from functools import cache
+from hashlib import sha256, shake_128
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +55,8 @@ SEED_VARIABLE = "SQLMICRO_SEED"
 LASTING_VARIABLE = "SQLMICRO_SECRET"
 SHORTEST, LONGEST = 16, 65536
 ASK = "-"
+WORDS_OF_A_BLOCK = 1 << 17
+"""So many words of an order are made at once."""
 _SYSTEM = "operating system"
 _COST = {"n": 2**14, "r": 8, "p": 1}
 
@@ -74,9 +80,14 @@ class Secret:
         They are made by scrypt (RFC 7914; 16 MB and some 50 ms a guess), because a secret that a person thought of may
         be guessed, and the fingerprint would confirm the guess.
         """
-        from hashlib import scrypt
+        return _fingerprint(self.value)
 
-        return scrypt(self.value, salt=b"sqlmicro fingerprint", dklen=16, **_COST).hex()
+
+@cache
+def _fingerprint(secret: bytes) -> str:
+    from hashlib import scrypt
+
+    return scrypt(secret, salt=b"sqlmicro fingerprint", dklen=16, **_COST).hex()
 
 
 @dataclass(frozen=True)
@@ -98,6 +109,20 @@ class Key:
         False
         """
         return self._derived("order", asdict(recipe), content.hex(), released.hex())
+
+    @staticmethod
+    def words(order: str, n: int) -> Iterator[bytes]:
+        """Yield n random words of 8 bytes, which only the key of an order can make: some blocks of words.
+
+        They are those of SHAKE-128 (FIPS 202) of the key and the number of the block: without the key they cannot be
+        told from random ones, so that the order by them is any order with the same probability.
+
+        >>> [len(block) // 8 for block in Key.words("a key", 3)]
+        [3]
+        """
+        for number, first in enumerate(range(0, n, WORDS_OF_A_BLOCK)):
+            stream = shake_128(order.encode() + number.to_bytes(8, "big"))
+            yield stream.digest(8 * min(WORDS_OF_A_BLOCK, n - first))
 
     def draws(self, source: str, task: Task, columns: Sequence[str], also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the random numbers that a task draws for some of its columns.
@@ -122,15 +147,6 @@ class Key:
         own = {name: value for name, value in asdict(task).items() if name != "columns"}
         own["settings"] = {name: value for name, value in own["settings"].items() if name not in but}
         return self._derived("draws", source, own, list(columns), also)
-
-    def lasting(self, secret: Secret) -> Key:
-        """Return the key of every run under a lasting secret, unless this one was given a seed.
-
-        >>> given, secret = from_text("s"), Secret(b"sixteen bytes ..", "file")
-        >>> given.lasting(secret) == given, run_key(None, None).lasting(secret) == run_key(None, None).lasting(secret)
-        (True, True)
-        """
-        return self if self.source != _SYSTEM else Key(_derived(secret.value), secret.source, None)
 
     def of_input(self, content: bytes) -> str:
         """Return the hash of an input that only this key can make."""
@@ -162,6 +178,9 @@ class Recipe:
     dropped: tuple[str, ...]
     row_key: tuple[str, ...]
     tasks: tuple[Task, ...]
+    person: tuple[str, ...] = ()
+    of_person: tuple[str, ...] = ()
+    household: tuple[str, ...] = ()
 
 
 def repeated(tasks: Iterable[Task]) -> tuple[Task, ...]:
@@ -175,7 +194,7 @@ def repeated(tasks: Iterable[Task]) -> tuple[Task, ...]:
 
 
 def run_key(seed: str | None, seed_file: str | None) -> Key:
-    """Return the key of a run: from the seed that is given, else 128 bits of the operating system.
+    """Return the key of a run: from the seed that is given, else from the secret of the user that lasts.
 
     A seed in plain text, `--seed`, has no fingerprint: it may be short, and a fingerprint would confirm guesses.
 
@@ -189,10 +208,8 @@ def run_key(seed: str | None, seed_file: str | None) -> Key:
     if seed is not None:
         return from_text(seed)
     secret = read("--seed-file", "seed", SEED_VARIABLE, seed_file)
-    if secret is not None:
-        return Key(_derived(secret.value), secret.source, secret.fingerprint)
-    value = os.urandom(16).hex()
-    return Key(value, _SYSTEM, sha256(b"sqlmicro fingerprint " + value.encode()).hexdigest()[:32])
+    found = secret or lasting()
+    return Key(_derived(found.value), found.source, found.fingerprint)
 
 
 def from_text(seed: str) -> Key:
@@ -243,6 +260,22 @@ def lasting() -> Secret:
             f"chmod 600 the file and 700 its folder, or set {LASTING_VARIABLE}. Who could read it may know the secret",
         )
     return _long_enough(str(path), "key", Secret(found, "file of the user"))
+
+
+def beside_secret(name: str) -> Path | None:
+    """Return the path of a file in the folder of the lasting secret; None where there can be no such folder."""
+    try:
+        folder = _settings_folder()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return None
+    return folder / name
+
+
+def ledger_key(source: str) -> str | None:
+    """Return the key by which the ledger knows the persons of a source, whatever the seed; None where none lasts."""
+    found = lasting()
+    return Key(_derived(found.value), found.source, None)._derived("ledger", source) if found.lasts else None
 
 
 def _private(path: Path) -> bytes | None:

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
 from sqlmicro.attacks import registry
 from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease, attacked_release
+from sqlmicro.attacks.control import Controlled, controlled
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import UNKNOWN, Knowledge
 from sqlmicro.attacks.registry import Attack, NothingToAttack, attacks, find
-from sqlmicro.attacks.report import AttackReport, NotTried
 from sqlmicro.attacks.row import AttackRow
 from sqlmicro.audits import promised
+from sqlmicro.audits.inputs import ControlOption
 from sqlmicro.audits.promised import Promises
-from sqlmicro.audits.verdict import Attacked, Verdict
+from sqlmicro.audits.verdict import Verdict
+from sqlmicro.audits.verdict_report import Attacked
+from sqlmicro.audits.verdict_words import told
 from sqlmicro.database import attach
-from sqlmicro.database.columns import pick
+from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.files import file_format
 from sqlmicro.database.finding import find_source
@@ -32,10 +38,13 @@ from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.publish.report import Parameters
 from sqlmicro.registry import PROMISES, Promise
 from sqlmicro.reports import recorded
+from sqlmicro.reports.attack_report import AttackReport, NotTried
 from sqlmicro.reports.recorded import RecordedRelease
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import from_json
 from sqlmicro.system.secrets import Recipe, Task
+from sqlmicro.system.sentences import say, term
+from sqlmicro.verbs.rehearsal import rehearsed
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,7 @@ class Published:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
+class AttackOptions(DbOption, ControlOption, AttachOption, MachineOptions, ReaderOptions):
     """What `sqlmicro attack` takes: inputs, and settings of the attacks."""
 
     original: Annotated[str, Param("Table, view or file the release was made from.", metavar="TABLE")]
@@ -56,6 +65,14 @@ class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
         Param(
             "Columns unchanged in the release that identify a record, to tell whether an attack is right. Default: the "
             "worst is assumed.",
+            metavar="A,B",
+        ),
+    ] = ()
+    person: Annotated[
+        tuple[str, ...],
+        Param(
+            "Columns of the original that say whose record it is: persons are looked for, with all their records. The "
+            "release has them too, or records are matched.",
             metavar="A,B",
         ),
     ] = ()
@@ -70,7 +87,7 @@ class AttackOptions(DbOption, AttachOption, MachineOptions, ReaderOptions):
         tuple[str, ...], Param("Make this attack only; repeatable. Default: all that can be made.", metavar="NAME")
     ] = ()
     sample: Annotated[
-        int | None, Param(f"Records of the original to try. Default: all, up to {MOST_TRIED:,}.", min=1)
+        int | None, Param(f"Records, or persons, of the original to try. Default: all, up to {MOST_TRIED:,}.", min=1)
     ] = None
     manifest: Annotated[
         str | None, Param("JSON file published with the release, to replay keys from.", metavar="FILE")
@@ -85,36 +102,130 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
     whether an attacker is right: then the true record is assumed to be among those that an attack ends with.
     """
     wanted = find(options.attack)
+    with opened(options, progress) as found:
+        parameters = found.parameters
+        needed = any("control" in one.needs for one in wanted)
+        control = found.control(rehearse=needed) if needed or options.control else None
+        published = [*leaves(_as_published(found.warehouse, found.number)), *leaves(found.manifest)]
+        knowledge = Knowledge(
+            found.releases, found.sensitive, published, _recipe(parameters), control, options.settings
+        )  # fmt: skip
+        made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
+        apart = {column.name: "sensitive" for column in found.sensitive}
+        apart |= {column.name: "pseudonym" for column in _pseudonyms(found.releases[0])}
+        verdict = promised.measured(
+            found.releases[0].release.columns, found.record.promises if found.record else Promises(),
+            _counter(found.releases[0]), apart=apart, unit=", ".join(found.options.person),
+        )  # fmt: skip
+        return _report(knowledge, found.record, found.options, made, verdict)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Releases beside their original, and what is known of how the first was made."""
+
+    warehouse: DuckDBWarehouse
+    options: AttackOptions
+    releases: list[AttackedRelease]
+    sensitive: list[Column]
+    number: int | None
+    record: RecordedRelease | None
+    manifest: Any
+    others: Source | None
+    """The table that was named as the control group."""
+
+    @property
+    def parameters(self) -> Parameters | None:
+        """How the first release was made: as its manifest says, else as it is recorded."""
+        return _parameters(self.manifest) or (self.record.parameters if self.record else None)
+
+    def control(self, *, rehearse: bool) -> Controlled | None:
+        """Return the release beside the control group that was named, or that a rehearsal makes.
+
+        Raises
+        ------
+        InputError
+            When there is none.
+        """
+        first, sample = self.releases[0], self.options.sample
+        if self.others is not None:
+            return controlled(first, self.others, self.sensitive, "given", sample)
+        return rehearsed(first, self.sensitive, self.parameters, sample) if rehearse else None
+
+
+@contextmanager
+def opened(options: AttackOptions, progress: Progress) -> Iterator[Opened]:
+    """Open the database of an attack, and find what it is about, for the length of the block."""
     if not options.release:
         raise ParameterError("attack, --release", "a release is needed", "none")
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         original = _find(warehouse, options, "original", options.original)
         found = [_find(warehouse, options, f"release_{number}", name) for number, name in enumerate(options.release, 1)]
+        others = _find(warehouse, options, "control", options.control) if options.control else None
         warehouse.seal()
+        number = release_of(warehouse, found[0].label, found[0].relation)
+        record = None if number is None else recorded.read(warehouse, number)
+        options = replace(options, person=options.person or _recorded_persons(record, original, found, options.match))
         sensitive = pick(found[0].columns, options.sensitive, "attack, --sensitive")
         releases = [
             attacked_release(
                 warehouse, original, one, but=[c.name for c in sensitive], columns=options.columns,
-                match=options.match, nominal=options.nominal, sample=options.sample,
+                match=options.match, nominal=options.nominal, sample=options.sample, person=options.person,
             )
             for one in found
         ]  # fmt: skip
         both = [column.name for column in sensitive if column in (*releases[0].columns, *releases[0].match)]
         if both:
             raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
-        number = release_of(warehouse, found[0].label, found[0].relation)
-        record = None if number is None else recorded.read(warehouse, number)
-        manifest = _manifest(options.manifest)
-        published = [*leaves(_as_published(warehouse, number)), *leaves(manifest)]
-        recipe = _recipe(_parameters(manifest) or (record.parameters if record else None))
-        knowledge = Knowledge(releases, sensitive, published, recipe, options.settings)
-        made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
-        verdict = promised.measured(
-            found[0].columns, record.promises if record else Promises(), promised.counter(warehouse, found[0].relation),
-            apart={column.name: "sensitive" for column in sensitive},
+        yield Opened(
+            warehouse, options, releases, sensitive, number, record, _manifest(options.manifest), others
         )  # fmt: skip
-        return _report(knowledge, record, options, made, verdict)
+
+
+def _recorded_persons(
+    record: RecordedRelease | None, original: Source, releases: Sequence[Source], match: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the columns of the persons that a release was made for, if they tell whose its records are."""
+    if record is None:
+        return ()
+    person = tuple(record.parameters.person)
+    told = [original] if match else [original, *releases]
+    there = all(set(person) <= {column.name for column in source.columns} for source in told)
+    return person if there else ()
+
+
+def _pseudonyms(attacked: AttackedRelease) -> Sequence[Column]:
+    """Return the columns of the release that say whose record it is, if none of their values are those of the original.
+
+    A key as it is names the person, and is what somebody may know.
+    """
+    if not attacked.told_by:
+        return []
+    text = (
+        "SELECT count(*) FROM (SELECT DISTINCT {{ told | idents }} FROM {{ released | ident }} WHERE "
+        "{% for column in told %}{{ column | ident }} IS NOT NULL AND {% endfor %}true INTERSECT "
+        "SELECT {{ whose | idents }} FROM {{ original | ident }})"
+    )
+    ((known,),) = attacked.warehouse.query(
+        "persons", text, told=attacked.told_by, whose=attacked.whose, released=attacked.released,
+        original=attacked.originals,
+    )  # fmt: skip
+    return [] if known else attacked.told_by
+
+
+def _counter(attacked: AttackedRelease) -> Callable[[Sequence[Column]], int]:
+    """Return what counts the records of the smallest class of the release, or the persons where these are sought."""
+    warehouse, release = attacked.warehouse, attacked.release
+    if not attacked.person or attacked.told_by:
+        return promised.counter(warehouse, release.relation, attacked.told_by)
+    taken = {column.name.lower() for column in release.columns}
+    name = next(name for n in count() if (name := f"person_{n}") not in taken)
+    with_persons = attacked.stage(
+        "attack/with_persons.sql", "with_persons", released=release.relation, original=attacked.original.relation,
+        columns=release.columns, match=attacked.match, person=attacked.person, number=name,
+    )  # fmt: skip
+    return promised.counter(warehouse, with_persons, [Column(name, "BIGINT", name)])
 
 
 def _find(warehouse: DuckDBWarehouse, options: AttackOptions, name: str, table: str) -> Source:
@@ -164,7 +275,9 @@ def _recipe(parameters: Parameters | None) -> Recipe:
         return UNKNOWN
     tasks = [Task(step.method, tuple(step.columns), tuple(step.by), step.nulls, step.settings)
              for step in parameters.steps]  # fmt: skip
-    return Recipe("", tuple(parameters.dropped), tuple(parameters.row_key), tuple(tasks))
+    given = parameters
+    units = (tuple(names) for names in (given.person, given.of_person, given.household))
+    return Recipe("", tuple(given.dropped), tuple(given.row_key), tuple(tasks), *units)
 
 
 def least(made: Sequence[Promise]) -> Promise | None:
@@ -178,7 +291,7 @@ def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[AttackRow]
     lacking = knowledge.lacks(made)
     if lacking:
         if not asked:
-            return f"needs {' and '.join(lacking)}"
+            return say("needs {what}", what=_all_of(lacking))
         raise ParameterError(f"attack, {made.name}", f"needs {' and '.join(lacking)}", "none")
     given = knowledge.settings
     own = {parameter.name: given[parameter.name] for parameter in made.parameters if parameter.name in given}
@@ -187,11 +300,15 @@ def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[AttackRow]
     except NothingToAttack as error:
         if asked:
             raise
-        return f"{error.where.removeprefix('attack, ')} {error.must}"
+        return say("{option} {must}", option=error.where.removeprefix("attack, "), must=term(error.must))
     return [
-        AttackRow(made.name, one.rate, list(one.ci), one.chance, one.n, one.detail, made.source)
+        AttackRow(made.name, one.rate, list(one.ci), one.chance, one.n, one.unit, one.detail, made.source)
         for one in (found if isinstance(found, list) else [found])
     ]
+
+
+def _all_of(what: Sequence[str]) -> str:
+    return reduce(lambda one, other: say("{one} and {other}", one=one, other=other), map(term, what))
 
 
 def _report(
@@ -208,8 +325,10 @@ def _report(
         release=list(options.release),
         columns=[column.name for column in first.columns],
         match=[column.name for column in first.match],
+        person=list(options.person),
         truth="match" if first.match else "assumed",
         tried=len(first.tried),
+        persons=None if first.persons is None else first.persons_tried,
         records=list(first.sizes),
         interval="Wilson, 95 %",
         recorded=record.id if record else None,
@@ -220,7 +339,7 @@ def _report(
         attacks=[row for _, rows in made if not isinstance(rows, str) for row in rows],
         not_tried=[NotTried(one.name, why) for one, why in made if isinstance(why, str)],
         passed=None,
-        verdict=verdict.told(),
+        verdict=told(verdict),
     )
     verdict = verdict.after(strongest(report))
-    return replace(report, passed=verdict.passed, verdict=verdict.told())
+    return replace(report, passed=verdict.passed, verdict=told(verdict))

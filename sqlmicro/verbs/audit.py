@@ -10,12 +10,19 @@ from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
+from sqlmicro.database.columns import names_of
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.common import MachineOptions, ReaderOptions, SourceOptions
+from sqlmicro.identifiers.repeated import repeated_persons
+from sqlmicro.options.common import MachineOptions, ReaderOptions
 from sqlmicro.options.params import Param
 from sqlmicro.publish import recording
 from sqlmicro.system.progress import Progress
+from sqlmicro.verbs import per_record, with_control, with_releases
+from sqlmicro.verbs.per_record import PerRecordOption
+from sqlmicro.verbs.with_releases import AuditedWith
 
 _MOST_CLASSES_SHOWN = 20
 
@@ -26,7 +33,7 @@ class _ShowValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(SourceOptions, AuditStep, _ShowValues, MachineOptions, ReaderOptions):
+class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, MachineOptions, ReaderOptions):
     """What `sqlmicro audit` takes."""
 
 
@@ -35,13 +42,23 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
 
     The table is read, never changed. If this database has recorded it as a release, the results are then added to
     sqlmicro.audits, provided that the file can be written to.
-    """
 
-    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    With --per-record the risk of every record goes into a table of its own, beside the originals.
+    """
+    into = options.per_record
+    if into:
+        per_record.refuse_unwritable(options)
+    with open_warehouse(
+        options.database, read_only=not into, publishes=bool(into), machine=options, progress=progress
+    ) as warehouse:
         attach.attach(warehouse, options.attach)
         audited = inputs.audited(warehouse, options.table, options, options)
+        others = with_releases.sources(audited, options)
         warehouse.seal()
+        release = recording.release_of(warehouse, options.table, audited.release.relation)
+        audited, left = with_control.rehearsed(audited, release, options)
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)
+        rows += with_releases.measured(audited, others, options, progress)
         if not rows:
             raise ParameterError(
                 "audit, --quasi",
@@ -52,17 +69,29 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         below, shown = options.gates.get(k_anonymity.GATE), None
         if options.show_values and audited.quasi:
             shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
-        release = recording.release_of(warehouse, options.table, audited.release.relation)
+        written = per_record.write(audited, into, options) if into else None
+        notes = left if audited.person or not audited.quasi else [*left, *_of_persons(warehouse, audited.release)]
     return AuditReport(
         table=options.table,
         nulls=options.nulls,
         quasi=[column.name for column in audited.quasi],
         sensitive=[column.name for column in audited.sensitive],
         weight=audited.weight.name if audited.weight else None,
-        entity=audited.entity.name if audited.entity else None,
+        person=list(names_of(audited.person)),
+        household=list(names_of(audited.household)),
         audits=rows,
         passed=together(demanded(rows)),
         classes_shown=shown,
+        notes=notes,
         release=release,
+        record_risks=written,
         recorded=release is not None and recording.add(options.database, release, rows, options, progress),
     )
+
+
+def _of_persons(warehouse: Warehouse, release: Source) -> list[str]:
+    """Return a note where persons seem to have several of the records."""
+    found = repeated_persons(warehouse, release, {})
+    if found is None:
+        return []
+    return [f"the records seem to be {found.told}: here records are counted, with --person persons"]

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.attacks.attacked import attacked_release
-from sqlmicro.attacks.linkage import distance_linkage
+from sqlmicro.attacks.linkage import strongest_linkage
 from sqlmicro.audits import information_loss, promised
 from sqlmicro.audits.promised import Promises, alone
-from sqlmicro.audits.verdict import Attacked
+from sqlmicro.audits.verdict_report import Attacked
+from sqlmicro.audits.verdict_words import told
 from sqlmicro.database import attach
 from sqlmicro.database.columns import make_columns, pick, split_scales
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
@@ -39,11 +40,14 @@ from sqlmicro.options.common import (
     SourceOptions,
 )
 from sqlmicro.options.params import Param, carried, settle, specification, specifications
+from sqlmicro.options.persons import PersonOptions
+from sqlmicro.publish import gate
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.reports.charts import ru_map
 from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, Refused, Tried
 from sqlmicro.reports.drawn import Point, pareto
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.secrets import Task
 from sqlmicro.verbs.report import write_whole
 
 if TYPE_CHECKING:
@@ -98,7 +102,7 @@ class Trials:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(
-    SourceOptions, Trials, RowKeyOption, IdentifierOptions, SeedOptions, MachineOptions, ReaderOptions
+    SourceOptions, Trials, RowKeyOption, PersonOptions, IdentifierOptions, SeedOptions, MachineOptions, ReaderOptions
 ):
     """What `sqlmicro compare` takes."""
 
@@ -125,10 +129,9 @@ class Candidate:
 def compare_values(options: CompareOptions, progress: Progress) -> CompareReport:
     """Try methods on a table and show what each discloses and what it loses: the R-U confidentiality map.
 
-    Every candidate is run as its command would, and attacked by distance-based record linkage with the truth known.
+    Every candidate is run as its command would, and attacked by the strongest record linkage with the truth known.
     Nothing is published; the original is read, never changed.
     """
-
     _check_file(options.to, options.overwrite)
     candidates = list(_candidates(options))
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -178,14 +181,14 @@ class Scales:
 
 def _scales(warehouse: DuckDBWarehouse, source: Source, options: CompareOptions) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
-
     by = pick(source.columns, options.by, f"{_WHERE}, by")
+    person = pick(source.columns, options.person, f"{_WHERE}, person")
     profiles = scan.profiles(warehouse, source, options.region)
     allowed = pick(source.columns, options.identifier_ok, f"{_WHERE}, identifier_ok")
     chosen = pick(source.columns, options.columns, f"{_WHERE}, columns") or [
         p.column
         for p in profiles
-        if (p.role[0] not in ("identifier", "weight") or p.column in allowed) and p.column not in by
+        if (p.role[0] not in ("identifier", "weight") or p.column in allowed) and p.column not in (*by, *person)
     ]
     if not chosen:
         raise InputError(_WHERE, "there must be columns to anonymize", "none", "Name them with --columns a,b")
@@ -250,7 +253,6 @@ def _try_alone(task: tuple[Candidate, CompareOptions, Scales]) -> Tried | Refuse
 
 def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> Tried | Refused:
     """Run a candidate in memory and measure it; what the method cannot do is told, not raised."""
-
     started = time.perf_counter()
     try:
         with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
@@ -263,7 +265,6 @@ def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress
 
 
 def _source(warehouse: DuckDBWarehouse, options: CompareOptions) -> Source:
-
     attach.attach(warehouse, options.attach)
     source = find_source(warehouse, options.table, options)
     warehouse.seal()
@@ -294,7 +295,6 @@ def _told(method: Method, given: Mapping[str, object], scales: Scales) -> dict[s
 
 def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None, seconds: float) -> Tried:
     """Return risk and loss of the records as they stand."""
-
     warehouse = run.warehouse
     names = (*scales.numeric, *scales.nominal)
     own = [column for column in run.source.columns if column.name in names]
@@ -312,22 +312,26 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     sides = attacked_release(
         warehouse, before, after, columns=[column.staged for column in known], match=["row_id"],
         nominal=[column.staged for column in known if column.name in scales.nominal], sample=sample,
+        person=[column.staged for column in run.roles.person],
     )  # fmt: skip
-    linked = distance_linkage(sides)
+    staged = {column.name: column.staged for column in known}
+    worked = [tuple(staged.get(name, name) for name in step.columns) for step in run.steps]
+    tasks = [Task(s.method, on, (), s.nulls, s.parameters) for s, on in zip(run.steps, worked, strict=True)]
+    linked = strongest_linkage(sides, tasks)
     over = [
         (claim.k, [column.staged for column in claim.columns])
         for claim in run.claims if claim.promise == "record" and claim.columns
     ]  # fmt: skip
     promises = Promises(over, alone=alone(step.promise for step in run.steps))
-    count = promised.counter(warehouse, run.current)
-    verdict = promised.measured([replace(c, name=c.staged) for c in known], promises, count)
-    attacked = Attacked("distance-linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
+    columns = [replace(c, name=c.staged) for c in known]
+    verdict = promised.measured(columns, promises, gate.counter(run), unit=run.roles.unit)
+    attacked = Attacked("linkage", linked.rate, linked.ci[0], linked.chance, linked.n, assumed=False)
     return Tried(
         columns=[column.name for column in known],
         risk=linked.rate,
         loss=sum(by_column.values()) / len(by_column),
         k_released=verdict.k_released,
-        verdict=verdict.after([attacked]).told(),
+        verdict=told(verdict.after([attacked])),
         promise=PROMISES[run.steps[-1].promise],
         risk_ci=list(linked.ci),
         chance=linked.chance,
@@ -362,11 +366,11 @@ def command(candidate: Candidate, options: CompareOptions, scales: Scales) -> st
     for name, chosen in _told(method, candidate.settings, scales).items():
         words += [f"--{name}", _comma_list(chosen)]
     words += ["--rest", "drop"]
-    if options.identifier_ok:
-        words += ["--identifier-ok", _comma_list(options.identifier_ok)]
     if options.nulls and method.takes("nulls"):
         words += ["--nulls", options.nulls]
-    words += ["--row-key", _comma_list(options.row_key)] if options.row_key else []
+    for name in ("identifier_ok", "row_key", "person"):
+        words += [f"--{name.replace('_', '-')}", _comma_list(getattr(options, name))] if getattr(options, name) else []
+    words += ["--rows-are-persons"] * options.rows_are_persons
     for parameter in method.settings:
         value = candidate.settings.get(parameter.name)
         if value is True:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -37,5 +36,5 @@ def methods_values(options: MethodsOptions, progress: Progress) -> Methods | Met
         parameters=[
             ParameterReport(p.name, p.option, p.default, list(p.choices), p.param.help) for p in method.settings
         ],
-        description=inspect.cleandoc(method.function.__doc__ or ""),
+        description=method.description,
     )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.attacks.report import AttackReport
+from sqlmicro.audits.verdict_words import told
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import carried
 from sqlmicro.publish.report import Parameters
+from sqlmicro.reports.attack_report import AttackReport
 from sqlmicro.reports.drawn import Point, pareto
-from sqlmicro.reports.facts import AttackFacts, Facts, ReportOptions
+from sqlmicro.reports.facts import AttackFacts, Facts, LeftOut, ReportOptions
 from sqlmicro.reports.recorded import RecordedRelease
+from sqlmicro.system.sentences import say, term
 from sqlmicro.verbs.attack import AttackOptions, attack_values, strongest
+from sqlmicro.verbs.criteria import criteria_values
 
 if TYPE_CHECKING:
     from sqlmicro.audits.verdict import Verdict
@@ -21,51 +25,89 @@ MOST_RELEASES = 20
 """So many releases of one source are on its map at most, the newest."""
 
 
+@dataclass(frozen=True)
+class _Alike:
+    """What must be the same of all points of a map."""
+
+    truth: str
+    person: tuple[str, ...]
+    scales: dict[str, bool]
+    """Whether the loss of a column is IL."""
+
+    def has(self, scales: dict[str, bool]) -> bool:
+        return all(self.scales.get(name, il) == il for name, il in scales.items())
+
+
 def attack(facts: Facts, verdict: Verdict, options: ReportOptions, progress: Progress) -> None:
     """Attack the release with its original in hand; what came of it goes into the facts and the verdict."""
 
     if facts.original is None or not options.sample:
         return
     try:
-        report = _attacked(facts.original, facts.table, options, progress)
+        report = _attacked(facts, facts.table, options, progress)
     except (InputError, ParameterError) as error:
-        facts.no_attacks = str(error).rstrip(".")
+        facts.no_attacks = term(str(error).rstrip("."))
         return
     facts.attacks = [AttackFacts(row.name, row.rate, row.ci, row.chance, row.n) for row in report.attacks]
     facts.attacked = report.columns
     facts.attacks_assume = report.truth == "assumed"
     facts.not_tried = report.not_tried
-    facts.no_attacks = "" if facts.attacks else "none can be made"
-    facts.verdict = verdict.after(strongest(report)).told()
+    facts.no_attacks = "" if facts.attacks else say("none can be made")
+    facts.verdict = told(verdict.after(strongest(report)))
     facts.passed = facts.verdict.passed
 
 
-def place(facts: Facts, known: RecordedRelease | None, options: ReportOptions, progress: Progress) -> None:
-    """Put the releases of one source on a map: those with the same columns, linked in the same way.
+def criteria(facts: Facts, options: ReportOptions, progress: Progress) -> None:
+    """Measure the three criteria against a control group, which takes as long as the release if it is rehearsed."""
+    if facts.original is None or not options.sample:
+        return
+    asked = _asked(facts, facts.table, options, control=options.control, sample=None)
+    facts.criteria = criteria_values(asked, progress)
 
-    Risk is the share of the records that distance-based linkage links. Loss is the mean over the columns: IL of
+
+def place(facts: Facts, known: RecordedRelease | None, options: ReportOptions, progress: Progress) -> None:
+    """Put the releases of one source on a map, if they are measured alike: the columns, the attack and each loss.
+
+    Risk is the share of the records that the strongest linkage links. Loss is the mean over the columns: IL of
     numeric ones, the share of values changed of nominal ones, 0 where a column was released as it is. Where it was not
-    measured, as for numbers recoded to ranges, there is no place on the map.
+    measured, as for numbers recoded to ranges, there is no place on the map. Every other release is named with why.
     """
 
     if known is None or facts.original is None or not options.sample:
         return
     own = _columns(known.parameters, facts)
-    points, match = [], {name.lower() for name in options.match}
-    for row in known.siblings[-MOST_RELEASES:]:
+    match = {name.lower() for name in options.match}
+    asked: dict[str, object] = {
+        "columns": tuple(name for name in own if name.lower() not in match), "attack": ("linkage",),
+    }  # fmt: skip
+    points: dict[int, Point] = {}
+    alike: _Alike | None = None
+    rows = sorted(known.siblings[-MOST_RELEASES:], key=lambda row: row.id != known.id)
+    for row in rows:
         changed = {name for step in row.parameters.steps for name in step.columns} & set(own)
-        if _columns(row.parameters, facts) != own or not changed <= set(row.loss_by_column):
-            facts.other_candidates.append(row.target)
-            continue
-        columns = tuple(name for name in own if name.lower() not in match)
-        asked: dict[str, object] = {"columns": columns, "attack": ("distance-linkage",)}
-        try:
-            (linked,) = _attacked(facts.original, row.target, options, progress, **asked).attacks
-        except (InputError, ParameterError):  # it is gone, or is another table by now
-            continue
-        loss = sum(row.loss_by_column.get(name, 0.0) for name in own) / len(own)
-        points.append(Point(row.target, linked.rate, loss, row.method, chosen=row.id == known.id))
-    facts.candidates = pareto(points)
+        why = "" if _columns(row.parameters, facts) == own else say("has other columns")
+        why = why or ("" if changed <= set(row.loss_by_column) else say("its loss was not measured for every column"))
+        scales = {name: name in row.parameters.numeric for name in changed}
+        if not why and alike and not alike.has(scales):
+            why = say("its loss was measured in another way")
+        if not why:
+            try:
+                report = _attacked(facts, row.target, options, progress, **asked)
+            except (InputError, ParameterError):
+                why = say("it is gone, or is another table by now")
+            else:
+                found = _Alike(report.truth, tuple(report.person), {**scales, **(alike.scales if alike else {})})
+                if alike and (found.truth, found.person) != (alike.truth, alike.person):
+                    why = say("its risk was measured in another way")
+                else:
+                    alike = found
+                    loss = sum(row.loss_by_column.get(name, 0.0) for name in own) / len(own)
+                    (linked,) = report.attacks
+                    points[row.id] = Point(row.target, linked.rate, loss, row.method, chosen=row.id == known.id)
+        if why:
+            facts.other_candidates.append(LeftOut(row.target, why))
+    facts.candidates = pareto([points[id_] for id_ in sorted(points)])
+    facts.map_of, facts.map_numeric = own, sorted(name for name, il in (alike.scales if alike else {}).items() if il)
 
 
 def _columns(given: Parameters, facts: Facts) -> list[str]:
@@ -75,6 +117,12 @@ def _columns(given: Parameters, facts: Facts) -> list[str]:
     return sorted({*worked_on, *given.kept} - apart)
 
 
-def _attacked(original: str, release: str, options: ReportOptions, progress: Progress, **asked: object) -> AttackReport:
+def _attacked(facts: Facts, release: str, options: ReportOptions, progress: Progress, **asked: object) -> AttackReport:
     """Attack a release with what a report was told of it, and return what came of it."""
-    return attack_values(carried(AttackOptions, options, original=original, release=(release,), **asked), progress)
+    return attack_values(_asked(facts, release, options, **asked), progress)
+
+
+def _asked(facts: Facts, release: str, options: ReportOptions, **asked: object) -> AttackOptions:
+    """Return the options of an attack on a release with what a report was told of it."""
+    known = {"original": facts.original, "release": (release,), "sensitive": tuple(facts.sensitive), "control": None}
+    return carried(AttackOptions, options, **{**known, **asked})

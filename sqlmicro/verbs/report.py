@@ -8,7 +8,7 @@ from pathlib import Path
 from sqlmicro.database import attach
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.reports import facts, markdown, page
+from sqlmicro.reports import collecting, markdown, page
 from sqlmicro.reports.facts import Facts, ReportOptions
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import intruder
@@ -26,8 +26,9 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
     path = _target(options)
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
-        found, verdict, known = facts.collect(warehouse, options)
+        found, verdict, known = collecting.collect(warehouse, options)
     intruder.attack(found, verdict, options, progress)
+    intruder.criteria(found, options, progress)
     intruder.place(found, known, options, progress)
     as_text = options.markdown or (path is not None and path.suffix.lower() in _TEXTS)
     text = markdown.markdown(found) if as_text else ""

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from sqlmicro.errors import ParameterError
 from sqlmicro.jobs.schema import job_schema
+from sqlmicro.mask.recoding_file import Recoding
 from sqlmicro.options.params import Param
+from sqlmicro.publish.certificate import Certificate
 from sqlmicro.reports.results import SchemaReport
 from sqlmicro.system.json_schema import reports_schema
 from sqlmicro.system.progress import Progress
@@ -19,10 +22,22 @@ class SchemaOptions:
     """What `sqlmicro schema` takes."""
 
     report: Annotated[bool, Param("That of reports, which --json prints, instead of that of job files.")] = False
+    recoding: Annotated[bool, Param("That of recodings, which --recoding-to writes.")] = False
+    certificate: Annotated[bool, Param("That of certificates, which certify-release writes.")] = False
 
 
 def schema_values(verbs: Mapping[str, Verb[Any]], options: SchemaOptions, progress: Progress) -> SchemaReport:
-    """Print the JSON Schema of job files, for editors and for checking a file without its data; or that of reports."""
+    """Print the JSON Schema of job files, for editors and for checking a file without its data.
+
+    Or that of reports, of recodings, or of certificates.
+    """
+    if options.report + options.recoding + options.certificate > 1:
+        raise ParameterError("schema", "is of reports, of recodings or of certificates", "more than one of them")
+    if options.certificate:
+        title = "Certificates of sqlmicro: what certify-release writes, version 1"
+        return SchemaReport(reports_schema(title, {"certificate": Certificate}))
+    if options.recoding:
+        return SchemaReport(reports_schema("Recodings of sqlmicro: what --recoding-to writes", {"recoding": Recoding}))
     if not options.report:
         return SchemaReport(job_schema())
     made = {name: verb.returns for name, verb in verbs.items() if name != "schema"}

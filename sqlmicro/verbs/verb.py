@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
+from sqlmicro.options import manifest
 from sqlmicro.options.common import MethodOptions
 from sqlmicro.options.docstrings import numpydoc
 from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import Method
+from sqlmicro.system import packages
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import Json, as_json
 
@@ -23,22 +25,41 @@ T = TypeVar("T", bound="DataclassInstance")
 
 @dataclass(frozen=True)
 class Verb(Generic[T]):
-    """A verb: its name, the class of its options, and the function that does it."""
+    """A verb: its name, and what loads the class of its options and the function that does it."""
 
     name: str
-    options: type[T]
-    action: Callable[[T, Progress], Any]
-    """What does it, and returns its report: a dataclass."""
+    load: Callable[[], tuple[type[T], Callable[[T, Progress], Any]]]
+
+    @cached_property
+    def _loaded(self) -> tuple[type[T], Callable[[T, Progress], Any]]:
+        return self.load()
+
+    @property
+    def options(self) -> type[T]:
+        """The class of its options."""
+        return self._loaded[0]
+
+    @property
+    def action(self) -> Callable[[T, Progress], Any]:
+        """What does it, and returns its report: a dataclass."""
+        return self._loaded[1]
+
+    @property
+    def declared(self) -> manifest.Described:
+        """What its module says of it: what the manifest is written from."""
+        return manifest.Described(
+            name=self.name, text=inspect.cleandoc(self._does.__doc__ or ""), parameters=parameters(self.options)
+        )
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What may be given."""
-        return parameters(self.options)
+        """What may be given; its module is imported only where a plug-in may add to it."""
+        return (self.declared if packages.any_plug_in() else manifest.verbs()[self.name]).parameters
 
     @property
     def text(self) -> str:
         """What it does."""
-        return inspect.cleandoc(self._does.__doc__ or "")
+        return manifest.verbs()[self.name].text
 
     @property
     def description(self) -> str:
@@ -97,7 +118,7 @@ class MethodVerb(Verb[MethodOptions]):
     def parameters(self) -> tuple[Parameter, ...]:
         """What may be given."""
         own = sorted(self.method.settings, key=lambda parameter: parameter.part != "k")
-        return (*own, *(option for option in parameters(self.options) if self.method.takes(option.name)))
+        return (*own, *(option for option in parameters(MethodOptions) if self.method.takes(option.name)))
 
     @property
     def text(self) -> str:
@@ -107,13 +128,13 @@ class MethodVerb(Verb[MethodOptions]):
     @property
     def description(self) -> str:
         """What the method does, with the notes of its docstring."""
-        return inspect.getdoc(self.method.function) or ""
+        return self.method.description
 
     def take(self, given: Mapping[str, object], where: str = "") -> MethodOptions:
         """Return what was given as options, or raise ParameterError."""
         values = settle(self.parameters, given, where or self.name)
         own = {parameter.name: values[parameter.name] for parameter in self.method.settings}
-        return replace(filled(self.options, values), settings=own)
+        return replace(filled(MethodOptions, values), settings=own)
 
 
 def _as_names(value: Any) -> Any:

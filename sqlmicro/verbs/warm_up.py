@@ -19,13 +19,15 @@ from types import ModuleType
 from typing import Any
 
 from sqlmicro.errors import InputError
+from sqlmicro.group import small_sets
+from sqlmicro.history import seats
 from sqlmicro.options.common import NoOptions
 from sqlmicro.registry import methods
 from sqlmicro.reports.results import Compiled
 from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 
-_RECORDS, _FEW = 400, 18
+_RECORDS, _FEW, _MANY = 400, 18, 2500
 _NUMBERS = ("x", "y", "z")
 _CODES = ("sex", "city", "size")
 
@@ -37,7 +39,7 @@ class Call:
     verb: str
     columns: tuple[str, ...] = _NUMBERS
     settings: Mapping[str, object] = field(default_factory=dict)
-    few: bool = False
+    records: int = _RECORDS
     needs: str = ""
 
 
@@ -45,10 +47,11 @@ CALLS = (
     *(Call(verb) for verb in ("secure-k-ward", "split-group", "optimal-univariate", "k-ward")),
     Call("k-ward", ("x",)),
     Call("mdav"),
+    Call("mdav", records=_FEW),
     Call("mdav", settings={"sensitive": ("city",), "min_l": 2, "max_t": 0.9}),
-    Call("microaggregate", settings={"quality": "fast"}),
+    Call("microaggregate", settings={"quality": "fast"}, records=_MANY),
     Call("microaggregate"),
-    Call("microaggregate", settings={"quality": "best", "certify": True}, few=True, needs="highspy"),
+    Call("microaggregate", settings={"quality": "best", "certify": True}, records=_FEW, needs="highspy"),
     *(Call("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
     Call("kanonymeans", settings={"measure": "sse", "init": "forgy"}),
     Call("kanonymeans-star", settings={"generations": 1}),
@@ -60,6 +63,7 @@ CALLS = (
     Call("mondrian", (*_NUMBERS, *_CODES)),
     Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
+    Call("safe", (*_CODES, "age", "x"), {"method": "search", "effort": "fast", "nominal": ("age",)}),
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
     Call("safe", ("sex", "size", "x"), {"method": "search", "effort": "fast", "sensitive": ("city",), "min_l": 3}),
@@ -90,24 +94,28 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
     known = all_calls()
     left_out = tuple(sorted({call.needs for call in known if call.needs and not _installed(call.needs)}))
     calls = [call for call in known if call.needs not in left_out]
-    total = len(calls) + 2
-    with scratch.spill() as folder, progress.stage("compile", total, unit="calls"):
-        many, few = (_table(folder / name, records) for name, records in (("many.csv", _RECORDS), ("few.csv", _FEW)))
+    total = len(calls) + 3
+    small = small_sets.compiled_from(_FEW)  # what is grouped without compiled code elsewhere is grouped with it here
+    with small, scratch.spill() as folder, progress.stage("compile", total, unit="calls"):
+        tables = {records: _table(folder / f"{records}.csv", records) for records in (_FEW, _RECORDS, _MANY)}
+        some, few = tables[_RECORDS], tables[_FEW]
         for number, call in enumerate(calls):
             progress.tick(number, total)
             progress.log(f"{number + 1} of {total}: {call.verb}")
             verb(call.verb)(
-                few if call.few else many, columns=list(call.columns), rest="drop", k=3, seed="warm-up",
-                to=str(folder / f"{number}.parquet"), **call.settings,
+                tables[call.records], columns=list(call.columns), rest="drop", k=3, seed="warm-up",
+                dry_run=True, **call.settings,
             )  # fmt: skip
         progress.tick(len(calls), total)
-        progress.log(f"{total - 1} of {total}: swap")
+        progress.log(f"{total - 2} of {total}: swap")
         verb("swap")(
-            many, columns=list(_CODES), kind="data", rate=0.5, min_k_map=1, population=many, rest="drop",
-            seed="warm-up", to=str(folder / "swapped.parquet"),
+            some, columns=list(_CODES), kind="data", rate=0.5, min_k_map=1, population=some, rest="drop",
+            seed="warm-up", dry_run=True,
         )  # fmt: skip
-        progress.log(f"{total} of {total}: attack")
-        verb("attack")(original=many, release=[str(folder / "0.parquet")], columns=list(_NUMBERS))
+        progress.log(f"{total - 1} of {total}: attack")
+        verb("attack")(original=some, release=[few], columns=list(_NUMBERS))
+        progress.log(f"{total} of {total}: series")
+        _two_nights()
     kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))
     if not kept:
         raise InputError(
@@ -124,6 +132,16 @@ def kernels() -> Iterator[Any]:
         for value in vars(module).values():
             if hasattr(value, "py_func") and value.__module__ == module.__name__:
                 yield value
+
+
+def _two_nights() -> None:
+    """Open classes, leave seats and take them."""
+    import numpy as np
+
+    who, rules = np.arange(30), seats.Rules(3, patience=0, moves=True)
+    X = np.stack([who % 3, who % 5], 1).astype(float)
+    memory, _ = seats.begin(who[:20], X[:20], who[:20] // 4, 0, rules)
+    seats.go_on(memory, who[2:], X[2:], 1, rules)
 
 
 def _kernel_modules() -> Iterator[ModuleType]:

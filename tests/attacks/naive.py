@@ -29,15 +29,6 @@ def squared_distances(original: Sequence[Column], released: Sequence[Column]) ->
     return total
 
 
-def shares(values: Column) -> list[float | None]:
-    """Return the middle rank of every value as a share of the values there are."""
-    known = [value for value in values if value is not None]
-    return [
-        None if v is None else (sum(w < v for w in known) + sum(w <= v for w in known)) / (2 * len(known))
-        for v in values
-    ]
-
-
 def linked(distances: np.ndarray, truth: Sequence[int] | None) -> float:
     """Return the mean of 1/ties, 0 where the true record is not among those as near as the nearest."""
     near = distances <= distances.min(axis=1, keepdims=True) * (1 + 1e-9)
@@ -48,17 +39,39 @@ def linked(distances: np.ndarray, truth: Sequence[int] | None) -> float:
     return float(np.mean([near[i, truth[i]] / ties[i] for i in held]))
 
 
-def candidates(original: Sequence[Column], released: Sequence[Column]) -> np.ndarray:
-    """Return (n, m): whether a released record has in every column the value, or one next to it from either side."""
-    found = np.ones((len(original[0]), len(released[0])), dtype=bool)
-    for before, after in zip(original, released, strict=True):
-        for i, x in enumerate(before):
-            if isinstance(x, str):
-                if x in after:
-                    found[i] &= [y == x for y in after]
-                continue
-            known = [y for y in after if y is not None]
-            below = max((y for y in known if y <= x), default=-np.inf)
-            above = min((y for y in known if y >= x), default=np.inf)
-            found[i] &= [y is not None and below <= y <= above for y in after]
-    return found
+def persons_linked(near: np.ndarray, who: Column, of: Column, *, known: bool) -> float:
+    """Return the mean over persons of the largest chance of hers among the persons who have records that are `near`.
+
+    `near` (n, m) tells which released records an attack is left with; `who` (n,) and `of` (m,) whose they are, by names
+    that mean the same in both tables if `known`; else the true person is taken to be among them.
+    """
+    best: dict[Any, float] = {}
+    for i, person in enumerate(who):
+        left = {of[j] for j in np.flatnonzero(near[i])}
+        hit = 1 / len(left) if left and (not known or person in left) else 0.0
+        best[person] = max(best.get(person, 0.0), hit)
+    return float(np.mean(list(best.values())))
+
+
+def linked_by_all(distances: np.ndarray, who: Column, told: Column, whose: Column | None) -> float:
+    """Return the mean over persons of the share of the nearest candidates, by all records of both, that are she.
+
+    `told` (m,) tells which released records belong together, `whose` (m,) to whom: the same names as `who` (n,).
+    """
+    found = []
+    for person in dict.fromkeys(who):
+        mine = [i for i, other in enumerate(who) if other == person]
+        scores = {}
+        for candidate in dict.fromkeys(told):
+            theirs = [j for j, other in enumerate(told) if other == candidate]
+            first_of_each = {tuple(distances[:, j].round(9)): j for j in theirs}
+            scores[candidate] = distances[np.ix_(mine, theirs)].min(axis=1).sum()
+            scores[candidate] += sum(distances[mine, j].min() for j in first_of_each.values())
+        least = min(scores.values())
+        nearest = {candidate for candidate, score in scores.items() if score <= least + 1e-9}
+        if whose is None:
+            found.append(1 / len(nearest))
+            continue
+        right = {told[j] for j, owner in enumerate(whose) if owner == person}
+        found.append(len(right & nearest) / len(nearest))
+    return float(np.mean(found))

@@ -24,7 +24,8 @@ def test_nearest_and_ties_are_those_of_all_distances(seed: int) -> None:
            np.minimum(apart[:, :, 3], 0) ** 2]  # fmt: skip
     expected = sum(w * g for w, g in zip(weight, gap, strict=True))
     least, ties = np.empty(60), np.empty(60, dtype=np.int64)
-    forest = kernels.grow(Y, weight, kind)
+    values, times, _ = kernels.distinct(Y)
+    forest = kernels.grow(values, times, weight, kind)
     row = 0
     while row < len(X):
         row = kernels.nearest(forest, X, row, least, ties)

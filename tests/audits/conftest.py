@@ -31,7 +31,8 @@ def audit(warehouse: DuckDBWarehouse) -> Audit:
 
     def run(tables: dict[str, tuple[dict[str, str], Rows]], measure: Sequence[str], **given: Any) -> dict[str, Any]:
         for name, (types, rows) in tables.items():
-            defined = ", ".join(f'"{column}" {kind}' for column, kind in types.items())
+            quoted = {column.replace('"', '""'): kind for column, kind in types.items()}
+            defined = ", ".join(f'"{column}" {kind}' for column, kind in quoted.items())
             warehouse.query("test", f"CREATE OR REPLACE TABLE memory.main.{name} ({defined})")
             if rows:
                 marks = count(1)

@@ -86,6 +86,11 @@ def risk(f: int, F: float) -> float:
     return p / (f - q)
 
 
+def column_sets(m: int, size: int) -> Iterable[tuple[int, ...]]:
+    """Return the sets of up to `size` of m columns, the smaller ones first."""
+    return (chosen for n in range(1, size + 1) for chosen in combinations(range(m), n))
+
+
 def minimal_uniques(keys: Sequence[Record], size: int) -> list[list[tuple[int, ...]]]:
     """Return for every record the sets of columns in which it is unique, and in no part of them."""
     found: list[list[tuple[int, ...]]] = [[] for _ in keys]

@@ -162,9 +162,10 @@ def test_every_audit_names_its_source_and_its_templates() -> None:
         assert found.templates
         assert set(found.templates) <= known
         used |= set(found.templates)
-    # What the audits of publishing and the checks of the input run is not an audit's own.
-    shared = ("entity_cells", "ambiguous_floats", "population_members", "violating_classes", "repeated_keys",
-              "references")  # fmt: skip
+    # What the audits of publishing, the checks of the input and the risks of records run is not an audit's own.
+    shared = ("ambiguous_floats", "population_members", "violating_classes", "repeated_keys", "references",
+              "joined", "rows_of_persons", "alike_persons", "each_a_person",
+              "scored_classes", "record_risks", "keyless", "alone")  # fmt: skip
     assert {name for name in known - used if name.startswith("audit/")} == {f"audit/{name}.sql" for name in shared}
 
 
@@ -181,11 +182,11 @@ def test_what_is_not_chosen_is_measured_where_the_inputs_allow(audit: Audit) -> 
     holds(asked["k-anonymity"][0], asked=True, status="measured")
     holds(asked["prosecutor-risk"][0], asked=True, status="unknown", passed=False, value=None, threshold=1.0)
     # What the inputs allow and cannot be computed is told, asked or not.
-    found = audit({"release": (TYPES, ROWS)}, [], quasi=["a"], entity="w", nulls="wildcard")
+    found = audit({"release": (TYPES, ROWS)}, [], quasi=["a"], person=["w"], nulls="wildcard")
     assert found
     for (row,) in found.values():
         holds(row, value=None, status="unknown", passed=False, asked=False)
-        assert "entities are not counted" in row["reason"]
+        assert "persons are not counted" in row["reason"]
     lacking = audit({"release": (TYPES, ROWS)}, ["journalist-risk", "l-diversity"], quasi=["a"])
     assert lacking["journalist-risk"][0]["reason"] == "needs --population or --weight"
     assert lacking["l-diversity"][0]["reason"] == "needs --sensitive"

@@ -147,19 +147,19 @@ def test_random_populations(audit: Audit, rows: list[Any], others: list[Any], nu
         assert found["delta-presence"][0]["least"] == pytest.approx(min(shares))
 
 
-def test_entities_are_counted_not_records(audit: Audit) -> None:
+def test_persons_are_counted_not_records(audit: Audit) -> None:
     types = {"a": "INTEGER", "s": "VARCHAR", "who": "INTEGER"}
     rows = [(1, "u", 7), (1, "u", 7), (1, "v", 8), (2, "u", 7), (2, "u", 7), (2, "v", 7)]
     found = audit(
-        {"release": (types, rows)}, ("k-anonymity", "l-diversity"), quasi=("a",), sensitive=("s",), entity="who"
+        {"release": (types, rows)}, ("k-anonymity", "l-diversity"), quasi=("a",), sensitive=("s",), person=("who",)
     )
     assert found["k-anonymity"][0]["histogram"] == {1: 1, 2: 1}
-    assert found["l-diversity"][0]["value"] == 2
+    assert found["l-diversity"][0]["value"] == 1
     records = audit({"release": (types, rows)}, ("k-anonymity",), quasi=("a",))
     assert records["k-anonymity"][0]["value"] == 3
-    refused = audit({"release": (types, rows)}, ("k-anonymity",), quasi=("a",), entity="who", nulls="wildcard")
+    refused = audit({"release": (types, rows)}, ("k-anonymity",), quasi=("a",), person=("who",), nulls="wildcard")
     assert refused["k-anonymity"][0]["status"] == "unknown"
-    assert "entities" in refused["k-anonymity"][0]["reason"]
+    assert "persons" in refused["k-anonymity"][0]["reason"]
 
 
 def test_a_population_may_be_coded_by_another_type(audit: Audit) -> None:

@@ -110,6 +110,21 @@ def test_the_global_risk(data_folder: Path, reference_folder: Path) -> None:
     assert found["prosecutor-risk"]["average"] == pytest.approx(known["unweighted_global_risk"], rel=1e-12)
 
 
+def test_the_risk_of_households(data_folder: Path, reference_folder: Path) -> None:
+    """Largest, mean and sum over the records, each of whom has the risk of its household."""
+    known = json.loads((reference_folder / "risk_testdata.json").read_text())
+    records = read(reference_folder / "risk_testdata.csv.gz")
+    report = sqlmicro.audit(
+        str(data_folder / "testdata.csv"), quasi=KEYS, weight="sampling_weight", household="ori_hid",
+        measure="household-risk",
+    )  # fmt: skip
+    (found,) = report["audits"]
+    assert found["value"] == pytest.approx(max(float(row["hier_risk"]) for row in records), rel=1e-12)
+    assert found["expected"] == pytest.approx(known["hier_risk_ER"], rel=1e-12)
+    assert found["mean"] == pytest.approx(known["hier_risk"], rel=1e-12)
+    assert (found["households"], found["members"]) == (1000, 4580)
+
+
 def test_missing_values_that_match_every_value(
     warehouse: DuckDBWarehouse, missing: Path, reference_folder: Path
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,9 @@ import sqlmicro
 from sqlmicro.audits import sql_macros
 from sqlmicro.database.templates import root
 
+from . import naive, naive_persons
+
+ODD = 'net "income"'
 NAMES = ["land", 'net "income"', "n", "q", "cols", "tbl", "size"]
 
 
@@ -48,7 +51,9 @@ def test_macros_agree_with_plain_python(shell: duckdb.DuckDBPyConnection, seed: 
     cols, sensitive = NAMES[: 1 + seed], "size"
     classes = Counter(row[: len(cols)] for row in rows)
     sizes = Counter(classes.values())
-    assert dict(shell.execute("FROM sm_class_sizes('release', $1)", [cols]).fetchall()) == sizes
+    assert shell.execute("FROM sm_class_sizes('release', $1)", [cols]).fetchall() == [
+        (size, number, size * number) for size, number in sorted(sizes.items())
+    ]
     k, count, records, uniques = shell.execute("FROM sm_k_anonymity('release', $1)", [cols]).fetchall()[0]
     assert (k, count, records, uniques) == (min(sizes), len(classes), len(rows), sizes[1])
     small = [size for size in classes.values() if size < 3]
@@ -71,6 +76,40 @@ def test_macros_agree_with_plain_python(shell: duckdb.DuckDBPyConnection, seed: 
     )
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_macros_count_persons_as_plain_python_does(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
+    """The person is one column or two, missing in some records: these are of one person."""
+    rows = _rows(seed, 30)
+    _table(shell, "release", rows)
+    cols, person = NAMES[:2], NAMES[4 : 5 + seed % 2]
+    keys, whose = [row[:2] for row in rows], [row[4 : 5 + seed % 2] for row in rows]
+    classes = naive_persons.classes(keys, whose)
+    smallest = {
+        who: min(found) for who, found in naive_persons.per_person(keys, whose, lambda key: len(classes[key])).items()
+    }
+    sizes, of = Counter(map(len, classes.values())), Counter(smallest.values())
+
+    def asked(macro: str, *given: Any) -> list[tuple[Any, ...]]:
+        marks = ", ".join(f"${place}" for place in range(1, len(given) + 1))
+        return shell.execute(
+            f"FROM {macro}('release', {marks}, person := ${len(given) + 1})", [*given, person]
+        ).fetchall()
+
+    assert asked("sm_class_sizes", cols) == [(size, number, of[size]) for size, number in sorted(sizes.items())]
+    assert asked("sm_k_anonymity", cols) == [(min(sizes), len(classes), len(smallest), of[1])]
+    below = sum(size < 3 for size in smallest.values())
+    assert asked("sm_violations", cols, 3) == [(sum(n for size, n in sizes.items() if size < 3), below)]
+    mean = sum(1 / size for size in smallest.values()) / len(smallest)
+    assert asked("sm_risk", cols)[0] == pytest.approx((1 / min(sizes), mean, of[1] / len(smallest)))
+    inside = {key: [row[-1] for row in rows if row[:2] == key] for key in classes}
+    distinct = min(min(naive.distinct(inside[key]), len(members)) for key, members in classes.items())
+    entropy = min(min(naive.entropy(inside[key]), len(members)) for key, members in classes.items())
+    assert asked("sm_l_diversity", cols, "size")[0] == pytest.approx((distinct, entropy))
+    for nobody in ["nobody"], ["nobody", "n"]:
+        with pytest.raises(duckdb.Error, match=r"no such column|empty set of columns"):
+            shell.execute("FROM sm_k_anonymity('release', $1, person := $2)", [cols, nobody]).fetchall()
+
+
 def test_safe_distance_is_that_of_counts(shell: duckdb.DuckDBPyConnection) -> None:
     first, second = _rows(1), _rows(2, 50)
     _table(shell, "a", first)
@@ -86,6 +125,37 @@ def test_safe_distance_is_that_of_counts(shell: duckdb.DuckDBPyConnection) -> No
         pytest.approx(sum(differences) / 110),
     )
     assert shell.execute("FROM sm_safe_distance('a', 'a', $1)", [cols]).fetchall()[0][1:] == (0, 0, 0.0)
+
+
+def test_the_union_of_releases_is_that_of_plain_python(shell: duckdb.DuckDBPyConnection) -> None:
+    """Releases of other columns and persons, with the key in other places; in two of them persons have several rows."""
+    columns = {"a": ["id", "x", ODD], "b": [ODD, "other", "id"], "c": ["x", "id"]}
+    for seed in range(8):
+        draw, told = random.Random(seed), defaultdict[Any, set[tuple[Any, ...]]](set)
+        for name, own in columns.items():
+            rows = [
+                [draw.choice([None, "a, b", "a"]) if column != "id" else str(draw.randrange(12)) for column in own]
+                for _ in range(20)
+            ]
+            listed = ", ".join(f"{_quoted(column)} VARCHAR" for column in own)
+            shell.execute(f"CREATE OR REPLACE TABLE {name} ({listed})")
+            shell.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(own))})", rows)
+            for row in rows:
+                values = dict(zip(own, row, strict=True))
+                told[values["id"]].add((name, *(values[one] for one in ("x", ODD) if one in values)))
+        alike = Counter(frozenset(found) for found in told.values())
+        expected = (min(alike.values()), len(told), sum(n for n in alike.values() if n == 1))
+        given = [list(columns), ["x", ODD], "id"]
+        assert shell.execute("FROM sm_union_k($1, $2, $3)", given).fetchall() == [expected]
+        assert (
+            shell.execute("FROM sm_union_k(['a', 'a'], $1, 'id')", [["x", ODD]]).fetchall()
+            == shell.execute("FROM sm_union_k(['a'], $1, 'id')", [["x", ODD]]).fetchall()
+        )
+    for wrong in "['a'], ['x'], 'ids'", "['b', 'c'], ['x', 'nowhere'], 'id'", "['b'], ['x'], 'id'":
+        with pytest.raises(duckdb.Error, match=r"no table has such a column|empty set of columns"):
+            shell.execute(f"FROM sm_union_k({wrong})")
+    with pytest.raises(duckdb.Error, match="more than 8 releases"):
+        shell.execute("FROM sm_union_k($1, ['x'], 'id')", [["a"] * 9])
 
 
 def test_what_the_output_tells_apart_is_counted_apart(shell: duckdb.DuckDBPyConnection) -> None:

@@ -17,7 +17,7 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.options.common import MachineOptions
 
-NAMES = ("distance-linkage", "rank-linkage", "intersection", "row-order", "insider")
+NAMES = ("linkage", "row-order", "insider")
 
 
 def by_rank(X, k, order):

@@ -1,9 +1,9 @@
-"""Methods side by side on TARRAGONA: what they lose, how many records a distance attack links, CPU seconds.
+"""Methods side by side on TARRAGONA: what they lose, how many records the strongest linkage links, CPU seconds.
 
 python tests/bench/choosing.py [--data FOLDER] [--k 3 10] [--table]
 
 One JSON line a method and k; --table prints the lines of the table in `sqlmicro help choosing` instead. An attacker who
-has all records looks for the nearest released one in all columns; `linked` is the share that is found, ties shared.
+has all records, in all columns, is the strongest of a family; `linked` is the share that is found, ties shared.
 """
 
 import argparse
@@ -32,9 +32,7 @@ def measured(session, table, name, settings):
             table, columns=columns, keep="id", accept_unique="id", seed="choosing a method", **settings
         )
     with release:
-        links = session.attack(
-            original=table, release=[release.arrow()], match="id", columns=columns, attack="distance-linkage"
-        )
+        links = session.attack(original=table, release=[release.arrow()], match="id", columns=columns, attack="linkage")
         (found,) = links["attacks"]
         return {
             "IL": release.report["IL"],

@@ -1,6 +1,6 @@
 """SAFE, the direct search: what of its release can be denied, at which deviations and in how many CPU seconds.
 
-python tests/bench/deniable.py [--k 3 5] [--effort full] [--seed 1 2 3] [--runs 6]
+python tests/bench/deniable.py [--k 3 5] [--effort full] [--seed 1 2 3] [--runs 6] [--no-means]
 
 The file is that of safe_search.py, all eight columns with their own values. What is told is counted anew from the
 records before and after, in plain Python but for the deviations. With --runs so many searches follow, each from another
@@ -9,7 +9,7 @@ seed under one secret, and one of a file in which 1 % of the records are others.
 
 import argparse
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations
 
 import numpy as np
@@ -18,15 +18,22 @@ from safe_search import largest_deviations, moments, percent, read
 
 from sqlmicro.safe_method.combined import Combined
 from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE, Asked, pooled
+from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.search import search
 from sqlmicro.system.secrets import Secret
 
 SECRET = Secret(b"a secret of the benchmark", "plain text")
 
 
-def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_INFERENCE):
+def by_pairs(nominal, numeric):
+    """Return the means of every numeric column by every pair of nominal ones, as the command takes them."""
+    return [MeanTable(j, by) for j in range(len(numeric)) for by in combinations(range(len(nominal)), 2)]
+
+
+def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_INFERENCE, means=None):
     """Return the records of a release as a Counter of tuples in the order of `order`, nominal columns first."""
     nominal, numeric = order
+    means = by_pairs(nominal, numeric) if means is None else means
     rows, n = np.unique(records[:, nominal + numeric], axis=0, return_counts=True)
     combined = Combined.of(rows[:, : len(nominal)], rows[:, len(nominal) :].astype(float), n)
     pool = None
@@ -36,7 +43,7 @@ def release(records, order, k, seed, effort, invented=INVENTED, inference=MAX_IN
         content = rows.astype(np.uint64)[combined.first]
         pool = pooled(combined.values, rows.shape[1], content, combined.n, k, asked, shares[nominal + numeric])
     file = combined.file(k, pool.new if pool else None)
-    found = search(*file, np.random.default_rng(seed), lambda *_: None, effort=effort, pool=pool)
+    found = search(*file, np.random.default_rng(seed), lambda *_: None, effort=effort, pool=pool, means=means)
     shown = np.flatnonzero(found.new_n)
     released = np.hstack([file[0], file[1].astype(np.int64)])[shown]
     return Counter(dict(zip(map(tuple, released.tolist()), found.new_n[shown].tolist(), strict=True)))
@@ -60,6 +67,27 @@ def counted(original, released, k):
         "unique_shown": sum(row in released for row in unique) / max(1, len(unique)),
         "implausible": odd,
     }
+
+
+def shifts(original, released, nominal, numeric, order, least=30):
+    """Return the shifts of the means of subgroups of `order` nominal columns, in standard errors of the original."""
+    found = []
+    for by in combinations(range(nominal), order):
+        for j in range(nominal, nominal + numeric):
+            groups = []
+            for file in (original, released):
+                values = defaultdict(Counter)
+                for row, records in file.items():
+                    values[tuple(row[i] for i in by)][row[j]] += records
+                groups.append(values)
+            for key, values in groups[0].items():
+                n, now = sum(values.values()), groups[1].get(key)
+                mean = sum(x * c for x, c in values.items()) / n
+                error = math.sqrt(sum(c * (x - mean) ** 2 for x, c in values.items()) / max(1, n - 1) / n)
+                if n >= least and error:
+                    after = sum(x * c for x, c in now.items()) / sum(now.values()) if now else math.inf
+                    found.append(abs(after - mean) / error)
+    return found
 
 
 def inference(original, released):
@@ -105,6 +133,16 @@ def auc(original, released, k):
     real = [row in original for row in few]
     every = [area([score[s] for score in scores], real) for s in range(3)]
     return [*every, area(*weighed(np.array(scores), np.array(real)))]
+
+
+def means_of(original, released, nominal, numeric):
+    """Return how many subgroups there are by one, two and three columns, and by how much their means shift."""
+    every = [shifts(original, released, nominal, numeric, order) for order in (1, 2, 3)]
+    return {
+        "subgroups": [len(some) for some in every],
+        "shifted": [round(sum(s > 1 for s in some) / len(some), 4) for some in every],
+        "largest_shift": [round(max(some), 2) for some in every],
+    }
 
 
 def weighed(scores, real):
@@ -165,16 +203,18 @@ def main():
     parser.add_argument("--effort", nargs="+", default=["full"])
     parser.add_argument("--seed", type=int, nargs="*", default=[1, 2, 3])
     parser.add_argument("--invented", type=float, default=INVENTED)
+    parser.add_argument("--no-means", action="store_true", help="Leave the means of subgroups out of the objective.")
     parser.add_argument("--runs", type=int, default=0)
     given = parser.parse_args()
     records, nominal, numeric = read()
     order = nominal, numeric
     ordered = records[:, nominal + numeric]
     original = Counter(map(tuple, ordered.tolist()))
+    means = [] if given.no_means else None
     release(records[:300], order, 3, 1, "fast", given.invented)  # compile
     for k, effort, seed in ((k, effort, seed) for k in given.k for effort in given.effort for seed in given.seed):
         with Measure() as measured:
-            released = release(records, order, k, seed, effort, given.invented)
+            released = release(records, order, k, seed, effort, given.invented, means=means)
         assert sum(released.values()) == len(records)
         assert min(released.values()) >= k
         before, after = (np.array(list(file)) for file in (original, released))
@@ -192,6 +232,7 @@ def main():
             auc=[round(one, 3) for one in auc(original, released, k)],
             nominal_max=largest_deviations(before, n, after, new_n, range(len(nominal))),
             all_columns_max=largest_deviations(before, n, after, new_n, range(before.shape[1])),
+            **means_of(original, released, len(nominal), len(numeric)),
             variance_percent=[
                 round(percent(moments(before[:, j], n)[1], moments(after[:, j], new_n)[1]), 4)
                 for j in range(len(nominal), before.shape[1])

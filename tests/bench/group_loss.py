@@ -24,9 +24,9 @@ import numpy as np
 from _measure import Measure, emit
 
 from sqlmicro.errors import SqlmicroError
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.options.params import settle
 from sqlmicro.registry import methods, silent
-from sqlmicro.standardise import standardise
 
 DATA = Path(os.environ.get("SQLMICRO_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 REFERENCES = ("mdav", "mdav-plus", "mdav-star")

@@ -1,4 +1,4 @@
-"""What each guarantee costs on three data sets: what releases lose, and the records a distance attack links.
+"""What each guarantee costs on three data sets: what releases lose, and the records the strongest linkage links.
 
     python tests/bench/guarantee_costs.py [--data FOLDER] [--sets census adult] [--quality balanced] [--table]
 
@@ -46,9 +46,7 @@ def measured(session, table, quasi, sensitive, asked, quality):
     with Measure() as measure:
         release = session.microaggregate(table, columns=quasi, keep="id", k=K, quality=quality, **settings, **others)
     with release:
-        links = session.attack(
-            original=table, release=[release.arrow()], match="id", columns=quasi, attack="distance-linkage"
-        )
+        links = session.attack(original=table, release=[release.arrow()], match="id", columns=quasi, attack="linkage")
         (found,) = links["attacks"]
         report, lost = release.report, release.report["loss_by_column"].values()
         return {

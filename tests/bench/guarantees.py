@@ -24,8 +24,8 @@ from sqlmicro.group.mdav import mdav_labels
 from sqlmicro.guarantees.bounds import least_loss
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import silent
-from sqlmicro.standardise import standardise
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")

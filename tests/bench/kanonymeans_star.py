@@ -17,8 +17,8 @@ from _measure import Measure, emit
 from group_loss import SETS, loss
 
 from sqlmicro.group import kanonymeans_star as module
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import silent
-from sqlmicro.standardise import standardise
 
 OPERATORS = {
     "exchange-3": (None, 3), "move": (None, 3), "exchange-1": (None, 1), "exchange-10": (None, 10),

@@ -17,8 +17,8 @@ from _measure import Measure, emit, peak_mb
 
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.microaggregate import microaggregate
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import silent
-from sqlmicro.standardise import standardise
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("SQLMICRO_DATA") or ROOT.parent / "shared" / "data")

@@ -22,6 +22,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 from _measure import emit  # noqa: E402
 from _schemas import SCHEMAS  # noqa: E402
+from _unseen_schemas import UNSEEN  # noqa: E402
 
 from sqlmicro.identifiers.tables import unique  # noqa: E402
 from sqlmicro.jobs.policy import ScanOptions, scan_values, scanned  # noqa: E402
@@ -96,7 +97,7 @@ def main():
                 most_mb=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
             )  # fmt: skip
             return
-        for schema in SCHEMAS:
+        for schema in (*SCHEMAS, *UNSEEN):
             for what, there, found, precision, recall in measured(schema, folder):
                 emit(schema=schema.name, what=what, there=len(there), found=len(found), precision=round(precision, 3),
                      recall=round(recall, 3))  # fmt: skip

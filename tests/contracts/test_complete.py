@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,18 +14,22 @@ from sqlmicro.registry import METHODS, Method, methods
 PACKAGE = Path(sqlmicro.__file__).parent
 TESTS = Path(__file__).parent.parent
 FOLDERS = ("group", "mask", "safe_method")
-GENERATE = "SQLMICRO_GOLDEN=write pytest -n 0 tests/sql tests/session/test_stub.py tests/test_help.py"
+GENERATE = (
+    "SQLMICRO_GOLDEN=write pytest -n 0 tests/test_manifest.py && "
+    "SQLMICRO_GOLDEN=write pytest -n 0 tests/sql tests/session/test_stub.py tests/test_help.py"
+)
 
 
 def unlisted() -> Iterator[str]:
-    """Say which modules have a method that the folder does not import: the one line that adds it."""
+    """Say which modules have a method that the folder does not name: the one line that adds it."""
     for folder in FOLDERS:
         for path in sorted((PACKAGE / folder).glob("[a-z]*.py")):
             module = f"sqlmicro.{folder}.{path.stem}"
             if re.search(r"^@method\(", path.read_text(encoding="utf-8"), re.MULTILINE):
-                line = f"from sqlmicro.{folder} import {path.stem} as {path.stem}"
-                if line not in inspect.getsource(importlib.import_module(f"sqlmicro.{folder}")).splitlines():
-                    yield f"sqlmicro/{folder}/__init__.py lacks the line `{line}`, which registers {module}"
+                if path.stem not in importlib.import_module(f"sqlmicro.{folder}").MODULES:
+                    yield f"MODULES in sqlmicro/{folder}/__init__.py lacks {path.stem!r}, then {GENERATE}"
+                elif module not in {method.module for method in methods().values()}:
+                    yield f"sqlmicro/manifest.json is of an older catalogue: {GENERATE}"
 
 
 def missing_beside(method: Method) -> Iterator[str]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
@@ -20,6 +23,8 @@ from sqlmicro.registry import find, methods
 from sqlmicro.system import secrets
 
 SECRET = "a secret key of a few bytes"
+FOLDER = TemporaryDirectory()
+"""Where recodings are."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class Variant:
 
 
 VARIANTS = [
+    Variant("apply-recoding", {"recoding": "written by _options"}, bad="town"),
     Variant("bottom-code", {"quantile": 0.1}, bad="town"),
     Variant("bottom-code", {"count": 9, "replacement": "median"}, bad="town"),
     Variant("constant", {"value": "x"}, ("town", "age"), nulls=False),
@@ -60,11 +66,15 @@ VARIANTS = [
     Variant("pseudonymise", {}, ("town", "age", "born"), bad="income", quick=True),
     Variant("sample", {"size": 40}, (), random=True, rows=False),
     Variant("sample", {"fraction": 0.3, "weight_column": "w"}, (), random=True, rows=False, quick=True),
+    Variant("shift-dates", {"within": "9d", "person": ["land"]}, ("born",), bad="town", quick=True),
     Variant("shuffle", {}, ("income", "town"), random=True),
     Variant("shuffle", {"together": True}, ("income", "town", "age"), random=True),
     Variant("suppress", {"k": 2}, ("town", "flag"), nulls=False, quick=True),
     Variant("swap", {"kind": "rank", "percent": 20}, ("income", "age", "born"), random=True, bad="town"),
     Variant("swap", {"kind": "data", "rate": 0.5}, ("income", "town"), random=True),
+    Variant(
+        "swap", {"kind": "targeted", "risk_columns": ["flag"], "min_count": 30, "rate": 0.3}, ("town",), random=True
+    ),
     Variant("top-code", {"value": 60}, bad="flag"),
     Variant("top-code", {"count": 9, "replacement": "mean"}, ("income", "age", "born"), bad="town"),
     Variant("top-code", {"value": 60, "replacement": "label", "label": "60+"}, bad="town"),
@@ -112,9 +122,26 @@ def _persons(n: int = 120) -> dict[str, tuple[str, list[Any]]]:
     }
 
 
+def _recoding(columns: tuple[str, ...], by: Sequence[str]) -> str:
+    """Write a recoding of an income and an age: the tail of both begins at 60."""
+    tails = [{"stratum": stratum, "start": "60", "beyond": None, "becomes": "60"}
+             for stratum in ([["a"], ["b"]] if by else [[]])]  # fmt: skip
+    kinds = dict(zip(columns, ("DOUBLE", "INTEGER"), strict=False))
+    told = {
+        "recoding": 1, "method": "top-code", "k": 3, "by": [{"name": name, "type": "VARCHAR"} for name in by],
+        "columns": [{"name": name, "type": kind, "becomes": kind, "tails": tails} for name, kind in kinds.items()],
+    }  # fmt: skip
+    file = Path(FOLDER.name) / f"{'-'.join(by) or 'all'}-{len(list(Path(FOLDER.name).iterdir()))}.json"
+    file.write_text(json.dumps(told))
+    return str(file)
+
+
 def _options(variant: Variant, table: Any, **more: Any) -> dict[str, Any]:
     columns = {"columns": list(variant.columns)} if variant.columns else {}
-    unique = [name for name in table or _persons() if name not in variant.columns and name != "land"]
+    if "recoding" in variant.settings:
+        more = {**more, "recoding": _recoding(variant.columns, more.get("by", ()))}
+    used = (*variant.columns, *variant.settings.get("person", ()), "land")
+    unique = [name for name in table or _persons() if name not in used]
     return {**variant.settings, **columns, "rest": "keep", "accept_unique": unique, "seed": "contract", **more}
 
 
@@ -124,6 +151,8 @@ def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Vari
     db = workbench.make(table)
     release = workbench.release(variant.name, db, **_options(variant, table))
     original = workbench.read(db, "records")
+    for name in variant.settings.get("person", ()):
+        del table[name]
     assert list(release.columns)[: len(table)] == list(table), "columns keep their order"
     place = {number: i for i, number in enumerate(original["number"])}
     rows = [place[number] for number in release.columns["number"]]
@@ -150,11 +179,11 @@ def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Vari
 @every_variant
 def test_strata_stay_and_methods_without_strata_refuse_them(workbench: Any, variant: Variant) -> None:
     db = workbench.make(_persons())
-    options = _options(variant, None)
+    options = _options(variant, None, by=["land"])
     if not find(variant.name).takes_strata:
         assert "by" not in inspect.signature(getattr(sqlmicro, variant.name.replace("-", "_"))).parameters
         return
-    release = workbench.release(variant.name, db, **options, by=["land"])
+    release = workbench.release(variant.name, db, **options)
     original = workbench.read(db, "records")
     land = dict(zip(original["number"], original["land"], strict=True))
     assert release.columns["land"] == [land[number] for number in release.columns["number"]]
@@ -179,7 +208,7 @@ def test_columns_may_have_any_name(
     names = dict(zip(others, ODD[shift : shift + len(others)], strict=True))
     table = {names.get(name, name): column for name, column in plain.items()}
     settings = {
-        key: [f"{names[item.partition('=')[0]]}={item.partition('=')[2]}" for item in value]
+        key: ["=".join([names[item.partition("=")[0]], *item.split("=")[1:]]) for item in value]
         if isinstance(value, list) else value
         for key, value in variant.settings.items()
     }  # fmt: skip
@@ -234,11 +263,13 @@ def test_a_column_of_the_wrong_type_is_refused_and_nothing_is_written(workbench:
     db = workbench.make(_persons())
     settings = [f"--{name.replace('_', '-')}={value}" for name, value in variant.settings.items() if value is not True]
     settings = [part for part in settings if "[" not in part]
+    settings += [f"--person={','.join(names)}" for name, names in variant.settings.items() if name == "person"]
     unique = ",".join(name for name in _persons() if name not in (variant.bad, "land"))
     arguments = [variant.name, "--db", db, "--table", "records", "--columns", variant.bad, "--rest", "keep", *settings]
     arguments += ["--accept-unique", unique]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2, result.output
     assert "accept-unique" not in result.output
+    assert "--person" not in result.output
     assert "Ulm" not in result.output
     assert workbench.relations(db) == [("main", "records")]

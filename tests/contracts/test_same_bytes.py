@@ -12,10 +12,11 @@ import duckdb
 import numpy as np
 import pytest
 from conftest import kept
-from test_masking import VARIANTS
+from test_masking import VARIANTS, _recoding
 
 import sqlmicro
 from sqlmicro.registry import methods
+from sqlmicro.system import parallel
 
 N = 60
 SETTINGS: dict[str, list[dict[str, Any]]] = {
@@ -28,6 +29,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
        for name, variants in groupby(VARIANTS, lambda variant: variant.name)},
     "generalize": [{"columns": ["age"], "width": ["age=5"]}, {"columns": ["income"], "quantiles": ["income=4"]}],
     "mondrian": [{"k": 3, "columns": ["income", "age", "town"]}],
+    "shift-dates": [{"columns": ["born"], "within": "9d", "person": ["town"]}],
 }  # fmt: skip
 """Settings of a method, where k = 3 over two numeric columns is none."""
 QUICK = ("mdav", "individual-ranking", "shuffle")
@@ -77,7 +79,8 @@ def release(tmp_path: Path) -> Release:
         to = tmp_path / "release.csv"
         options = {"columns": ["income", "age"], "rest": "keep", "row_key": ["number"], "seed": "bytes", **settings}
         options = {key: value for key, value in options.items() if value is not None}
-        options["accept_unique"] = kept(["number", "income", "age", "town", "flag", "born"], options)
+        columns = ["number", "income", "age", "town", "flag", "born"]
+        options["accept_unique"] = [name for name in kept(columns, options) if name not in settings.get("person", [])]
         verb = getattr(sqlmicro, name.replace("-", "_"))
         verb(path, to=str(to), overwrite=True, **(options | more))
         return to.read_bytes()
@@ -89,9 +92,29 @@ def release(tmp_path: Path) -> Release:
 def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
     persons: list[str], release: Release, name: str, settings: dict[str, Any]
 ) -> None:
+    if "recoding" in settings:
+        settings = {**settings, "recoding": _recoding(("income", "age"), ())}
     first = release(name, persons[0], settings, threads=1)
     assert b"number" not in first
     for order, threads in ((1, 8), (2, 2)):
+        assert release(name, persons[order], settings, threads=threads) == first
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in ("mdav", "microaggregate") else [pytest.mark.slow])
+        for name, method in methods().items()
+        if method.engine == "numpy" and method.module.startswith("sqlmicro.")
+    ],
+)
+def test_strata_that_are_grouped_at_the_same_time_have_the_same_groups(
+    persons: list[str], release: Release, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_HANDED_OVER", 0)
+    settings = {"k": 3, "by": ["town"]}
+    first = release(name, persons[0], settings, threads=1)
+    for order, threads in ((0, 2), (1, 8)):
         assert release(name, persons[order], settings, threads=threads) == first
 
 
@@ -143,7 +166,7 @@ def test_a_release_of_a_release_keeps_its_promise(tmp_path: Path, persons: list[
     verb = getattr(sqlmicro, name.replace("-", "_"))
     verb(persons[0], to=first, rest="drop", **options)
     try:
-        again = verb(first, to=second, **options)
+        again = verb(first, to=second, alone_because="test", **options)
     except sqlmicro.SqlmicroError as refused:
         assert refused.exit_code == 2
         assert not Path(second).exists()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from sqlmicro.group._partitioning import Triples
 from sqlmicro.group.certify import MOST_RECORDS, Certificate, annealed, certify
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.microaggregate import microaggregate
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import silent
-from sqlmicro.standardise import standardise
 
 NOTHING = 1e-12
 
@@ -199,13 +200,34 @@ def test_the_pool_is_used_and_asked_again_with_the_better_grouping() -> None:
     optimum, labels = best_grouping(X, 3)
     asked: list[float] = []
 
-    def pool(best: np.ndarray) -> Iterator[np.ndarray]:
+    def pool(best: np.ndarray, rounded: Callable[[], np.ndarray] | None) -> Iterator[np.ndarray]:
+        assert (rounded is None) == (not asked), "there is a solution to round from the second time on"
         asked.append(sse(X, best))
-        yield labels
+        for found in (labels, *(rounded() for _ in range(3) if rounded)):
+            assert np.bincount(found).min() >= 3
+            yield found
 
     assert _certify(X, 3, pool=pool).sse == pytest.approx(optimum)
     assert len(asked) > 1
     assert asked[0] > asked[-1] == pytest.approx(optimum)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_solutions_are_rounded_to_groupings_whatever_is_left(share: float) -> None:
+    rng = np.random.default_rng(21)
+    for n in (7, 30, 31, 32):
+        X = rng.normal(size=(n, 2))
+        search = ColumnGeneration(X, mdav(X, rng, silent, k=3), 3, rng, silent, np.inf)
+        search.columns.add(rng.permutation(n)[: 3 + trial % 3].tolist() for trial in range(60))
+        search.used = rng.random(len(search.columns.groups)) * (rng.random(len(search.columns.groups)) < share)
+        found = [search.rounded() for _ in range(5)]
+        for labels in found:
+            sizes = np.bincount(labels)
+            assert 3 <= sizes.min() <= sizes.max() <= 5
+        assert share == 0 or n < 10 or len({tuple(labels) for labels in found}) > 1, "each time another"
+    search.used = np.zeros(len(search.columns.groups))
+    search.used[search.best] = 1.0
+    assert sse(X, search.rounded()) == pytest.approx(search.sse * search.unit), "a whole solution is itself"
 
 
 def test_a_time_limit_of_nothing_returns_the_grouping_and_knows_no_bound() -> None:
@@ -257,6 +279,12 @@ def test_without_highspy_the_error_names_the_extra(monkeypatch: pytest.MonkeyPat
         certify(np.zeros((6, 1)), np.zeros(6, dtype=np.int64), 3, np.random.default_rng(0), silent)
 
 
+def test_the_solver_prints_nothing_among_the_data() -> None:
+    script = "from sqlmicro.group._partitioning import Programme; Programme(3, 9e9); print('data')"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert told.stdout == "data\n"
+
+
 # microaggregate, quality best
 
 
@@ -265,7 +293,7 @@ def test_annealed_groupings_are_groupings_and_come_from_afar_once() -> None:
     X = np.random.default_rng(10).normal(size=(30, 2))
     pool = annealed(X, 3, np.random.default_rng(0))
     labels = mdav(X, np.random.default_rng(0), silent, k=3)
-    first, second = list(pool(labels)), list(pool(labels))
+    first, second = list(pool(labels, None)), list(pool(labels, lambda: labels))
     assert len(first) > len(second) > 0
     for found in first + second:
         assert np.bincount(found).min() >= 3
@@ -286,6 +314,24 @@ def test_one_group_and_one_column_are_known_to_be_best(shape: tuple[int, int]) -
     found = microaggregate(X, np.random.default_rng(0), silent, k=3, quality="best", certify=True)
     assert found.notes == ("The loss is the least possible",)
     assert microaggregate(X, np.random.default_rng(0), silent, k=3, quality="best").notes == ()
+
+
+def test_without_highspy_best_anneals_alone_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    monkeypatch.setattr(sys.modules[microaggregate.__module__], "_BEST", (100, 4000, 100))
+    X = np.random.default_rng(15).normal(size=(40, 2))
+    found = microaggregate(X, np.random.default_rng(0), silent, k=3, quality="best")
+    assert np.bincount(found.labels).min() >= 3
+    assert "pip install 'sqlmicro[optimal]'" in found.notes[0]
+
+
+def test_best_is_repeatable_and_at_least_as_good_as_what_it_starts_from() -> None:
+    X = np.random.default_rng(16).normal(size=(14, 2))
+    first, again = (microaggregate(X, np.random.default_rng(3), silent, k=3, quality="best") for _ in range(2))
+    assert (first.labels == again.labels).all()
+    assert first.least is not None
+    assert first.least <= sse(X, first.labels) <= sse(X, mdav(X, np.random.default_rng(0), silent, k=3))
+    assert first.notes == ()
 
 
 @pytest.mark.parametrize("quality", ["fast", "balanced"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import naive
@@ -12,8 +13,10 @@ from sqlmicro.group import _halving_kernels as halving
 from sqlmicro.group import _mdav_kernels as kernels
 from sqlmicro.group import _shell_kernels as shells
 from sqlmicro.group import _tree_kernels as trees
+from sqlmicro.group import small_sets
 from sqlmicro.group.mdav import mdav, mdav_labels
-from sqlmicro.standardise import standardise
+from sqlmicro.missing.standardise import standardise
+from sqlmicro.registry import silent
 
 PUBLISHED = {
     "census": (5.6922, 7.4947, 9.0884, 14.1559),
@@ -21,6 +24,13 @@ PUBLISHED = {
     "eia": (0.4829, 0.6713, 1.6667, 3.8397),
 }
 SIZES = (3, 4, 5, 10)
+
+
+@pytest.fixture(autouse=True)
+def by_the_trees() -> Iterator[None]:
+    """Let small sets too be grouped by what large sets are grouped by."""
+    with small_sets.compiled_from(0):
+        yield
 
 
 def naive_mdav(rows: list[list[int]], k: int) -> list[int]:
@@ -101,6 +111,32 @@ def test_group_sizes_are_k_but_for_the_last(k: int) -> None:
 def test_labels_equal_the_plain_ones(kind: str) -> None:
     for X, k in naive.random_records(kind, trials=12, largest=700):
         np.testing.assert_array_equal(mdav_labels(X, k), naive.mdav(X, k), err_msg=f"{kind}, {X.shape}, k = {k}")
+
+
+@pytest.mark.parametrize("kind", naive.KINDS)
+def test_small_sets_have_the_same_labels_in_numpy_and_in_a_loop(kind: str) -> None:
+    for X, k in naive.random_records(kind, trials=12, largest=700, seed=2):
+        expected, before = mdav_labels(X, k), X.copy()
+        for name, labels in (
+            ("numpy", small_sets.small_mdav(X, k, silent)),
+            ("loop", small_sets.looped_mdav(X, k)),
+        ):
+            assert labels.tobytes() == expected.tobytes(), f"{name}, {kind}, {X.shape}, k = {k}"
+        np.testing.assert_array_equal(X, before)
+
+
+def test_the_first_small_sets_are_grouped_in_numpy_until_that_would_take_longer_than_compiling() -> None:
+    X = np.random.default_rng(3).normal(size=(1000, 3))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(small_sets, "_spent", 0.0)
+        patch.setattr(small_sets, "looped_mdav", None)  # it would fail
+        seen: list[tuple[int, int]] = []
+        first = mdav_labels(X, 3, lambda done, total, best="": seen.append((done, total)))
+        assert seen[-1] == (1000, 1000)
+        assert 0 < small_sets._spent < 0.1
+        patch.setattr(small_sets, "_SECONDS", small_sets._spent)
+        patch.setattr(small_sets, "small_mdav", None)
+        np.testing.assert_array_equal(mdav_labels(X, 3), first)
 
 
 @pytest.mark.slow

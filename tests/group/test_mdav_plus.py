@@ -10,7 +10,7 @@ import pytest
 
 from sqlmicro.group import _mdav_plus_kernels as kernels
 from sqlmicro.group.mdav_plus import mdav_plus
-from sqlmicro.standardise import standardise
+from sqlmicro.missing.standardise import standardise
 
 LOSSES = {"census": (5.662, 9.007, 14.073), "tarragona": (16.95, 22.87, 33.25)}
 

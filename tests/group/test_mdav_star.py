@@ -10,7 +10,7 @@ import pytest
 
 from sqlmicro.group import _mdav_plus_kernels as kernels
 from sqlmicro.group.mdav_star import mdav_star
-from sqlmicro.standardise import standardise
+from sqlmicro.missing.standardise import standardise
 
 LOSSES = {"census": (5.65, 9.10, 14.18), "eia": (0.433, 0.946, 2.696)}
 

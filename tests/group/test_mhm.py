@@ -10,6 +10,7 @@ import pytest
 from naive_ward import brute_force, sse
 
 from sqlmicro.group.mhm import mhm, nearest_point_path, path_groups
+from sqlmicro.group.small_sets import compiled_from, small_path
 from sqlmicro.registry import silent
 
 
@@ -51,7 +52,9 @@ def test_the_path_is_the_naive_one(p: int) -> None:
         np.repeat(rng.normal(size=(20, p)), 5, axis=0),
         np.zeros((40, p)),
     ):
-        assert nearest_point_path(X).tolist() == naive_path(X)
+        with compiled_from(0):
+            assert nearest_point_path(X).tolist() == naive_path(X)
+        assert small_path(X).tolist() == naive_path(X)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])

@@ -14,8 +14,10 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.group.local_search import Search
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.microaggregate import microaggregate
+from sqlmicro.group.small_sets import all_nearest
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import Grouping, silent
-from sqlmicro.standardise import standardise
+from sqlmicro.system import parallel
 
 MDAV = {
     "census": {3: 5.6922, 5: 9.0884, 10: 14.1559},
@@ -181,7 +183,9 @@ def test_what_moves_cost_adds_up_to_the_change_of_the_loss() -> None:
         groups = _move_kernels.fill(X, np.arange(200) // (k + 1), 200 // k + 1, 2 * k - 1)
         for temperature in (1.0, 0.1, 0.0):
             before = sse(X, groups.label)
-            cost = _search_kernels.anneal(X, groups, k, near, np.arange(200), state, 20_000, temperature, exponential)
+            cost = _search_kernels.anneal(
+                X, groups, 0, k, near, np.arange(200), state, 20_000, temperature, exponential
+            )
             assert sse(X, groups.label) - before == pytest.approx(cost, rel=1e-6)
             sizes = groups.size[groups.size > 0]
             assert sizes.min() >= k
@@ -209,6 +213,55 @@ def test_local_search_ends_where_no_relocation_or_exchange_is_a_gain() -> None:
             assert sse(X, swapped) >= search.sse - 1e-9
 
 
+def test_units_change_their_own_groups_only_and_what_that_costs_adds_up() -> None:
+    from sqlmicro.group import _move_kernels, _search_kernels
+
+    n, k, records = 400, 3, 100
+    X = by_value_along(np.random.default_rng(21).normal(size=(n, 2)))
+    near = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:17].astype(np.int32)
+    exponential = -np.log((np.arange(4096) + 0.5) / 4096)
+    groups = _move_kernels.fill(X, np.arange(n) // (k + 1), n // k + 1, 2 * k - 1, n // records + 1)
+    state = np.arange(1, 7, dtype=np.uint64) * 12345
+    for shift in (0, records // 2, 0):
+        _move_kernels.share(groups, records, shift)
+        owner = groups.owner.copy()
+        assert (owner == (groups.members[:, 0] + shift) // records).all()
+        assert groups.spare.sum() == (groups.size == 0).sum()
+        for unit in range(n // records + (shift > 0)):
+            before, labels = sse(X, groups.label), groups.label.copy()
+            cost = _search_kernels.anneal(X, groups, unit, k, near, np.arange(n), state, 20_000, 0.05, exponential)
+            assert sse(X, groups.label) - before == pytest.approx(cost, rel=1e-6)
+            changed = np.flatnonzero(groups.label != labels)
+            assert len(changed)
+            assert set(owner[labels[changed]]) | set(owner[groups.label[changed]]) == {unit}
+            own = groups.empty[groups.first[unit] : groups.first[unit] + groups.spare[unit]]
+            assert set(own) == set(np.flatnonzero((groups.size == 0) & (owner == unit)))
+
+
+def by_value_along(X: np.ndarray) -> np.ndarray:
+    return X[np.argsort(X[:, 0])]
+
+
+@pytest.mark.parametrize("quality", ["fast", "balanced"])
+def test_groups_are_the_same_for_any_number_of_threads(quality: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlmicro.group import local_search, microaggregate
+
+    for name, records in (("_UNIT", 128), ("_CHUNK", 64), ("_LISTED", 0), ("_RECORDS_PER_CALL", 50)):
+        monkeypatch.setattr(local_search, name, records)
+    monkeypatch.setattr(local_search, "_block_size", lambda n, p: 100)
+    monkeypatch.setattr(local_search, "_SLOTS_PER_CALL", 40)
+    monkeypatch.setattr(microaggregate, "_BALANCED", (300, 10**6, 200))
+    X = np.random.default_rng(22).normal(size=(600, 3))
+    found = []
+    for threads in (1, 2, 8):
+        with parallel.allowed(threads):
+            found.append(group(X, 3, quality, 1).labels)
+    assert found[0].tobytes() == found[1].tobytes() == found[2].tobytes()
+    assert np.bincount(found[0]).min() >= 3
+    monkeypatch.setattr(local_search, "_UNIT", 1000)
+    assert sse(X, found[0]) < 1.1 * sse(X, group(X, 3, quality, 1).labels), "what units cost"
+
+
 def test_near_records_are_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlmicro.group import _block_kernels, _halving_kernels
 
@@ -216,8 +269,11 @@ def test_near_records_are_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.random.default_rng(12).normal(size=(300, 3))
     tree = _halving_kernels.halved(X, np.arange(300), 8)
     near = np.empty((300, 7), dtype=np.int32)
-    _block_kernels.nearest(X, tree, near, 0, 300, 1000)
-    assert (near == np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:8]).all()
+    _block_kernels.nearest(X, tree, near, 0, 300, 1000, np.empty(0))
+    expected = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, 1:8]
+    assert (near == expected).all()
+    assert (all_nearest(X, 7) == expected).all()
+    assert all_nearest(np.zeros((5, 2)), 3).tolist() == [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2], [0, 1, 2]]
 
 
 def test_annealings_of_one_search_differ_and_the_best_is_kept() -> None:

@@ -237,6 +237,9 @@ into = "{into}"
         )
         return folder / f"{into}.toml"
 
+    said = "".join(run("explain", job("tree.csv", "good")).stdout.split())  # a long path is broken anywhere
+    assert "Howfarapartvaluesare,ahierarchysays:illness=" in said
+    assert "tree.csv." in said
     done = run("run", job("tree.csv", "good"), "--json")
     found = [row for row in json.loads(done.stdout)["audits"] if row["check"] == "t-closeness"]
     assert [row["distance"] for row in found] == ["hierarchical"] * 2 and all(row["passed"] for row in found)

@@ -128,7 +128,7 @@ def _hold_to(measured, one, rule, labels):
 
 def test_kernel_and_select_count_the_same_persons(grouped):
     labels, table, audited = grouped
-    of_persons = replace(audited, entity=Column("person", "BIGINT", "person"), sensitive=(), _made={})
+    of_persons = replace(audited, person=(Column("person", "BIGINT", "person"),), sensitive=(), _made={})
     text = "SELECT label, size FROM {{ cells | ident }} ORDER BY label"
     counted = np.array([size for _, size in of_persons.warehouse.query("test", text, cells=of_persons.cells)])
     assert len(counted) == GROUPINGS and counted.min() == 1

@@ -93,10 +93,16 @@ def test_classes_have_k_persons_and_all_without_one_are_one(workbench):
     assert "patient" not in release.columns
     nobody = patients.count(None)
     assert f"{nobody} records without a person: all of them count as one person" in release.report["notes"]
-    rows = workbench.release("mdav", db, k=3, columns=QUASI, keep=["number"], rest="drop", seed="1")
+    rows = workbench.release(
+        "mdav", db, k=3, columns=QUASI, keep=["number"], rest="drop", rows_are_persons=True, seed="1"
+    )
     assert min(len({patients[i] for i in numbers}) for numbers in classes(rows, QUASI, "number")) < 3
-    (found,) = (row for row in release.report["audits"] if row["check"] == "persons")
-    assert found["value"] >= 3 and found["threshold"] == 3 and found["passed"]
+    whole, found = (row for row in release.report["audits"] if row["check"] == "persons")
+    assert found["columns"] == QUASI and found["value"] >= 3 and found["threshold"] == 3 and found["passed"]
+    assert whole["columns"] == [*QUASI, "number"] and whole["value"] == 1 and whole["threshold"] is None
+    verdict = release.report["verdict"]
+    assert (verdict["unit"], verdict["k"], verdict["k_released"]) == ("patient", found["value"], 1)
+    assert verdict["status"] == "lowered" and release.report["k"] == found["value"]
 
 
 def test_t_is_that_of_the_input_where_records_are_left_out(workbench):
@@ -127,10 +133,10 @@ def test_a_second_step_is_held_to_the_values_as_they_were_read(workbench, tmp_pa
     db = workbench.make(table)
     job = tmp_path / "job.toml"
     job.write_text(
-        f'db = "{db}"\ntable = "records"\ndrop = ["ward", "cost"]\nseed = "1"\n'
+        f'db = "{db}"\ntable = "records"\ndrop = ["ward", "cost"]\nseed = "1"\nperson = ["patient"]\n'
         '[[step]]\ndo = "top-code"\ncolumns = ["age"]\nquantile = 0.9\n'
         f"[[step]]\ndo = \"mdav\"\ncolumns = ['age', '{INCOME}']\nk = 3\n"
-        'sensitive = ["illness"]\nmin_l = 2\nperson = ["patient"]\n'
+        'sensitive = ["illness"]\nmin_l = 2\n'
         '[[step]]\ndo = "publish"\ninto = "out"\n',
         encoding="utf-8",
     )
@@ -191,7 +197,7 @@ def test_safe_lets_records_change_seats(workbench, seed):
     common = {"columns": ["band", "town"], "by": ["ward"], "k": 4, "keep": ["number"], "drop": ["age", INCOME, "cost"]}
     limits = {"person": ["patient"], "sensitive": ["illness"], "min_l": 3, "max_t": 0.12}
     without = {**common, "drop": [*common["drop"], "patient", "illness"]}
-    plain = workbench.release("safe", db, seed="1", **without)
+    plain = workbench.release("safe", db, seed="1", rows_are_persons=True, **without)
     release = workbench.release("safe", db, seed="1", **{**common, **limits})
     # The file is the same: who sits where has changed.
     assert Counter(release.records(quasi)) == Counter(plain.records(quasi))
@@ -231,8 +237,8 @@ def test_a_kernel_that_breaks_its_promise_publishes_nothing(workbench, monkeypat
     monkeypatch.setattr(guaranteed, "keep", lambda X, labels, *rest, **named: labels)
     db = workbench.make(people(100, 7, visits=4))
     for given, check in (
-        ({"sensitive": ["illness"], "min_l": 4}, "l-diversity"),
-        ({"sensitive": ["illness"], "max_t": 0.1}, "t-closeness"),
+        ({"sensitive": ["illness"], "min_l": 4, "rows_are_persons": True}, "l-diversity"),
+        ({"sensitive": ["illness"], "max_t": 0.1, "rows_are_persons": True}, "t-closeness"),
         ({"person": ["patient"]}, "persons"),
     ):
         with pytest.raises(sqlmicro.SqlmicroError, match=check) as failed:
@@ -264,8 +270,9 @@ def test_a_sensitive_column_that_singles_out_must_be_accepted(workbench):
 def test_a_script_does_not_publish_what_it_cannot_test(workbench):
     db = workbench.make(people(90, 11, visits=2))
     given = {"db": db, "k": 3, "columns": ["age"], "rest": "drop", "show_sql": True}
-    assert "more was promised" not in sqlmicro.mdav("records", **given)["sql"]
-    for more in ({"person": ["patient"]}, {"sensitive": ["illness"], "min_l": 2}):
+    rows = {"rows_are_persons": True}
+    assert "more was promised" not in sqlmicro.mdav("records", **given, **rows)["sql"]
+    for more in ({"person": ["patient"]}, {"sensitive": ["illness"], "min_l": 2, **rows}):
         script = sqlmicro.mdav("records", **given, **more)["sql"]
         begin, stop = script.index("BEGIN TRANSACTION"), script.index("more was promised")
         assert begin < stop < script.index("CREATE TABLE", stop) < script.index("COMMIT")

@@ -346,7 +346,7 @@ def test_the_command_and_a_job_file(workbench, tmp_path):
         f'db = "{db}"\ntable = "records"\nrest = "drop"\n'
         f"[[step]]\ndo = \"suppress\"\ncolumns = ['age', 'town', '{INCOME}']\nk = 2\n"
         'sensitive = ["illness"]\nmin_l = 2\nmax_risk = 0.3\nweight = "w"\n'
-        '[[step]]\ndo = "publish"\ninto = "b"\n',
+        '[[step]]\ndo = "publish"\ninto = "b"\nalone_because = "test"\n',
         encoding="utf-8",
     )
     done = run("run", job, "--json")

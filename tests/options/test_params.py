@@ -76,7 +76,7 @@ def test_options_are_carried_over_under_their_names() -> None:
 
 def test_a_catalogue_is_asked_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "min_k" in names(parameters(inputs.AuditStep))
-    monkeypatch.setattr(registry, "AUDITS", Catalogue("audit", ()))
+    monkeypatch.setattr(registry, "AUDITS", Catalogue("audit", registry.Audit, ()))
     assert names(parameters(inputs.AuditStep)) == names(parameters(inputs.AuditInputs))
 
 

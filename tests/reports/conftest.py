@@ -55,7 +55,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         "accept_unique": ["person"],
     }
     sqlmicro.mdav(TABLE, k=K, into="release", **options)
-    sqlmicro.mdav(TABLE, k=5, into="coarse", **options)
+    sqlmicro.mdav(TABLE, k=5, into="coarse", alone_because="a test", **options)
     sqlmicro.individual_ranking(TABLE, k=K + 1, into="by column", **options)
     return World(db, original)
 

@@ -8,11 +8,16 @@ import shutil
 import struct
 import subprocess
 import zlib
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from sqlmicro.reports.disclosure import MissingShare
+from sqlmicro.reports.facts import Facts
+from sqlmicro.reports.page import html
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 pytestmark = [
@@ -65,6 +70,16 @@ const places = [...document.querySelectorAll('svg')].map(s => {
   }).length;
 });
 found.cut = places.reduce((a, b) => a + b, 0);
+const inside = e => e.closest('.scroll, svg, .skip, script, style') === null;
+const beyond = e => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1;
+found.outside = [...document.querySelectorAll('body *')].filter(e => inside(e) && beyond(e))
+  .map(e => e.outerHTML.slice(0, 80));
+const boxes = [...document.querySelectorAll('.scroll')];
+found.scrolled = boxes.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60));
+found.uncued = boxes.filter(e => e.scrollWidth > e.clientWidth + 1
+  && !getComputedStyle(e).backgroundImage.includes('gradient')).length;
+found.captions = [...document.querySelectorAll('caption > span')]
+  .filter(e => e.getBoundingClientRect().right > e.closest('.scroll').getBoundingClientRect().right + 1).length;
 const result = document.createElement('pre');
 result.id = 'found';
 result.textContent = JSON.stringify(found);
@@ -124,15 +139,51 @@ def test_text_can_be_read_and_everything_has_a_name(probed: Path, mode: tuple[st
     assert found["cut"] == 0
 
 
-def test_a_narrow_screen_does_not_scroll_sideways(probed: Path) -> None:
-    """In a frame, because no window is narrower than 500 pixels."""
-    framed = probed.with_name("framed.html")
+LONG = "a_release_with_a_very_long_name_" * 4
+SCRIPTS = "чистий дохід 東京都千代田区 صافي الدخل " * 3
+
+
+@pytest.fixture(scope="module", params=["en", "de"])
+def worst(request: pytest.FixtureRequest, found: Facts, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a page that measures itself, in a language, with long names and names of other scripts in every place."""
+    (first, *others) = found.columns
+    facts = replace(
+        found, lang=request.param, table=LONG, source=LONG, kept=[SCRIPTS, *found.kept], attacked=[SCRIPTS, LONG],
+        quasi=[SCRIPTS, *found.quasi], columns=[replace(first, name=LONG), *others],
+        missing=[MissingShare(SCRIPTS, 0.5, None)],
+        verdict=replace(found.verdict, headline=LONG, columns=[LONG, SCRIPTS]),
+    )  # fmt: skip
+    page = re.sub(r"<meta http-equiv=[^>]*>", "", html(facts))
+    path = tmp_path_factory.mktemp("worst") / "worst.html"
+    path.write_text(page.replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+    return path
+
+
+def framed(page: Path, text: str, width: int) -> dict[str, Any]:
+    """Return what a page measures in a frame, because no window is narrower than 500 pixels."""
+    path = page.with_name(f"framed-{width}.html")
     copied = "document.body.append(document.importNode(this.contentDocument.getElementById('found'), true))"
-    inner = escape(probed.read_text(encoding="utf-8"), quote=True)
-    framed.write_text(f'<iframe width="400" height="900" onload="{copied}" srcdoc="{inner}"></iframe>', "utf-8")
-    found = measured(framed, "--window-size=1000,1000")
-    assert found["width"] == 400
-    assert found["wide"] <= 400
+    inner = escape(text, quote=True)
+    path.write_text(f'<iframe width="{width}" height="900" onload="{copied}" srcdoc="{inner}"></iframe>', "utf-8")
+    return measured(path, "--window-size=1600,1000")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_nothing_is_cut_without_a_cue(worst: Path, width: int) -> None:
+    """Nothing but a table goes beyond the screen; a table that does has a shadow, and its caption stays in sight."""
+    found = framed(worst, worst.read_text(encoding="utf-8"), width)
+    assert found["width"] == width
+    assert found["wide"] <= width
+    assert found["outside"] == []
+    assert found["scrolled"] or width > 360
+    assert (found["uncued"], found["captions"], found["cut"]) == (0, 0, 0)
+
+
+def test_no_table_is_cut_on_paper(worst: Path) -> None:
+    """A4 between its margins has 178 mm, 672 pixels: with the rules of print no table is wider."""
+    text = worst.read_text(encoding="utf-8").replace("@media print", "@media all")
+    found = framed(worst, text, 672)
+    assert (found["scrolled"], found["outside"], found["wide"] <= 672) == ([], [], True)
 
 
 def brightness(path: Path) -> tuple[float, int]:
@@ -189,3 +240,9 @@ def test_it_is_printed(page_file: Path, tmp_path: Path) -> None:
     content = path.read_bytes()
     assert content.startswith(b"%PDF-")
     assert 3 <= len(re.findall(rb"/Type\s*/Page\b", content)) <= 15
+
+
+def test_pages_are_numbered(page_file: Path) -> None:
+    text = page_file.read_text(encoding="utf-8")
+    assert 'content: counter(page) " / " counter(pages)' in text
+    assert 'content: "Release\\20 release"' in text

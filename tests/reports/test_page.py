@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from sqlmicro.audits.verdict import Promised, Verdict
+from sqlmicro.audits.verdict import Verdict
+from sqlmicro.audits.verdict_report import Promised
+from sqlmicro.audits.verdict_words import told
 from sqlmicro.reports import charts
 from sqlmicro.reports.drawn import Bar, Point, pareto
 from sqlmicro.reports.facts import Facts
@@ -239,7 +241,7 @@ def test_bars_are_as_long_as_their_shares() -> None:
 def test_the_verdict_is_the_first_thing(tree: Tree, found: Facts) -> None:
     first = next(e for e in tree.all("h2"))
     assert first["text"] == 'k = 3 held over net "income", age only'
-    broken = replace(found, verdict=Verdict((Promised(3, ("age",), 2),), ("age",), 2, {}).told())
+    broken = replace(found, verdict=told(Verdict((Promised(3, ("age",), 2),), ("age",), 2, {})))
     assert "k = 3 NOT held" in html(broken)
     assert "occurs in 2 records only" in html(broken)
     assert TABLE in tree.all("header")[0]["text"]

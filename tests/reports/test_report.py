@@ -100,8 +100,8 @@ def test_what_nobody_promised_is_not_held(world: World) -> None:
 
 
 def test_persons_are_counted_where_they_are_named(world: World) -> None:
-    found = sqlmicro.report(release="release", db=world.db, sample=0, entity="person", sensitive=[CITY])
-    assert "at least 3 entities (person)" in found["verdict"]["sentence"]
+    found = sqlmicro.report(release="release", db=world.db, sample=0, person="person", sensitive=[CITY])
+    assert "at least 3 persons (person)" in found["verdict"]["sentence"]
     assert {"l-diversity", "t-closeness"} <= {row["check"] for row in found["audits"]}
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations
+from math import inf, sqrt
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,40 @@ def naive_distance(
         difference = np.abs(Z.T @ X - W.T @ Y).sum(axis=0)
         sums += [d / total if total > 0 else 0.0 for d, total in zip(difference, totals, strict=True)]
     return float(np.mean(counts)), float(np.mean(sums)) if sums else 0.0
+
+
+def naive_shifts(
+    original: Rows, changed: Rows, number: int, by: Sequence[int], least: int = 30, weight: int | None = None
+) -> list[float]:
+    """Return the shift of every mean of a subgroup in standard errors; inf where it is gone. One value: no error.
+
+    Where a column has weights, a record counts its weight by the mean weight.
+    """
+
+    def groups(rows: Rows) -> dict[Any, list[tuple[float, float]]]:
+        found = defaultdict(list)
+        for row in rows:
+            if row[number] is not None:
+                found[tuple(row[j] for j in by)].append(
+                    (float(row[number]), unit * float(row[weight]) if weight else 1.0)
+                )
+        return found
+
+    def mean(values: list[tuple[float, float]]) -> float:
+        return sum(x * w for x, w in values) / sum(w for _, w in values)
+
+    unit = 1.0 if weight is None else len(original) / sum(float(row[weight]) for row in original)
+    before, after = groups(original), groups(changed)
+    shifts = []
+    for key, values in before.items():
+        n = sum(w for _, w in values)
+        if n >= least - 1e-6 and len({x for x, _ in values}) > 1:
+            s = stdev(x for x, _ in values) if weight is None else None
+            squares = sum(w * (x - mean(values)) ** 2 for x, w in values)
+            error = (sqrt(squares / (n - 1)) if s is None else s) / sqrt(n)
+            centre = mean(values) if weight else fmean(x for x, _ in values)
+            shifts.append(abs(mean(after[key]) - centre) / error if key in after else inf)
+    return shifts
 
 
 def one_hot(rows: Rows, chosen: tuple[int, ...], cells: list[tuple[str, ...]]) -> np.ndarray:

@@ -17,8 +17,10 @@ from sqlmicro import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.release_text import release
 from sqlmicro.reports.safe_text import safe_distance
-from sqlmicro.safe_method import candidates, meter
-from sqlmicro.safe_method.meter import Cost, Meter, peak_memory
+from sqlmicro.safe_method import candidates
+from sqlmicro.safe_method.meter import Cost, Meter
+from sqlmicro.system import memory
+from sqlmicro.system.memory import peak_memory
 from sqlmicro.system.reporting import as_json
 
 USED = ["region", "sex", "age", "income"]
@@ -108,7 +110,7 @@ def test_memory_is_the_growth_of_the_peak_of_the_process() -> None:
 
 
 def test_memory_is_unknown_where_the_system_does_not_tell(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meter, "_STATUS", Path("/nowhere/status"))
+    monkeypatch.setattr(memory, "_STATUS", Path("/nowhere/status"))
     assert peak_memory() is None
     found = _reported(db)
     assert {candidate.memory for candidate in found.candidates} == {None}

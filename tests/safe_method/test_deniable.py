@@ -8,17 +8,18 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pytest
 
 pytest.importorskip("numba")
 
 from sqlmicro import AuditFailed, InputError, ParameterError
+from sqlmicro.missing.standardise import standardise
 from sqlmicro.safe_method import deniable, plausible
 from sqlmicro.safe_method.combined import Combined
 from sqlmicro.safe_method.deniable import EVER_SHOWN, Asked, Pool, pooled
 from sqlmicro.safe_method.search import Placement, search
-from sqlmicro.standardise import standardise
 from sqlmicro.system.secrets import Secret, lasting
 
 Row = tuple[Any, ...]
@@ -135,7 +136,6 @@ def test_many_runs_under_one_secret_show_no_more_than_a_quarter_of_the_unique() 
 
 def test_what_the_kernel_keeps_is_what_is_counted_from_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlmicro.safe_method import search as searching
-    from sqlmicro.safe_method._denial_kernels import recount
 
     kept = []
     monkeypatch.setattr(searching, "denial_of", lambda *given: kept.append(deniable.denial_of(*given)) or kept[-1])
@@ -144,7 +144,7 @@ def test_what_the_kernel_keeps_is_what_is_counted_from_the_rows(monkeypatch: pyt
     original, released = counted(records), shown(combined, pool, found, k)
     (denial,) = kept
     before = [np.copy(getattr(denial, name)) for name in ("now", "open", "last", "shown", "guessed")]
-    recount(denial, found.new_n)
+    deniable.recount(denial, found.new_n)
     rare, invented = share_invented(original, released, k)
     assert denial.shown.tolist() == [rare, invented]
     for j in range(records.shape[1]):
@@ -314,3 +314,28 @@ def test_without_a_home_the_secret_does_not_last(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     assert not lasting().lasts
     assert lasting() != lasting()
+
+
+def test_every_kept_candidate_with_original_values_is_audited_like_the_release(workbench: Any) -> None:
+    """With two unifications of an averaged column the search makes two candidates, of which one is released."""
+    made = persons(table(2, 600))
+    rng = np.random.default_rng(3)
+    made["income"] = ("DOUBLE", rng.normal(0, 1, 600).tolist())
+    names = [name for name in made if name != "income"]
+    given = {"unify_numeric": ["mean", "median"], "invented": 0.1, "keep_candidates": True}
+    db = workbench.make(made)
+    report = workbench.release("safe", db, columns=list(made), k=3, method="search", effort="fast", **given).report
+    original = Counter(zip(*(made[name][1] for name in names), strict=True))
+    assert len(report["candidates"]) == 2
+    with duckdb.connect(db, read_only=True) as connection:
+        for candidate in report["candidates"]:
+            cursor = connection.execute(f"SELECT {', '.join(map(quoted, names))} FROM {quoted(candidate['kept'])}")
+            rare, invented = share_invented(original, Counter(cursor.fetchall()), 3)
+            check = f"candidate {candidate['candidate']}: invented%"
+            asked = 'SELECT value, threshold FROM sqlmicro.audits WHERE "check" LIKE ?'
+            ((value, threshold),) = connection.execute(asked, [check]).fetchall()
+            assert (value, threshold) == (pytest.approx(invented / rare), 0.1)
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from typing import Any
 
@@ -13,7 +12,7 @@ pytest.importorskip("numba")
 
 from sqlmicro import ParameterError
 from sqlmicro.safe_method import direct, method
-from sqlmicro.safe_method.cells import Cells
+from sqlmicro.safe_method.cells import Cells, indicators
 from sqlmicro.safe_method.search import search
 
 USED = ["region", "income"]
@@ -35,7 +34,8 @@ def _release(workbench: Any, table: dict[str, tuple[str, list[Any]]], **options:
 
 def _cells(codes: np.ndarray, raw: np.ndarray) -> Cells:
     ones = np.ones(len(codes), dtype=np.int64)
-    return Cells("cells", "cells", [], [], [], ones, ones * 0, codes, raw, raw, None, ones)  # type: ignore[arg-type]
+    values = indicators(codes, ones, 3)
+    return Cells("cells", "cells", [], [], [], ones, ones * 0, codes, raw, raw, None, ones, values, 1.0, [])  # type: ignore[arg-type]
 
 
 def test_steps_keep_totals_and_bring_released_incomes_near_to_the_original_ones(workbench: Any) -> None:
@@ -67,13 +67,8 @@ def test_a_file_with_nothing_but_an_income_can_be_searched_in_steps(workbench: A
 
 
 def test_steps_are_nearest_multiples_and_leave_missing_values_missing() -> None:
-    from sqlmicro.database.columns import Column
-
-    age, income = Column("age", "INTEGER", "age"), Column("income", "DOUBLE", "income")
     raw = np.array([[30.0, 151.0], [31.0, -151.0], [32.0, np.nan]])
-    cells = dataclasses.replace(_cells(np.zeros((3, 0)), raw), numeric=[age, income])
-    stepped = direct._stepped(cells, [age], {income: 100.0})
-    np.testing.assert_array_equal(stepped, [[30, 200], [31, -200], [32, np.nan]])
+    np.testing.assert_array_equal(direct.stepped(raw, 1, [100.0]), [[30, 200], [31, -200], [32, np.nan]])
 
 
 @pytest.mark.slow
@@ -114,7 +109,18 @@ def test_coordinates_are_numbers_and_a_column_per_value() -> None:
     np.testing.assert_array_equal(cells.coordinates("nominal"), [[1, 0, 0, 0, 1], [0, 0, 1, 1, 0]])
     np.testing.assert_array_equal(cells.coordinates("both"), np.hstack([raw, cells.coordinates("nominal")]))
     assert cells.coordinates("numeric") is cells.numbers
-    assert cells.width == 6
+    assert cells.width("both") == 6
+
+
+def test_of_very_many_values_records_are_grouped_by_the_commonest_that_k_records_have() -> None:
+    """150 values: of 1 to 150 records each. 2 000 others, each of one record, would be 2 000 coordinates."""
+    n = np.concatenate([np.arange(1, 151), np.ones(2_000, dtype=np.int64)])
+    codes = np.stack([np.arange(2_150), np.arange(2_150) % 7], axis=1)
+    many, few = indicators(codes, n, 3)
+    assert many.tolist() == list(range(50, 150))
+    assert few.tolist() == list(range(7))
+    (none,) = indicators(codes[150:, :1], n[150:], 3)
+    assert none.size == 0
 
 
 @pytest.mark.slow

@@ -13,11 +13,15 @@ import pytest
 
 pytest.importorskip("numba")
 
-from sqlmicro.safe_method.annealing import no_deviation
+from sqlmicro.safe_method import mean_cells
 from sqlmicro.safe_method.coordinates import Coordinates
+from sqlmicro.safe_method.deniable import no_denial
+from sqlmicro.safe_method.deviations import no_deviation, objective, refresh, settle
+from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.problem import Objective, make_problem
 
 K = 3
+COMPOUND, TOGGLE, PAIR, UNIT, TRANSFER = range(5)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +32,8 @@ def plain() -> Iterator[dict[str, ModuleType]]:
     modules = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba.config, "DISABLE_JIT", True)
-        for name in ("_cost_kernels", "_search_kernels", "_weight_kernels"):
+        patch.setattr(mean_cells, "LEAST_RECORDS", 3)  # in so small a file, too, some means should cost
+        for name in ("_cost_kernels", "_denial_kernels", "_search_kernels", "_weight_kernels"):
             spec = importlib.util.find_spec(f"sqlmicro.safe_method.{name}")
             assert spec is not None
             assert spec.loader is not None
@@ -49,11 +54,18 @@ class Small:
         n = rng.choice([1, 1, 2, 2, 3, 5], len(cells))
         unit = rng.integers(2, 30, len(cells)) / 8 if weighted else np.ones(len(cells))
         columns = Coordinates.of(cells[:, :2], cells[:, 2:] * 1.5, n, K)
-        problem, self.table_of_cell, _ = make_problem(columns, n, unit, K, 1, Objective(steep=2.0))
+        prices, means = (
+            Objective(steep=2.0, slack=0.02, few_values_weight=1.5),
+            [MeanTable(0, (0,)), MeanTable(0, (0, 1))],
+        )
+        problem, self.table_of_cell, _ = make_problem(columns, n, unit, K, 1, prices, means)
+        own = np.random.default_rng(seed)
+        problem.amount_slack[-2:] = own.uniform(0, 0.3, 2)
+        problem.amount_weight[-2:] = own.uniform(0, 2, 2)
         problem.steep[:] = rng.uniform(1, 3, len(problem.steep))
         problem.weight[:] = rng.uniform(0.5, 2, len(problem.weight))
         self.problem = problem._replace(near=problem.near[:, :near].copy())
-        self.kernels, self.costs = kernels, sys.modules["sqlmicro.safe_method._cost_kernels"]
+        self.kernels = kernels
         self.low, self.high = np.where(n < K, K, np.maximum(K, n - 1)), np.maximum(n, K) + 1
 
     def placed(self) -> np.ndarray:
@@ -62,7 +74,7 @@ class Small:
 
     def state(self, placed: np.ndarray) -> Any:
         state = no_deviation(self.problem, placed.copy(), self.table_of_cell)
-        self.costs.refresh(self.problem, state)
+        refresh(self.problem, state)
         return state
 
     def proposal(self, *entries: tuple[int, int]) -> Any:
@@ -74,19 +86,14 @@ class Small:
     def penalties(self, placed: np.ndarray) -> float:
         """Return what the deviations of the tables cost, from the definition in `Objective`."""
         problem, by = self.problem, (placed - self.problem.n) * self.problem.unit.astype(float)
-        d = np.abs(sum(np.bincount(cell, by, len(self.table_of_cell)) for cell in problem.cell.T))
+        d = np.abs(np.concatenate([np.bincount(cell, by) for cell in problem.cell.T]))
         t = self.table_of_cell
         above = np.maximum(0, d - problem.bound[t])
         total = float(problem.weight[t] @ (d + problem.curve * d**2 + problem.steep[t] * above**2))
-        for cells, prices, x in (
-            (problem.sum_cell, problem.sum_weight, problem.x),
-            (problem.moment_cell, problem.moment_weight, problem.xx),
-        ):
-            total += sum(
-                price * np.abs(np.bincount(cell, by * values)).sum()
-                for cell, price in zip(cells.T, prices, strict=True)
-                for values in x.T
-            )
+        amounts = (problem.amount_cell.T, problem.amount_value, problem.amount_weight, problem.amount_slack)
+        for cell, j, price, slack in zip(*amounts, strict=True):
+            amount = np.bincount(cell, by * problem.value[:, j])
+            total += float(price * np.maximum(0, np.abs(amount) - slack).sum())
         return total
 
     def objective(self, placed: np.ndarray) -> float:
@@ -105,7 +112,7 @@ def test_the_objective_is_the_sum_of_its_prices(plain: dict[str, ModuleType], we
         placed = small.placed()
         state = small.state(placed)
         assert state.total[0] == placed.sum() - small.problem.n.sum()
-        found = small.costs.objective(small.problem, state, small.table_of_cell)
+        found = objective(small.problem, state, small.table_of_cell)
         assert found == pytest.approx(small.objective(placed), rel=1e-5)
 
 
@@ -128,15 +135,15 @@ def test_a_change_is_made_if_the_objective_grows_by_no_more_than_is_allowed(
             assert small.kernels.carry_out(small.problem, state, proposal, allowance) == (expected is changed)
             assert state.n.tolist() == expected.tolist()
             anew = small.state(expected)
-            for name in ("deviation", "sums", "moments", "total"):
+            for name in ("deviation", "amount", "total"):
                 np.testing.assert_allclose(getattr(state, name), getattr(anew, name), atol=1e-4)
 
 
-def _drawn(small: Small, name: str, placed: np.ndarray, draws: int) -> list[list[tuple[int, int]]]:
+def _drawn(small: Small, kind: int, placed: np.ndarray, draws: int) -> list[list[tuple[int, int]]]:
     """Return the proposals of one kind that are possible."""
     rng, proposal, state, found = np.random.default_rng(3), small.proposal(), small.state(placed), []
     for _ in range(draws):
-        if getattr(small.kernels, name)(small.problem, state, proposal, rng):
+        if small.kernels.propose(small.problem, state, proposal, kind, rng):
             size = proposal.size[0]
             found.append([(int(i), int(by)) for i, by in zip(proposal.at[:size], proposal.by[:size], strict=True)])
     assert state.n.tolist() == placed.tolist()
@@ -150,12 +157,12 @@ def _share_near(small: Small, pairs: list[tuple[int, int]]) -> float:
 def test_single_combinations_are_opened_closed_and_given_a_record(plain: dict[str, ModuleType]) -> None:
     small = Small(plain["_search_kernels"], 4)
     placed, few = small.placed(), small.problem.n < K
-    toggled = _drawn(small, "_propose_toggle", placed, 600)
+    toggled = _drawn(small, TOGGLE, placed, 600)
     expected = {(i, K if placed[i] == 0 else -K) for i in np.flatnonzero(few) if placed[i] in (0, K)}
     assert {change for (change,) in toggled} == expected
     # What cannot be toggled is drawn as often, and refused.
     assert len(toggled) / 600 == pytest.approx(len(expected) / few.sum(), abs=0.1)
-    units = _drawn(small, "_propose_unit", placed, 1500)
+    units = _drawn(small, UNIT, placed, 1500)
     everywhere = range(len(placed))
     expected = {(i, by) for i in everywhere for by in (-1, 1) if small.admissible(placed, i, by)}
     assert {change for (change,) in units} == expected
@@ -167,15 +174,16 @@ def test_single_combinations_are_opened_closed_and_given_a_record(plain: dict[st
 def test_pairs_close_one_and_open_another_mostly_near_one(plain: dict[str, ModuleType]) -> None:
     small = Small(plain["_search_kernels"], 5)
     placed, few = small.rng.choice([0, K], len(small.problem.n)), small.problem.n < K
-    pairs = _drawn(small, "_propose_pair", placed, 1500)
-    for (i, down), (j, up) in pairs:
+    pairs = _drawn(small, PAIR, placed, 1500)
+    for pair in pairs:
+        (i, down), (j, up) = sorted(pair, key=lambda change: change[1])
         assert (placed[i], down, placed[j], up) == (K, -K, 0, K)
         assert few[i]
     # Every two random ones differ half of the time, in either order.
     assert 0.3 < len(pairs) / 1500 < 0.7
     assert 0.6 < _share_near(small, [(i, j) for (i, _), (j, _) in pairs]) < 0.9
     alone = Small(plain["_search_kernels"], 5, near=0)
-    for (i, _), (j, _) in _drawn(alone, "_propose_pair", placed, 200):
+    for (i, _), (j, _) in _drawn(alone, PAIR, placed, 200):
         assert few[[i, j]].all()
 
 
@@ -183,7 +191,7 @@ def test_transfers_keep_both_open_and_go_mostly_near(plain: dict[str, ModuleType
     small = Small(plain["_search_kernels"], 6)
     placed = np.where(small.rng.random(len(small.problem.n)) < 0.2, 0, small.low)
     placed += (placed > 0) * (small.rng.random(len(placed)) < 0.7) * (small.high - small.low)
-    moved = _drawn(small, "_propose_transfer", placed, 1500)
+    moved = _drawn(small, TRANSFER, placed, 1500)
     assert len(moved) > 100
     for (i, down), (j, up) in moved:
         assert (down, up) == (-1, 1)
@@ -192,7 +200,7 @@ def test_transfers_keep_both_open_and_go_mostly_near(plain: dict[str, ModuleType
         assert small.admissible(placed, j, 1)
     assert 0.55 < _share_near(small, [(i, j) for (i, _), (j, _) in moved]) < 0.95
     alone = Small(plain["_search_kernels"], 6, near=0)
-    assert _drawn(alone, "_propose_transfer", placed, 200)
+    assert _drawn(alone, TRANSFER, placed, 200)
 
 
 def test_a_toggle_is_made_up_for_by_up_to_k_single_records(plain: dict[str, ModuleType]) -> None:
@@ -200,14 +208,14 @@ def test_a_toggle_is_made_up_for_by_up_to_k_single_records(plain: dict[str, Modu
     roomy = small.problem._replace(low=small.low * 0 + K, high=small.high + K)
     small.problem, small.low, small.high = roomy, roomy.low, roomy.high
     # Where all are open and have room, those that close find takers enough: as often one as two as three.
-    made = _drawn(small, "_propose_compound", small.problem.n * 0 + K, 800)
+    made = _drawn(small, COMPOUND, small.problem.n * 0 + K, 800)
     sizes = [len(changes) for changes in made]
     assert len(made) == 800
     assert set(sizes) == {2, 3, 4}
     for size in (2, 3, 4):
         assert sizes.count(size) / 800 == pytest.approx(1 / 3, abs=0.06)
     placed = small.rng.choice([0, K, K + 1, K + 2], len(roomy.n))
-    made = _drawn(small, "_propose_compound", placed, 800)
+    made = _drawn(small, COMPOUND, placed, 800)
     assert {len(changes) for changes in made} == {1, 2, 3, 4}
     followers = []
     for (lead, by), *others in made:
@@ -221,10 +229,10 @@ def test_a_toggle_is_made_up_for_by_up_to_k_single_records(plain: dict[str, Modu
     # With room nowhere, the toggle is proposed alone.
     full = roomy._replace(low=placed, high=placed)
     small.problem = full
-    assert {len(changes) for changes in _drawn(small, "_propose_compound", placed, 50)} == {1}
+    assert {len(changes) for changes in _drawn(small, COMPOUND, placed, 50)} == {1}
 
 
-KINDS = ["_propose_compound", "_propose_toggle", "_propose_pair", "_propose_unit", "_propose_transfer"]
+KINDS = ["_propose_compound", TOGGLE, PAIR, UNIT, "_propose_transfer"]
 
 
 # Slow cooling; and, after 256 proposals of which all are carried out, sudden cold.
@@ -237,13 +245,14 @@ def test_annealing_draws_the_kinds_by_their_shares_and_cools_geometrically(
     shares, proposals = np.array([0.2, 0.4, 0.6, 0.8]), 600
     placed = small.placed()
     state, rng = small.state(placed), np.random.default_rng(12)
-    accepted = kernels.anneal(problem, state, small.proposal(), shares, proposals, hot, cold, rng)
+    denial = no_denial(len(problem.n))
+    accepted = kernels.anneal(problem, state, denial, small.proposal(), shares, proposals, hot, cold, rng)
     by_hand, rng = small.state(placed), np.random.default_rng(12)
     carried_out = []
     for number in range(proposals):
-        kind = KINDS[int(np.searchsorted(shares, rng.random(), side="right"))]
+        kind = int(np.searchsorted(shares, rng.random(), side="right"))
         proposal = small.proposal()
-        if getattr(kernels, kind)(problem, by_hand, proposal, rng):
+        if kernels.propose(problem, by_hand, proposal, kind, rng):
             # The temperature is that of the last multiple of 256.
             passed = number // 256 * 256 / proposals
             temperature = hot ** (1 - passed) * cold**passed
@@ -287,7 +296,7 @@ def test_the_number_of_records_is_brought_back_by_the_cheapest_changes(plain: di
         some = small.placed()
         for placed in (some, some * 0, some * 0 + K, some + 2 * (some > 0)):
             state = small.state(placed)
-            small.kernels.settle(small.problem, state)
+            settle(small.problem, state)
             assert state.n.tolist() == _settled(small, placed).tolist()
             assert state.total[0] == 0
             np.testing.assert_allclose(state.deviation, small.state(state.n).deviation, atol=1e-4)
@@ -309,7 +318,7 @@ def test_exchanged_targets_bring_the_weighted_tables_nearer(plain: dict[str, Mod
         return small.penalties(by)
 
     state = small.state(problem.n)
-    state.deviation[:], state.sums[:], state.moments[:] = 7, 7, 7
+    state.deviation[:], state.amount[:] = 7, 7
     movers, goes, swaps = np.flatnonzero(source != target), target.copy(), 0
     kernels.weigh(problem, state, source, goes, weight)
     for _ in range(40):
@@ -329,8 +338,7 @@ def test_exchanged_targets_bring_the_weighted_tables_nearer(plain: dict[str, Mod
     anew = small.state(problem.n)
     kernels.weigh(problem, anew, source, goes, weight)
     by = np.bincount(goes, weight, combinations) - np.bincount(source, weight, combinations)
-    expected = sum(np.bincount(cell, by, len(small.table_of_cell)) for cell in problem.cell.T)
+    expected = np.concatenate([np.bincount(cell, by) for cell in problem.cell.T])
     for found in (state, anew):
         np.testing.assert_allclose(found.deviation, expected, atol=1e-3)
-    np.testing.assert_allclose(state.sums, anew.sums, atol=1e-3)
-    np.testing.assert_allclose(state.moments, anew.moments, atol=1e-3)
+    np.testing.assert_allclose(state.amount, anew.amount, atol=1e-3)

@@ -222,8 +222,8 @@ def test_other_verbs_take_frames_too(connection: duckdb.DuckDBPyConnection) -> N
         audit = w.audit(released, quasi=["age", "income"], min_k=5)
         assert audit.passed and audit["table"] == "pyarrow Table"
         assert not w.audit(TABLE, quasi="age", min_k=5).passed
-        linked = w.attack(original=TABLE, release=[released], attack="distance-linkage")
-        assert "distance-linkage" in linked.table()
+        linked = w.attack(original=TABLE, release=[released], attack="linkage")
+        assert "linkage" in linked.table()
         assert w.profile(TABLE)["rows"] == N
         assert w.safe_distance(TABLE, "persons")["distance"] == 0
         assert databases(connection) == ["memory", "staging"]

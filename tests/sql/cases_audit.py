@@ -7,7 +7,7 @@ from math import log
 from sqlmicro.audits import canonical
 from sqlmicro.database.templates import select
 
-from .case import Case, col, rel, values
+from .case import Case, about, col, rel, values
 
 X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER")
 SIZE = col("size", "INTEGER", "size_")
@@ -84,6 +84,7 @@ def classes(relation, expect, columns):
     )
 
 
+RISKS = ["class_size", "individual_risk", "household_risk", "suda", "dis_suda", "linked_by"]
 CASES = [
     # Smallest first, equal ones in the order of their text ('10' before '9'), NULL last; three are no violation.
     Case(
@@ -220,39 +221,151 @@ CASES = [
         returns=["a", "records", "size"],
         expect=[(1, 3, 3), (None, 4, 4)],
     ),
-    # Person 7 has three records, two of them alike; two records say of nobody whose they are.
+    # Person 7 has three records, two of them alike; two records say of nobody whose they are: one person.
     Case(
-        "audit/entity_cells.sql",
+        "audit/person_records.sql",
         given={"records": values("a, p", "(1, 7)", "(1, 7)", "(2, 7)", "(1, 8)", "(1, NULL)", "(1, NULL)")},
-        params={"relation": rel("records"), "columns": [A], "entity": col("p", "INTEGER")},
-        returns=["a", "records", "size"],
-        expect=[(1, 4, 4), (2, 1, 1)],
+        params={"relation": rel("records"), "columns": [A], "person": [col("p", "INTEGER")], "weights": []},
+        returns=["a", "p"],
+        expect=[(1, 7), (2, 7), (1, 8), (1, None)],
     ),
-    # Person 7 stands for 10 in class 1, where one of two records says 12, and for 10 in class 2; 8 says nothing, two
-    # records of nobody in particular stand for 3 and 4.
+    # Of two columns: (7, x) and (7, NULL) are two persons. Person (7, x) stands for 10 in class 1, where one of two
+    # records says 12, and for 10 in class 2; (8, x) says nothing, and NaN is nothing; nobody stands for 3.
     Case(
-        "audit/weighted_entity_cells.sql",
+        "audit/person_records.sql",
         given={
             "records": values(
-                "a, p, w",
-                "(1, 7, 12)",
-                "(1, 7, 10)",
-                "(2, 7, 10)",
-                "(1, 8, NULL)",
-                "(1, NULL, 3)",
-                "(1, NULL, 4)",
-                "(3, 8, NULL)",
-                "(3, NULL, 'nan'::DOUBLE)",
+                "a, p, q, w",
+                "(1, 7, 'x', 12)",
+                "(1, 7, 'x', 10)",
+                "(2, 7, 'x', 10)",
+                "(1, 7, NULL, 9)",
+                "(1, 8, 'x', NULL)",
+                "(1, 8, 'x', 'nan'::DOUBLE)",
+                "(1, NULL, NULL, 3)",
+                "(1, NULL, NULL, 4)",
             )
         },
         params={
             "relation": rel("records"),
             "columns": [A],
-            "entity": col("p", "INTEGER"),
-            "weight": col("w"),
+            "person": [col("p", "INTEGER"), col("q", "VARCHAR")],
+            "weights": [col("w")],
         },
-        returns=["a", "total", "records", "size"],
-        expect=[(1, 17, 4, 4), (2, 10, 1, 1), (3, 0, 2, 2)],
+        returns=["a", "w", "p", "q"],
+        expect=[(1, 10, 7, "x"), (2, 10, 7, "x"), (1, 9, 7, None), (1, None, 8, "x"), (1, 3, None, None)],
+    ),
+    # Class 1 has persons 7, 8 and nobody, class 2 has 7, class 3 has 8 and 9: 7 is alone somewhere, 8 and 9 are two.
+    Case(
+        "audit/person_sizes.sql",
+        given={"persons": values("a, p", "(1, 7)", "(1, 8)", "(1, NULL)", "(2, 7)", "(3, 8)", "(3, 9)")},
+        params={"persons": rel("persons"), "columns": [A], "person": [col("p", "INTEGER")]},
+        returns=["size", "classes", "records"],
+        expect=[(1, 1, 1), (2, 1, 2), (3, 1, 1)],
+        ordered=True,
+    ),
+    # The same persons, classes of measure 1/3, 1 and 1/2: the largest of 7 is 1, of 8 and 9 1/2, of nobody 1/3.
+    Case(
+        "audit/person_summary.sql",
+        given={
+            "persons": values("a, p", "(1, 7)", "(1, 8)", "(1, NULL)", "(2, 7)", "(3, 8)", "(3, 9)"),
+            "classes": values("a, measure", "(1, 1/3::DOUBLE)", "(2, 1)", "(3, 0.5)"),
+        },
+        params={
+            "persons": rel("persons"),
+            "classes": rel("classes"),
+            "columns": [A],
+            "person": [col("p", "INTEGER")],
+            "threshold": 0.5,
+        },
+        returns=[
+            "classes",
+            "records",
+            "lowest",
+            "highest",
+            "mean",
+            "classes_below",
+            "records_below",
+            "classes_above",
+            "records_above",
+        ],
+        expect=[(3, 4, about(0.333), 1, about(0.583), 1, 3, 1, 1)],
+    ),
+    # Four values of one person are as diverse as one; three of five persons stay three.
+    Case(
+        "audit/at_most_persons.sql",
+        given={
+            "classes": values("a, records, measure", "(1, 4, 4)", "(NULL, 9, 3)"),
+            "cells": values("a, records, size", "(1, 1, 1)", "(NULL, 5, 5)"),
+        },
+        params={"classes": rel("classes"), "cells": rel("cells"), "columns": [A]},
+        returns=MEASURED,
+        expect=[(1, 1, 1), (None, 5, 3)],
+    ),
+    Case(
+        "audit/size_risk.sql",
+        given={"cells": values("a, records, size", "(1, 2, 2)", "(2, 1, 4)")},
+        params={"cells": rel("cells"), "columns": [A]},
+        returns=MEASURED,
+        expect=[(1, 2, 0.5), (2, 1, 0.25)],
+    ),
+    Case(
+        "audit/member_risks.sql",
+        given={
+            "records": values("a, h", "(1, 5)", "(1, 5)", "(NULL, 6)", "(1, NULL)"),
+            "classes": values("a, measure", "(1, 0.5::DOUBLE)", "(NULL, 1)"),
+        },
+        params={
+            "relation": rel("records"),
+            "classes": rel("classes"),
+            "columns": [A],
+            "household": [col("h", "INTEGER")],
+        },
+        returns=["h", "measure"],
+        expect=[(5, 0.5), (5, 0.5), (6, 1.0), (None, 0.5)],
+    ),
+    # Person 7 of household 5 has a record at 0.5 and one at 1; nobody is one person in every household.
+    Case(
+        "audit/person_risks.sql",
+        given={
+            "records": values("a, p, h", "(1, 7, 5)", "(2, 7, 5)", "(1, 8, 5)", "(1, NULL, 5)", "(1, NULL, 5)"),
+            "classes": values("a, measure", "(1, 0.5::DOUBLE)", "(2, 1)"),
+        },
+        params={
+            "relation": rel("records"),
+            "classes": rel("classes"),
+            "columns": [A],
+            "person": [col("p", "INTEGER")],
+            "household": [col("h", "INTEGER")],
+        },
+        returns=["h", "measure"],
+        expect=[(5, 1.0), (5, 0.5), (5, 0.5)],
+    ),
+    # 1 - 0.9 0.8 = 0.28; one of whom it is certain; two records of no household are alone, (5, NULL) is one of its own.
+    Case(
+        "audit/household_risk.sql",
+        given={
+            "members": values(
+                "h, i, measure",
+                "(5, 'x', 0.1::DOUBLE)",
+                "(5, 'x', 0.2)",
+                "(6, 'x', 0.5)",
+                "(6, 'x', 1.0)",
+                "(NULL, NULL, 0.3)",
+                "(NULL, NULL, 0.3)",
+                "(5, NULL, 0.25)",
+            )
+        },
+        params={"members": rel("members"), "household": [col("h", "INTEGER"), col("i", "VARCHAR")]},
+        returns=["h", "i", "n", "records", "measure"],
+        show="h, i, n IS NULL, records, measure",
+        expect=[
+            (5, "x", True, 2, about(0.28)),
+            (6, "x", True, 2, 1),
+            (None, None, False, 1, about(0.3)),
+            (None, None, False, 1, about(0.3)),
+            (5, None, True, 1, about(0.25)),
+        ],
     ),
     # (1, x) twice, (1, NULL), (NULL, y): NULL matches every value, so that (1, NULL) matches all of them, and (NULL, y)
     # itself and (1, NULL), but not (1, x).
@@ -505,46 +618,45 @@ CASES = [
         "audit/suda_units.sql",
         given={"cells": values("a, b, records", "(1, 'x', 2)")},
         params={"cells": rel("cells"), "columns": [A, B]},
-        returns=["cell", "entity", "a", "b", "records"],
+        returns=["cell", "owner", "a", "b", "records"],
         expect=[(1, 1, 1, "x", 2)],
     ),
-    # Person 7 has (1, x) twice and (2, x); two records of nobody are two entities.
+    # Person 7 has (1, x) and (2, x); what is of nobody is of one person.
     Case(
-        "audit/suda_entity_units.sql",
+        "audit/suda_person_units.sql",
+        given={"persons": values("a, b, p", "(1, 'x', 7)", "(2, 'x', 7)", "(1, 'x', 9)", "(3, 'y', NULL)")},
+        params={"persons": rel("persons"), "columns": [A, B], "person": [col("p", "INTEGER")]},
+        returns=["cell", "owner", "a", "b", "records"],
+        show="a, b, records, count(*) OVER (PARTITION BY owner), count(*) OVER (PARTITION BY cell)",
+        expect=[(1, "x", 1, 2, 1), (2, "x", 1, 2, 1), (1, "x", 1, 1, 1), (3, "y", 1, 1, 1)],
+    ),
+    # Person 1 has 12 twice, person 2 only what has no score.
+    Case(
+        "audit/suda_person_scores.sql",
         given={
-            "records": values(
-                "a, b, p",
-                "(1, 'x', 7)",
-                "(1, 'x', 7)",
-                "(2, 'x', 7)",
-                "(1, 'x', 9)",
-                "(3, 'y', NULL)",
-                "(3, 'y', NULL)",
-            )
+            "scores": values("cell, score", "(7, 6.0)", "(9, 12.0)", "(8, 12.0)", "(5, 2.0)"),
+            "units": values("cell, owner", "(7, 1)", "(8, 1)", "(9, 1)", "(6, 2)", "(5, 3)"),
         },
-        params={"relation": rel("records"), "columns": [A, B], "entity": col("p", "INTEGER")},
-        returns=["cell", "entity", "a", "b", "records"],
-        show="a, b, records, count(*) OVER (PARTITION BY entity), count(*) OVER (PARTITION BY cell)",
-        expect=[(1, "x", 1, 2, 1), (2, "x", 1, 2, 1), (1, "x", 1, 1, 1), (3, "y", 1, 1, 1), (3, "y", 1, 1, 1)],
+        params={"scores": rel("scores"), "units": rel("units")},
+        returns=["cell", "score"],
+        expect=[(8, 12.0), (5, 2.0)],
     ),
     # (1, x) twice, (1, y), (2, y): y makes nobody unique, 2 does.
     Case(
         "audit/minimal_uniques.sql",
         given={
-            "units": values(
-                "cell, entity, a, b, records", "(1, 1, 1, 'x', 2)", "(2, 2, 1, 'y', 1)", "(3, 3, 2, 'y', 1)"
-            )
+            "units": values("cell, owner, a, b, records", "(1, 1, 1, 'x', 2)", "(2, 2, 1, 'y', 1)", "(3, 3, 2, 'y', 1)")
         },
         params={"units": rel("units"), "smaller": [], "number": 1, "subsets": [(1, [A]), (2, [B])]},
         returns=["cell", "bits", "n"],
         expect=[(3, 1, 1)],
     ),
-    # So 2 with y is not minimal, and 1 with y is. Entity 4 has (5, z) and (5, w): nobody else has 5.
+    # So 2 with y is not minimal, and 1 with y is. Person 4 has (5, z) and (5, w): nobody else has 5.
     Case(
         "audit/minimal_uniques.sql",
         given={
             "units": values(
-                "cell, entity, a, b, records",
+                "cell, owner, a, b, records",
                 "(1, 1, 1, 'x', 2)",
                 "(2, 2, 1, 'y', 1)",
                 "(3, 3, 2, 'y', 1)",
@@ -579,10 +691,15 @@ CASES = [
     Case(
         "audit/suda_contributions.sql",
         given={
-            "ones": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)"),
+            "ones": values("cell, bits, n", "(7, 1, 1)", "(7, 2, 1)", "(8, 1, 1)", "(6, 1, 1)"),
             "twos": values("cell, bits, n", "(9, 3, 2)"),
+            "scores": values("cell, score", "(7, 12)", "(8, 6)", "(9, 2)"),
         },
-        params={"minimal_uniques": [(rel("ones"), 6), (rel("twos"), 2)], "columns": [(A, 1), (B, 2), (V, 4)]},
+        params={
+            "scores": rel("scores"),
+            "minimal_uniques": [(rel("ones"), 6), (rel("twos"), 2)],
+            "columns": [(A, 1), (B, 2), (V, 4)],
+        },
         returns=["column_name", "total"],
         expect=[("a", 14), ("b", 8), ("v", None)],
     ),
@@ -737,5 +854,83 @@ CASES += [
         params={"released": rel("released"), "original": rel("original"), "columns": [A, B]},
         returns=["records", "a", "b"],
         expect=[(6, 2, 0)],
+    ),
+    Case(
+        "audit/keyless.sql",
+        given={"records": values("a, row_number", "(3, 'x')", "(1, 'y')", "(2, 'z')")},
+        params={"relation": rel("records"), "number": "row_number_"},
+        returns=["a", "row_number", "row_number_"],
+        expect=[(3, "x", 1), (1, "y", 2), (2, "z", 3)],
+        ordered=True,
+    ),
+    # (1, x) has the score 6, (2, NULL) the score 2; (1, y) has none.
+    Case(
+        "audit/scored_classes.sql",
+        given={
+            "units": values("cell, a, b", "(1, 1, 'x')", "(2, 1, 'y')", "(3, 2, NULL)"),
+            "scores": values("cell, score", "(1, 6.0)", "(3, 2.0)"),
+            "probabilities": values("score, dis_suda", "(6.0, 0.5)"),
+        },
+        params={
+            "units": rel("units"),
+            "scores": rel("scores"),
+            "probabilities": rel("probabilities"),
+            "columns": [A, B],
+        },
+        returns=["a", "b", "score", "dis_suda"],
+        expect=[(1, "x", 6.0, 0.5), (2, None, 2.0, None)],
+    ),
+    # Record 8 is of no household, so that it stands alone; the attack linked record 7; the class (NULL) has no score.
+    Case(
+        "audit/record_risks.sql",
+        given={
+            "records": values("key_1, a, h", "(7, 1, 5)", "(8, 1, NULL::INTEGER)", "(9, NULL, 5)"),
+            "cells": values("a, size", "(1, 2)", "(NULL, 1)"),
+            "classes": values("a, measure", "(1, 0.25)", "(NULL, 1)"),
+            "scored": values("a, score, dis_suda", "(1, 6.0, 0.5::DOUBLE)"),
+            "households": values("h, n, measure", "(5, NULL, 1.0)", "(NULL, 1, 0.25)"),
+            "linked": "SELECT {'key_1': 7} AS row_id, 'x' AS attack",
+        },
+        params={
+            "records": rel("records"),
+            "key": [(col("id", "INTEGER", "key_1"), 'the "id"')],
+            "columns": [A],
+            "cells": rel("cells"),
+            "classes": rel("classes"),
+            "scored": [(rel("scored"), 0.0)],
+            "households": [rel("households")],
+            "household": [col("h", "INTEGER")],
+            "linked": [rel("linked")],
+            "lacking": [],
+        },
+        returns=['the "id"', *RISKS],
+        expect=[(7, 2, 0.25, 1.0, 6.0, 0.5, "x"), (8, 2, 0.25, 0.25, 6.0, 0.5, None), (9, 1, 1.0, 1.0, 0.0, 0.0, None)],
+    ),
+    Case(
+        "audit/record_risks.sql",
+        given={
+            "records": values("key_1, a", "(1, 1)", "(2, 2)"),
+            "cells": values("a, size", "(1, 2)", "(2, 1)"),
+            "classes": values("a, measure", "(1, 0.5)", "(2, 1)"),
+        },
+        params={
+            "records": rel("records"),
+            "key": [(col("n", "BIGINT", "key_1"), "row_number")],
+            "columns": [A],
+            "cells": rel("cells"),
+            "classes": rel("classes"),
+            "scored": [],
+            "households": [],
+            "household": [],
+            "linked": [],
+            "lacking": [
+                ("household_risk", "DOUBLE"),
+                ("suda", "DOUBLE"),
+                ("dis_suda", "DOUBLE"),
+                ("linked_by", "VARCHAR"),
+            ],
+        },
+        returns=["row_number", *RISKS],
+        expect=[(1, 2, 0.5, None, None, None, None), (2, 1, 1.0, None, None, None, None)],
     ),
 ]

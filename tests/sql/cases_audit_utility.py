@@ -10,12 +10,13 @@ X, NAME, INCOME = col("x"), col("name", "VARCHAR"), col('net "income"', "INTEGER
 SIZE = col("size", "INTEGER", "size_")
 Y, G = col("y"), col("g", "VARCHAR")
 BOTH = {"original": rel("original"), "released": rel("released")}
+NO = {"whole": [], "nominal": [], "counted": [], "aligned": []}
 
 CASES = [
     # x: SSE = 4 · 0.5², SST = 1.5² + 0.5² + 0.5² + 1.5². Income: (30 - 20)², 10² + 0 + 10², the missing value left out.
     # A constant column has SST 0, and a column without values neither.
     Case(
-        "audit/information_loss.sql",
+        "audit/losses.sql",
         given={
             "typed": values(
                 'row_id, x, "net ""income""", size_, empty',
@@ -32,31 +33,114 @@ CASES = [
                 "(3, 3.5e0, 20, 5, NULL)",
             ),
         },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [X, INCOME, SIZE, col("empty")]},
-        returns=["column_name", "sse", "sst"],
-        expect=[("x", 1.0, 5.0), ('net "income"', 100.0, 200.0), ("size", 0.0, 0.0), ("empty", 0.0, 0.0)],
+        params={
+            "original": rel("typed"),
+            "joined": [rel("released")],
+            "numeric": [X, INCOME, SIZE, col("empty")],
+            **NO,
+        },
+        returns=["records_before", "records_after", *(f"{what}_{i}" for i in (1, 2, 3, 4) for what in ("sse", "sst"))],
+        expect=[(4, 4, 1.0, 5.0, 100.0, 200.0, 0.0, 0.0, 0.0, 0.0)],
     ),
     # What is missing in the release is lost: 1 and 6, as if they were the mean 3 (4 + 9); 2 became 2.5; NULL was none.
     Case(
-        "audit/information_loss.sql",
+        "audit/losses.sql",
         given={
             "typed": values("row_id, x", "(0, 1e0)", "(1, 6e0)", "(2, 2e0)", "(3, NULL)"),
             "released": values("row_id, x", "(1, NULL::DOUBLE)", "(0, NULL)", "(2, 2.5e0)", "(3, 2.5e0)"),
         },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
-        returns=["column_name", "sse", "sst"],
-        expect=[("x", 13.25, 14.0)],
+        params={"original": rel("typed"), "joined": [rel("released")], "numeric": [X], **NO},
+        returns=["records_before", "records_after", "sse_1", "sst_1"],
+        expect=[(4, 4, 13.25, 14.0)],
     ),
     # Suppressed records count in neither sum: of 0, 2, 100 only 0 and 2 were released, both as 1.
     Case(
-        "audit/information_loss.sql",
+        "audit/losses.sql",
         given={
             "typed": values("row_id, x", "(0, 0e0)", "(1, 2e0)", "(2, 100e0)"),
             "released": values("row_id, x", "(1, 1e0)", "(0, 1e0)"),
         },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [X]},
-        returns=["column_name", "sse", "sst"],
-        expect=[("x", 2.0, 2.0)],
+        params={"original": rel("typed"), "joined": [rel("released")], "numeric": [X], **NO},
+        returns=["records_before", "records_after", "sse_1", "sst_1"],
+        expect=[(3, 2, 2.0, 2.0)],
+    ),
+    # The same records in the same order: 1 became 3, NULL stayed, 6 was taken out, 2 was none and was filled in.
+    Case(
+        "audit/losses.sql",
+        given={
+            "typed": values("row_id, x", "(0, 1e0)", "(1, NULL)", "(2, 6e0)", "(3, NULL)"),
+            "released": values("row_id, x", "(0, 3e0)", "(1, NULL::DOUBLE)", "(2, NULL)", "(3, 2e0)"),
+        },
+        params={
+            "original": rel("typed"),
+            **NO,
+            "aligned": [rel("released")],
+            "joined": [],
+            "numeric": [X],
+            "counted": [X],
+        },
+        returns=[
+            "records_before",
+            "records_after",
+            "sse_1",
+            "sst_1",
+            "before_1",
+            "after_1",
+            "filled_in_1",
+            "taken_out_1",
+        ],
+        expect=[(4, 4, 2**2 + 2.5**2, 2 * 2.5**2, 2, 2, 1, 1)],
+    ),
+    # Where nothing is missing: 1 became 3, and 2, 6 became 4; the variance of 1, 2, 6 is 7.
+    Case(
+        "audit/losses.sql",
+        given={
+            "typed": values("row_id, x", "(0, 1e0)", "(1, 2e0)", "(2, 6e0)"),
+            "released": values("row_id, x", "(0, 3e0)", "(1, 4e0)", "(2, 4e0)"),
+        },
+        params={
+            "original": rel("typed"),
+            **NO,
+            "aligned": [rel("released")],
+            "joined": [],
+            "numeric": [],
+            "whole": [X],
+        },
+        returns=["records_before", "records_after", "whole_sse_1", "whole_sst_1"],
+        expect=[(3, 3, 12.0, 14.0)],
+    ),
+    Case(
+        "audit/present.sql",
+        given={"typed": values('x, "net ""income"""', "(1e0, NULL::INTEGER)", "(NULL, 1)", "(NULL, 2)")},
+        params={"relation": rel("typed"), "columns": [X, INCOME]},
+        returns=["records", "present_1", "present_2"],
+        expect=[(3, 1, 2)],
+    ),
+    # (1, NULL) twice, (2, 'a') three times; in the second only the first two records are looked at, of three.
+    *(
+        Case(
+            "audit/alone.sql",
+            given={
+                "records": values(
+                    "x, name", "(1e0, NULL)", "(2e0, 'a')", "(2e0, 'a')", "(1e0, NULL)", "(2e0, 'a')", *more
+                )
+            },
+            params={"relation": rel("records"), "columns": [X, NAME], "most": most},
+            returns=["rarest"],
+            expect=[(rarest,)],
+        )
+        for more, most, rarest in (((), 9, 2), (("(1e0, 'a')",), 2, 2), (("(1e0, 'a')",), 9, 1))
+    ),
+    # Record 1 was filled in, record 2 lost its value, record 3 lacks it as before, record 4 was left out.
+    Case(
+        "audit/losses.sql",
+        given={
+            "before": values('row_id, "net ""income"""', "(0, 5)", "(1, NULL)", "(2, 7)", "(3, NULL)", "(4, NULL)"),
+            "after": values('row_id, "net ""income"""', "(3, NULL)", "(2, NULL)", "(1, 5)", "(0, 5)"),
+        },
+        params={"original": rel("before"), "joined": [rel("after")], "numeric": [], **NO, "counted": [INCOME]},
+        returns=["records_before", "records_after", "before_1", "after_1", "filled_in_1", "taken_out_1"],
+        expect=[(5, 4, 3, 2, 1, 1)],
     ),
     # Of six records that refer, number 5 is not released. Before, (1, a) is there twice: records 0 and 1 join two rows
     # each, record 2 joins one, 3 has no value in one column, 4 joins nothing. After, one of (1, a) is gone.
@@ -84,7 +168,7 @@ CASES = [
     ),
     # From and to NULL is a change, NULL to NULL is none, case is.
     Case(
-        "audit/values_changed.sql",
+        "audit/losses.sql",
         given={
             "typed": values(
                 "row_id, name, size_", "(0, 'a', 1)", "(1, 'b', NULL)", "(2, NULL, NULL)", "(3, 'A', 2)", "(4, NULL, 3)"
@@ -93,9 +177,9 @@ CASES = [
                 "row_id, name, size_", "(4, NULL, 3)", "(3, 'a', 2)", "(2, 'b', NULL)", "(1, NULL, 4)", "(0, 'a', 1)"
             ),
         },
-        params={"original": rel("typed"), "released": rel("released"), "columns": [NAME, SIZE]},
-        returns=["column_name", "changed", "records"],
-        expect=[("name", 3, 5), ("size", 1, 5)],
+        params={"original": rel("typed"), "joined": [rel("released")], "numeric": [], **NO, "nominal": [NAME, SIZE]},
+        returns=["records_before", "records_after", "changed_1", "changed_2"],
+        expect=[(5, 5, 3, 1)],
     ),
     # A day and a microsecond after the beginning of 1970; NaN and infinity are no values; records are found by (id, g).
     Case(

@@ -12,9 +12,17 @@ CASES = [
     Case(
         "load/shuffled.sql",
         given={"typed": "SELECT 7 * i % 12 AS record, 7 * i % 12 * 10 AS x FROM range(12) AS t(i)"},
-        params={"relation": rel("typed")},
+        params={"relation": rel("typed"), "ties": []},
         returns=["record", "x"],
         expect=[(i, i * 10) for i in range(12)],
+        ordered=True,
+    ),
+    Case(
+        "load/shuffled.sql",
+        given={"typed": values("record, key_0, x", "(4, 8, 'a')", "(4, 7, 'a')", "(3, 9, 'b')")},
+        params={"relation": rel("typed"), "ties": ["key_0"]},
+        returns=["record", "key_0", "x"],
+        expect=[(3, 9, "b"), (4, 7, "a"), (4, 8, "a")],
         ordered=True,
     ),
     Case(
@@ -35,6 +43,7 @@ CASES = [
                 "(1, 100, 'a', 'x', 2)",
                 "(2, NULL, NULL, NULL, NULL)",
                 "(3, 300, 'b', 'x', 1)",
+                "(4, 100, 'a', 'x', NULL)",
             ),
             "relation": values("row_id", "(3)", "(0)", "(2)"),
         },
@@ -45,7 +54,117 @@ CASES = [
             "sensitive": [INCOME, col("s")],
         },
         returns=["row_id", "stays", "person", 'net "income"', "s"],
-        expect=[(0, True, 0, 1, 1), (1, False, 1, 0, 0), (2, True, 2, 2, 2), (3, True, 0, 1, 1)],
+        expect=[(0, True, 1, 1, 1), (1, False, 2, 0, 0), (2, True, 0, 2, 2), (3, True, 1, 1, 1), (4, False, 0, 0, 0)],
+        ordered=True,
+    ),
+    # Household b has records of nobody only, p of no household two: neither is a household that counts.
+    Case(
+        "load/members.sql",
+        given={
+            "original": values(
+                'row_id, "net ""income""", h, p',
+                "(0, 7, 'a', 'x')",
+                "(1, 7, NULL, 'y')",
+                "(2, 7, 'a', 'z')",
+                "(3, 7, NULL, NULL)",
+                "(4, 7, NULL, 'y')",
+                "(5, 7, 'b', NULL)",
+                "(6, 7, 'b', NULL)",
+                "(7, 7, NULL, NULL)",
+                "(8, 7, 'a', NULL)",
+            )
+        },
+        params={
+            "relation": rel("original"),
+            "key": [col("h")],
+            "keys": [([col("h")], [col("h")]), ([col("p")], [col("h"), col("p")])],
+            "persons": [[col("p")]],
+        },
+        returns=["row_id", "unit", "counted"],
+        expect=[
+            (0, 0, 0),
+            (1, 1, -1),
+            (2, 0, 0),
+            (3, 3, -1),
+            (4, 1, -1),
+            (5, 5, -1),
+            (6, 5, -1),
+            (7, 7, -1),
+            (8, 0, 0),
+        ],
+    ),
+    # A key of two columns, of which one is missing, says nothing.
+    Case(
+        "load/members.sql",
+        given={"original": values("row_id, p, q", "(0, 1, 2)", "(1, 1, 2)", "(2, 1, NULL)", "(3, NULL, NULL)")},
+        params={
+            "relation": rel("original"),
+            "key": [col("p"), col("q")],
+            "keys": [([col("p"), col("q")], [col("p"), col("q")])],
+            "persons": [],
+        },
+        returns=["row_id", "unit", "counted"],
+        expect=[(0, 0, 0), (1, 0, 0), (2, 2, -1), (3, 3, -1)],
+    ),
+    # Unit 0 has a value and none in s, unit 2 no value at all, unit 4 one record.
+    Case(
+        "load/differing_units.sql",
+        given={
+            "relation": values(
+                'row_id, "net ""income""", s',
+                "(0, 5, 'a')",
+                "(1, 5, NULL)",
+                "(2, NULL, NULL)",
+                "(3, NULL, NULL)",
+                "(4, 1, 'a')",
+                "(5, 3, 'c')",
+                "(6, 4, 'c')",
+            ),
+            "members": values("row_id, unit", "(0, 0)", "(1, 0)", "(2, 2)", "(3, 2)", "(4, 4)", "(5, 5)", "(6, 5)"),
+        },
+        params={"relation": rel("relation"), "members": rel("members"), "columns": [INCOME, col("s")]},
+        returns=["units", "repeated", "differing_1", "differing_2"],
+        expect=[(4, 3, 1, 1)],
+    ),
+    # The record that the unit is called by was left out before; the middle of two texts is the smaller.
+    Case(
+        "load/units.sql",
+        given={
+            "relation": values(
+                "row_id, record, x, y, t, k",
+                "(1, 9, 5, 0.1e0, 'b', 'u')",
+                "(2, 8, 5, 0.4e0, 'a', 'u')",
+                "(3, 7, NULL, NULL, NULL, NULL)",
+            ),
+            "members": values("row_id, unit", "(0, 0)", "(1, 0)", "(2, 0)", "(3, 3)"),
+        },
+        params={
+            "relation": rel("relation"),
+            "members": rel("members"),
+            "constant": [col("x"), col("k")],
+            "numeric": [col("y")],
+            "others": [col("t")],
+        },
+        returns=["row_id", "record", "x", "k", "y", "t"],
+        expect=[(0, 8, 5, "u", 0.25, "a"), (3, 7, None, None, None, None)],
+    ),
+    Case(
+        "load/unit_counts.sql",
+        given={
+            "relation": values("row_id", "(4)", "(0)"),
+            "members": values("row_id, counted", "(0, -1)", "(1, -1)", "(4, 4)", "(5, 4)"),
+        },
+        params={"relation": rel("relation"), "members": rel("members")},
+        returns=["row_id", "counted"],
+        expect=[(0, -1), (4, 4)],
+        ordered=True,
+    ),
+    Case(
+        "load/unit_of_records.sql",
+        given={"members": values("row_id, unit", "(2, 1)", "(0, 0)", "(1, 1)")},
+        params={"members": rel("members")},
+        returns=["unit"],
+        expect=[(0,), (1,), (1,)],
         ordered=True,
     ),
     # Two records are alike: they are told apart, whichever is the first of them.
@@ -105,6 +224,23 @@ CASES = [
         returns=["id"],
         expect=[(1,), (2,)],
     ),
+    # Only the ledger knows records by a key: its hash stands beside that of the content.
+    Case(
+        "load/typed.sql",
+        given={"persons": values("id, x", "(7, 1)", "(8, 2)")},
+        params={
+            "relation": rel("persons"),
+            "row_key": [col("id", "INTEGER")],
+            "known_by": [["key_1"]],
+            "identity": [col("x", "INTEGER")],
+            "columns": [col("x", "INTEGER")],
+            "plain": [col("x", "INTEGER")],
+            **{kind: [] for kind in ("kept_floats", "floats", "collated", "as_text", "dates", "timestamps")},
+        },
+        returns=["record", "key_0", "x"],
+        show="record = hash(x), key_0 IN (hash('7'), hash('8')), x",
+        expect=[(True, True, 1), (True, True, 2)],
+    ),
     # -0.0 becomes 0.0, an infinite date stays infinite, NULL stays NULL.
     Case(
         "load/typed.sql",
@@ -114,6 +250,7 @@ CASES = [
         params={
             "relation": rel("persons"),
             "row_key": [],
+            "known_by": [],
             "identity": [col("x", "DOUBLE"), col("day", "DATE")],
             "columns": [col("x", "DOUBLE"), col("day", "DATE")],
             "kept_floats": [],
@@ -134,6 +271,7 @@ CASES = [
         params={
             "relation": rel("persons"),
             "row_key": [],
+            "known_by": [],
             "identity": [INCOME],
             "columns": [col("row_id", "INTEGER", "row_id_"), INCOME],
             "kept_floats": [],
@@ -162,6 +300,7 @@ CASES = [
         params={
             "relation": rel("persons"),
             "row_key": [col("a", "INTEGER"), col("b", "VARCHAR")],
+            "known_by": [],
             "identity": ["key_1", "key_2"],
             "columns": [col("a", "INTEGER"), col("x", "DOUBLE", "kept"), col("x", "DOUBLE", "used")],
             "plain": [col("a", "INTEGER")],
@@ -213,6 +352,7 @@ CASES = [
         params={
             "relation": rel("persons"),
             "row_key": [],
+            "known_by": [],
             "identity": [col("name", "VARCHAR", collated=True)],
             "columns": [col(name) for name in ("name", "span", "grade", "day", "moment", "zoned")],
             "kept_floats": [],
@@ -293,7 +433,7 @@ CASES = [
     Case(
         "load/contained_values.sql",
         given={
-            "orders": values('"net ""income"""', "(1)", "(2)", "(2)", "(9)", "(NULL)"),
+            "orders": values('"net ""income"""', "(1)", "(2)", "(2)", "(9)", "(NULL)", "(0)", "(-1)"),
             "persons": values("x", "(1)", "(2)", "(3)", "(NULL)"),
         },
         params={
@@ -308,6 +448,32 @@ CASES = [
         expect=[(3, 2)],
     ),
     # Of the keys 1 to 4, 1, 2 and 4 repeat; x depends on the key, name differs for 2; what is missing for 4 does not.
+    # Of the keys 1 to 4, 1, 2 and 4 repeat; x differs for 2, name is missing once for 4 and always for 1.
+    Case(
+        "load/constant_columns.sql",
+        given={
+            "visits": values(
+                '"net ""income""", x, name',
+                "(1, 5, NULL)",
+                "(1, 5, NULL)",
+                "(2, 5, 'b')",
+                "(2, 6, 'b')",
+                "(3, 7, 'c')",
+                "(4, 8, NULL)",
+                "(4, 8, 'd')",
+                "(NULL, 1, 'e')",
+                "(NULL, 2, 'f')",
+            )
+        },
+        params={
+            "relation": rel("visits"),
+            "key": INCOME,
+            "columns": [col("x"), col("name", "VARCHAR")],
+            "every": 1,
+        },
+        returns=["repeated", "differing_1", "differing_2"],
+        expect=[(3, 1, 1)],
+    ),
     Case(
         "load/dependent_columns.sql",
         given={
@@ -319,12 +485,41 @@ CASES = [
         },
         params={
             "relation": rel("visits"),
-            "key": INCOME,
+            "keys": [INCOME],
             "columns": [col("x", "INTEGER"), col("name", "VARCHAR")],
             "every": 1,
         },
-        returns=["repeated", "differing_1", "differing_2"],
-        expect=[(3, 0, 1)],
+        returns=["keys", "records", "repeated", "differing_1", "differing_2"],
+        expect=[(4, 7, 3, 0, 1)],
+    ),
+    # The pairs (n, 1), (n, 2) and (s, 1) repeat, x differs for the last; a pair with a missing part is none.
+    Case(
+        "load/dependent_columns.sql",
+        given={
+            "visits": values(
+                'site, "net ""income""", x',
+                *("('n', 1, 5)", "('n', 1, 5)", "('n', 2, 6)", "('n', 2, 6)", "('s', 1, 7)", "('s', 1, 8)"),
+                *("('s', 3, 1)", "(NULL, 1, 9)", "('s', NULL, 9)"),
+            )
+        },
+        params={
+            "relation": rel("visits"),
+            "keys": [col("site", "VARCHAR"), INCOME],
+            "columns": [col("x", "INTEGER")],
+            "every": 1,
+        },
+        returns=["keys", "records", "repeated", "differing_1"],
+        expect=[(4, 7, 3, 1)],
+    ),
+    # Of 5 records 3 have the commonest x, which is a missing one, and 2 the commonest name.
+    Case(
+        "load/commonest_values.sql",
+        given={
+            "t": values('"net ""income""", name', "(NULL, 'a')", "(NULL, 'a')", "(NULL, 'b')", "(1, 'b')", "(1, 'c')")
+        },
+        params={"relation": rel("t"), "columns": [INCOME, col("name", "VARCHAR")]},
+        returns=["row_count", "commonest_1", "commonest_2"],
+        expect=[(5, 3, 2)],
     ),
     Case(
         "load/samples_together.sql",

@@ -49,6 +49,18 @@ CASES = [
         returns=["value", "low", "high"],
         expect=[(12, 12.0, None), (-3, None, 12.0), (30, 12.0, None), (None, None, None), (10, None, 12.0)],
     ),
+    # 11 and 40 are values of the population that no record has: they move no end, and are in the bin where they lie.
+    Case(
+        "mask/quantile_bins.sql",
+        given={"values": VALUES["values"].replace("(12, 1)", "(12, 1), (11, 0), (40, 0), (-9, 0)")},
+        params={"values": rel("values"), "parts": 2},
+        returns=["value", "low", "high"],
+        expect=[
+            *((value, 12.0, None) for value in (12, 40, 30)),
+            *((value, None, 12.0) for value in (11, -9, -3, 10)),
+            (None, None, None),
+        ],
+    ),
     Case(
         "mask/range_labels.sql",
         given={"bins": BINS},
@@ -100,13 +112,14 @@ CASES = [
         returns=["value", "recoded"],
         expect=[(1, "*"), (None, "*")],
     ),
-    # Four values. Level 1 joins 1 and 2: they cover (2 - 1) / (4 - 1) of the column. Level 2 joins 1, 2 and 3.
+    # No record has 5 or 6, only the population has: the other four count. Level 1 joins 1 and 2, and 5: they cover
+    # (2 - 1) / (4 - 1) of the column. Level 2 joins all but NULL.
     Case(
         "mask/ladder.sql",
         given={
-            "values": values("value, n", "(3, 1)", "(1, 9)", "(2, 1)", "(NULL, 1)"),
-            "one": values("value, recoded", "(1, 'a')", "(2, 'a')", "(3, 'b')", "(NULL, NULL)"),
-            "two": values("value, recoded", "(1, 'c')", "(2, 'c')", "(3, 'c')", "(NULL, NULL)"),
+            "values": values("value, n", "(3, 1)", "(1, 9)", "(2, 1)", "(NULL, 1)", "(5, 0)", "(6, 0)"),
+            "one": values("value, recoded", "(1, 'a')", "(2, 'a')", "(3, 'b')", "(5, 'a')", "(6, 'z')", "(NULL, NULL)"),
+            "two": values("value, recoded", "(1, 'c')", "(2, 'c')", "(3, 'c')", "(5, 'c')", "(6, 'c')", "(NULL, NULL)"),
         },
         params={
             "values": rel("values"),
@@ -120,7 +133,9 @@ CASES = [
             (1, 1, "a", 1, 1 / 3, "c", 1, 2 / 3),
             (2, 2, "a", 1, 1 / 3, "c", 1, 2 / 3),
             (3, 3, "b", 2, 0.0, "c", 1, 2 / 3),
-            (None, 4, None, 3, 0.0, None, 2, 0.0),
+            (5, 4, "a", 1, 1 / 3, "c", 1, 2 / 3),
+            (6, 5, "z", 3, 0.0, "c", 1, 2 / 3),
+            (None, 6, None, 4, 0.0, None, 2, 0.0),
         ],
     ),
     # 1 goes to 5 only; 2 goes to 5 and 6.
@@ -289,7 +304,7 @@ CASES = [
                 "(3, 10, 'a', 4)",
             )
         },
-        params={"cells": rel("cells"), "columns": [INCOME, col("land")]},
+        params={"cells": rel("cells"), "counted": ["n"], "columns": [INCOME, col("land")]},
         returns=["n", 'net "income"', "land"],
         expect=[(3, 1, 1), (2, 0, -1), (1, -1, 1), (4, 1, 0)],
         ordered=True,

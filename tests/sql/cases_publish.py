@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from hashlib import sha256
 
-from .case import Case, by_hash, col, rel, values
+import duckdb
+
+from .case import KEY, Case, by_hash, col, rel, values
 
 ROW_ID, X, INCOME = col("row_id", "INTEGER", "row_id_"), col("x", "BIGINT"), col('net "income"', "INTEGER")
+OWN = col("own", "BIGINT")
+SHARE = col('net "income"', "DOUBLE", "c1")
 KINDS = {"plain": [], "dates": [], "timestamps": [], "timestamps_with_zone": [], "casts": []}
 
 SEX, AGE = col("sex", "VARCHAR"), col("age", "INTEGER")
 SIX = values("row_id, sex, age, x", "(0, 'f', 30, 5)", "(1, 'f', 30, 5)", "(2, 'f', 30, 6)",
              "(3, 'm', 40, 5)", "(4, 'm', 40, 5)", "(5, NULL, 40, 5)")  # fmt: skip
+
+
+def _of_values(x):
+    """Return the keyed hash of a value; hash() is DuckDB's own."""
+    number = duckdb.execute("SELECT hash($1::DOUBLE, signbit($1::DOUBLE), true) >> 1", [x]).fetchall()[0][0]
+    return sha256(f"{KEY} {number}".encode()).hexdigest()
+
 
 CASES = [
     # Records without a person are one person, however many they are; their order is not that of the release.
@@ -28,7 +40,34 @@ CASES = [
             "columns": [col('net "income"')],
         },
         returns=["row_id", 'net "income"', "person"],
-        expect=[(0, 7.5, 0), (2, 7.5, 0), (1, 3.0, 1), (4, 3.0, 1)],
+        expect=[(0, 7.5, 1), (2, 7.5, 1), (1, 3.0, 0), (4, 3.0, 0)],
+    ),
+    # Of a key of two columns a part is not enough.
+    Case(
+        "publish/with_persons.sql",
+        given={
+            "released": values("row_id, x", "(0, 7)", "(1, 7)", "(2, 7)", "(3, 7)"),
+            "original": values("row_id, p, q", "(0, 'b', 1)", "(1, NULL, 1)", "(2, 'b', 2)", "(3, 'b', NULL)"),
+        },
+        params={
+            "released": rel("released"),
+            "original": rel("original"),
+            "person": [col("p"), col("q")],
+            "columns": [col("x")],
+        },
+        returns=["row_id", "x", "person"],
+        expect=[(0, 7, 1), (1, 7, 0), (2, 7, 2), (3, 7, 0)],
+    ),
+    # A record that was left out is not counted; those of no known household count as one.
+    Case(
+        "publish/with_units.sql",
+        given={
+            "released": values('row_id, "net ""income"""', "(2, 7.5)", "(0, 7.5)", "(3, 3.0)"),
+            "members": values("row_id, counted", "(0, 0)", "(1, 0)", "(2, -1)", "(3, -1)"),
+        },
+        params={"released": rel("released"), "members": rel("members"), "columns": [col('net "income"')]},
+        returns=["row_id", 'net "income"', "person"],
+        expect=[(0, 7.5, 0), (2, 7.5, -1), (3, 3.0, -1)],
     ),
     # Of (sex, age) there are f 30 three times, m 40 twice and NULL 40 once; of x, 5 is there five times and 6 once.
     Case(
@@ -63,13 +102,50 @@ CASES = [
         ],
         ordered=True,
     ),
-    # The order is that of the keyed hash of the record's number; the user's own row_id, always 1, has no part in it.
+    # The order is that of the words, of equal ones that of the numbers; the own row_id has no part in it.
     Case(
         "publish/records.sql",
+        given={
+            "records": values("row_id, row_id_, own", "(0, 1, 50)", "(1, 1, 40)", "(3, 1, 30)", "(4, 1, 20)"),
+            "words": values("row_id, word", "(0, 7)", "(1, 2)", "(3, 7)", "(4, 5)"),
+        },
+        params={"records": rel("records"), "words": rel("words"), "columns": [ROW_ID, OWN]},
+        returns=["row_id", "own"],
+        expect=[(1, 40), (1, 20), (1, 50), (1, 30)],
+        ordered=True,
+    ),
+    # Record 2 was left out, and its word with it.
+    Case(
+        "publish/words_of_records.sql",
+        given={
+            "records": values("row_id, word", "(3, 1)", "(0, 2)", "(1, 3)"),
+            "words": values("word", "(70)", "(20)", "(90)", "(80)"),
+        },
+        params={"records": rel("records"), "words": rel("words")},
+        returns=["row_id", "word"],
+        expect=[(0, 70), (1, 20), (3, 80)],
+        ordered=True,
+    ),
+    # The order is that of the keyed hash of the record's number, as in publish/preview_marks.sql.
+    Case(
+        "publish/preview_values.sql",
         given={"records": "SELECT i AS row_id, 1 AS row_id_, i * 10 AS x FROM range(12) AS t(i)"},
         params={"records": rel("records"), "columns": [ROW_ID, X]},
         returns=["row_id", "x"],
         expect=[(1, 10 * i) for i in by_hash(range(12))],
+        ordered=True,
+    ),
+    # The order is that of the keyed hash of the values: rows of the same values follow each other, -0.0 is not 0.0.
+    Case(
+        "publish/records_of_series.sql",
+        given={"records": values("c1", "(7.5e0)", "(0.0e0)", "(2.5e0)", "(-0.0e0)", "(7.5e0)", "(0.0e0)", "(NULL)")},
+        params={
+            "records": rel("records"),
+            "columns": [SHARE],
+            "kinds": {"plain": [], "floats": [SHARE], "nested": [], "texts": []},
+        },
+        returns=['net "income"'],
+        expect=[(x,) for x in sorted([7.5, 7.5, 0.0, 0.0, 2.5, -0.0, None], key=_of_values)],
         ordered=True,
     ),
     # Means of days and microseconds are rounded half to even: 0.5 is day 0, 1.5 and 2.5 are day 2.

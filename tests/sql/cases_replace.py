@@ -7,7 +7,7 @@ from math import sqrt
 from .case import Case, about, col, rel, values
 from .cases_group import LAND, ONE_TO_THIRTEEN, RANKED, SORTED, SORTED_BY, STRATA, ranges
 
-X, INCOME = col("x"), col('net "income"', "INTEGER")
+X, Y, INCOME = col("x"), col("y", "INTEGER"), col('net "income"', "INTEGER")
 MEANS = [*STRATA, "middle_mean"]
 
 
@@ -49,6 +49,17 @@ CASES = [
         params={"groups": rel("groups"), "representatives": rel("representatives"), "columns": [X, INCOME]},
         returns=["row_id", "x", 'net "income"'],
         expect=[(0, 1.5, 10), (1, None, 20), (3, None, 20)],
+    ),
+    # Unit 2 was suppressed: its records get no value, and are left out with the others that have none.
+    Case(
+        "replace/by_unit.sql",
+        given={
+            "members": values("row_id, unit", "(0, 0)", "(1, 0)", "(2, 2)", "(3, 3)"),
+            "values": values('row_id, "net ""income"""', "(0, 10)", "(3, NULL)"),
+        },
+        params={"members": rel("members"), "values": rel("values"), "columns": [INCOME]},
+        returns=["row_id", 'net "income"'],
+        expect=[(0, 10), (1, 10), (3, None)],
     ),
     # The record without a group and the group without a record are left out; a record keeps what is missing.
     Case(
@@ -238,6 +249,24 @@ CASES = [
         },
         returns=["row_id", "record", "name", "x", 'net "income"'],
         expect=[(0, 7, "a", 1.5, 15), (1, 8, "b", 1.5, 15), (2, 9, None, None, 30)],
+        ordered=True,
+    ),
+    # Relations with a row for every record, in whatever order.
+    Case(
+        "replace/released_in_order.sql",
+        given={
+            "typed": values("row_id, record, x, y", "(0, 7, 1, 10)", "(1, 8, 2, 20)", "(2, 9, NULL, 30)"),
+            "new_x": values("row_id, value", "(2, NULL)", "(1, 1.5e0)", "(0, 2.5e0)"),
+            "new_y": values("y, row_id", "(15, 1)", "(5, 0)", "(10, 2)"),
+        },
+        params={
+            "relation": rel("typed"),
+            "columns": [(X, "v1", "value"), (INCOME, "r", "y"), (Y, "v2", "y")],
+            "joined": [("v1", rel("new_x")), ("v2", rel("new_y"))],
+        },
+        returns=["row_id", "record", "x", 'net "income"', "y"],
+        expect=[(0, 7, 2.5, 10, 5), (1, 8, 1.5, 20, 15), (2, 9, None, 30, 10)],
+        ordered=True,
     ),
     # The record that is i-th by the first draw takes the value of the one that is i-th by the second.
     Case(
@@ -325,16 +354,5 @@ CASES = [
         params={"groups": rel("groups"), "by": []},
         returns=["row_id", "label", "value"],
         expect=[(i, 0, 4 - sqrt(12) * sqrt(4 / 3)) if i < 3 else (i, 0, 4 + sqrt(12) * sqrt(3 / 4)) for i in range(7)],
-    ),
-    # Record 1 was filled in, record 2 lost its value, record 3 lacks it as before, record 4 was left out.
-    Case(
-        "replace/missing_values.sql",
-        given={
-            "before": values('row_id, "net ""income"""', "(0, 5)", "(1, NULL)", "(2, 7)", "(3, NULL)", "(4, NULL)"),
-            "after": values('row_id, "net ""income"""', "(3, NULL)", "(2, NULL)", "(1, 5)", "(0, 5)"),
-        },
-        params={"before": rel("before"), "after": rel("after"), "columns": [INCOME]},
-        returns=["records_before", "records_after", "before_1", "after_1", "filled_in_1", "taken_out_1"],
-        expect=[(5, 4, 3, 2, 1, 1)],
     ),
 ]

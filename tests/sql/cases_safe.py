@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from .case import Case, col, rel, values
 
 SEX, LAND, X, INCOME = col("sex", "VARCHAR"), col("land", "VARCHAR"), col("x"), col('net "income"', "INTEGER")
@@ -97,6 +99,29 @@ CASES = [
         params={"cells": rel("cells"), "by": [], "nominal": [SEX], "numeric": [INCOME]},
         returns=["n", "stratum", "sex", 'net "income"'],
         expect=[(1, 0, 0, 2.0), (2, 0, 1, 1.0), (1, 0, 2, 1.0), (2, 0, 2, None)],
+        ordered=True,
+    ),
+    Case(
+        "safe/cell_of_records.sql",
+        given={
+            "relation": values('row_id, sex, "net ""income"""', "(7, 'm', 1)", "(2, NULL, NULL)", "(0, 'm', 1)"),
+            "cells": CELLS,
+        },
+        params={"relation": rel("relation"), "cells": rel("cells"), "columns": [SEX, INCOME]},
+        returns=["cell"],
+        expect=[(1,), (3,), (1,)],
+        ordered=True,
+    ),
+    # Equal values of both files have equal numbers: f 0, m 1, NULL 2.
+    Case(
+        "safe/both_features.sql",
+        given={
+            "cells": values('cell, sex, "net ""income""", n', "(1, 'm', 7, 2)", "(0, NULL, NULL, 3)"),
+            "original": values('cell, sex, "net ""income""", n', "(1, NULL, 2, 4)", "(0, 'f', 7, 1)"),
+        },
+        params={"cells": rel("cells"), "original": rel("original"), "nominal": [SEX], "numeric": [INCOME]},
+        returns=["n", "sex", 'net "income"'],
+        expect=[(3, 2, None), (2, 1, 7.0), (1, 0, 7.0), (4, 2, 2.0)],
         ordered=True,
     ),
     # A column of the strata takes part as a nominal one, too. (1, f) 0, (1, m) 1, (1, -) 2, (2, f) 3, (-, -) 4.
@@ -253,6 +278,54 @@ CASES = [
         expect=[(0, 3, 2, 2, 1, 16 + 20, 20), (1, 2, 2, 2, 1, 16 + 20, 20), (2, 2, 0, 0, 0, 4, 4)],
         ordered=True,
     ),
+    # m: 0, 2, 4 before (mean 2, s = 2, standard error 2 / sqrt(3)) and 5, 5, 5 after: 3 / 1.1547 = 2.598. f: 1, 1, 7
+    # (mean 3, s = 3.4641, error 2) and 1, 7 after: a shift of 0.5. A: all alike. B has two records; C is gone, its
+    # value missing. A missing sex has two records. table_id: 1 = {sex}, 2 = {land}.
+    Case(
+        "safe/subgroup_means.sql",
+        given={
+            "original": values(
+                "sex, land, x, n",
+                *("('m', 'A', 0e0, 1)", "('m', 'C', 2e0, 1)", "('m', 'C', 4e0, 1)"),
+                *("('f', 'B', 1e0, 2)", "('f', 'C', 7e0, 1)", "(NULL, 'A', 0e0, 2)", "('m', 'C', NULL, 9)"),
+            ),
+            "changed": values(
+                "sex, land, x, n",
+                *("('m', 'A', 5e0, 3)", "('f', 'A', 1e0, 1)", "('f', 'B', 7e0, 1)", "('m', 'C', NULL, 4)"),
+            ),
+        },
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [SEX, LAND],
+            "numeric": [X],
+            "sets": [(SEX,), (LAND,)],
+            "unit": 1.0,
+            "least": 3,
+        },
+        returns=["table_id", "subgroups_1", "shifted_1", "gone_1", "largest_1"],
+        expect=[(1, 2, 1, 0, pytest.approx(3 / (2 / 3**0.5))), (2, 1, 1, 1, None)],
+        ordered=True,
+    ),
+    # Weights of 10 on average: 30 of them are three records. 1, 2, 6 have the mean 3, s = 2.6458, error 1.5275.
+    Case(
+        "safe/subgroup_means.sql",
+        given={
+            "original": values("sex, x, n", "('m', 1e0, 10)", "('m', 2e0, 10)", "('m', 6e0, 10)", "('f', 1e0, 29)"),
+            "changed": values("sex, x, n", "('m', 1e0, 15)", "('m', 3e0, 15)"),
+        },
+        params={
+            "original": rel("original"),
+            "changed": rel("changed"),
+            "nominal": [SEX],
+            "numeric": [X],
+            "sets": [(SEX,)],
+            "unit": 10.0,
+            "least": 3,
+        },
+        returns=["table_id", "subgroups_1", "shifted_1", "gone_1", "largest_1"],
+        expect=[(0, 1, 0, 0, pytest.approx(1 / (7 / 3) ** 0.5))],
+    ),
     # No nominal column: one table with one cell; 20 + 20 + 30 against 36 + 30.
     Case(
         "safe/deviations.sql",
@@ -404,5 +477,35 @@ CASES = [
         returns=["land", "x", "cell"],
         show="cell, land = hash('2'), land = hash(CAST(NULL AS VARCHAR)), x = hash('2')",
         expect=[(0, True, False, False), (1, False, False, True), (2, False, True, True)],
+    ),
+    # Class 30 is cell 0. The third day after 1970-01-01 is number 2; noon in Berlin is 11 o'clock UTC in winter.
+    Case(
+        "safe/shown_cells.sql",
+        given={
+            "texts": values(
+                "class, column_name, value",
+                "(30, 'sex', 'f'), (30, 'x', '-1.5'), (30, 'born', '1970-01-03'), (30, 'at', '1970-01-01 12:00:00+01')",
+                "(7, 'sex', NULL), (7, 'x', NULL), (7, 'born', NULL), (7, 'at', NULL)",
+            ),
+            "numbers": values("class, cell, n", "(30, 0, 5)", "(7, 1, 0)"),
+        },
+        params={
+            "texts": rel("texts"),
+            "numbers": rel("numbers"),
+            "columns": [SEX, X],
+            "dates": [col("born", "DATE")],
+            "timestamps": [col("at", "TIMESTAMP WITH TIME ZONE")],
+        },
+        returns=["cell", "sex", "x", "born", "at", "n"],
+        show='cell, sex, x, born, "at", n',
+        expect=[(0, "f", -1.5, 2.0, 11 * 3600e6, 5), (1, None, None, None, None, 0)],
+    ),
+    # The cells from 4 on are those that were shown.
+    Case(
+        "safe/with_shown.sql",
+        given={"cells": CELLS, "shown": values('cell, sex, "net ""income"""', "(0, 'f', 9)", "(1, NULL, NULL)")},
+        params={"cells": rel("cells"), "shown": rel("shown"), "first": 4, "columns": [SEX, INCOME]},
+        returns=["cell", "sex", 'net "income"'],
+        expect=[(0, "f", 2), (1, "m", 1), (2, None, 1), (3, None, None), (4, "f", 9), (5, None, None)],
     ),
 ]

@@ -32,6 +32,8 @@ NAMED_AS_IN_THE_SOURCE = {
     "audit/records.sql", "audit/ambiguous_floats.sql",
     "audit/values.sql", "load/row_key_faults.sql", "load/typed.sql", "load/column_profile.sql", "attack/staged.sql",
     "publish/content.sql", "audit/missing_rates.sql", "load/distinct_estimates.sql", "load/sampled_values.sql",
+    "load/dependent_columns.sql", "attack/held_out.sql", "attack/with_control.sql", "attack/in_both.sql",
+    "history/asked_rows.sql",
 }  # fmt: skip
 """Templates that read a relation of the user's, where columns have their own names."""
 
@@ -137,9 +139,11 @@ def test_what_is_read_by_position_says_in_which_order_it_is_stored():
     }
     names = {Path(template).stem: template for template in STORED_IN_ORDER}
     read = {names[name] for template in by_position for name in templates.declared_params(template) & names.keys()}
-    assert STORED_IN_ORDER - read == {"load/shuffled.sql"}  # load/numbered.sql counts it by a window without order
+    # load/numbered.sql counts it by a window without order; publish/records.sql joins by place
+    assert STORED_IN_ORDER - read == {"load/shuffled.sql", "publish/words_of_records.sql"}
     for template in by_position:
-        assert templates.declared_params(template) & names.keys(), f"{template} reads an order that nobody has said"
+        stored = {*names, "words"}  # which the warehouse makes in their order
+        assert templates.declared_params(template) & stored, f"{template} reads an order that nobody has said"
     for template in STORED_IN_ORDER:
         assert templates.text_of(template).splitlines()[-1].startswith("ORDER BY "), template
     assert all(case.ordered for case in CASES if case.template in STORED_IN_ORDER)
@@ -223,6 +227,7 @@ def test_template_has_no_logic(template):
         assert re.fullmatch(
             r"[\w.]+ \| (ident|idents|lit|sqltype)|k|k - 1|most|first|second|distance|loop\.index"
             r'|loop \| between\("UNION( ALL)?"\)'
+            r"|[\w.]+ \| combination(\(part\.number\))?"
             r'|\w+ \| listed\("[^"]*"\)|\w+ \| same\("\w+", "\w+"\)'
             r'|("\w+"|stream) \| draw\(("\w+"(, (columns|\[\]))?)?(, )?(purpose="\w+")?\)',
             printed,
@@ -336,6 +341,8 @@ def columns_of(value):
         return {value}
     if isinstance(value, templates.Select):
         value = list(value.params.values())
+    if isinstance(value, dict):
+        value = list(value.values())
     if isinstance(value, (list, tuple)) and not isinstance(value, templates.Name):
         return {column for part in value for column in columns_of(part)}
     return set()
@@ -357,6 +364,8 @@ def exchanged(value, old, new):
         return templates.select(value.template, **{k: exchanged(v, old, new) for k, v in value.params.items()})
     if isinstance(value, list):
         return [exchanged(part, old, new) for part in value]
+    if isinstance(value, dict):
+        return {name: exchanged(part, old, new) for name, part in value.items()}
     if isinstance(value, tuple) and not isinstance(value, templates.Name):
         return tuple(exchanged(part, old, new) for part in value)
     return value
@@ -384,7 +393,8 @@ def run_renamed(connection, case, old, name):
     by_name = not NAMED_AS_IN_THE_SOURCE.isdisjoint(templates_of(case.template, case.params))
     before, after = (old.name, new.name) if by_name else (old.staged, new.staged)
     prepare(connection, case)
-    if not rename(connection, case, before, after):
+    named = any(f"'{old.name}'" in str(given) for given in case.given.values())  # a relation that has it as a value
+    if named or not rename(connection, case, before, after):
         return ""
     expect = case.expect
     if case.returns[0] == "column_name":

@@ -98,6 +98,7 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
 
     if stop is not None or not (folder / "count").exists():
         DuckDBWarehouse._call = counted(DuckDBWarehouse._call)  # type: ignore[method-assign]
+        DuckDBWarehouse.attach = counted(DuckDBWarehouse.attach)  # type: ignore[method-assign]
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
         Path.unlink = counted(Path.unlink)  # type: ignore[method-assign]
         os.link = counted(os.link)

@@ -146,7 +146,7 @@ def test_every_template_returns_its_rows_whatever_name_is_shadowed(
             owner.execute(f"SET VARIABLE sqlmicro_{setting} = $1", [value])
         for name in shadows.called():
             cases = [case for case in CASES if name.lower() in texts[case.template]]
-            for case, kind in product(cases[:4], shadows.built_in()[name]):
+            for case, kind in product(cases[:4] + cases[4:][-2:], shadows.built_in()[name]):
                 prepare(warehouse._connection, case)
                 shadows.shadow(owner, name, "memory.main", kind)
                 assert not wrong(warehouse._connection, case), (name, case.template)
@@ -161,7 +161,7 @@ def test_every_template_returns_its_rows_whatever_name_is_shadowed(
 
 def battery(db: Path, folder: Path) -> dict[str, Any]:
     """Run the commands that read and write the database, and return everything that must not depend on macros."""
-    from_seed: dict[str, Any] = {"db": str(db), "seed": "s", "overwrite": True}
+    from_seed: dict[str, Any] = {"db": str(db), "seed": "s", "overwrite": True, "alone_because": "a test"}
     kept: dict[str, Any] = {}
     (folder / "more.csv").write_text("a,b\n" + "".join(f"{i},{i % 7}\n" for i in range(30)), encoding="utf-8")
     kept["register"] = sqlmicro.register([str(folder / "more.csv")], db=str(db), table="more", overwrite=True)[
@@ -358,8 +358,6 @@ def test_a_python_function_that_overloads_a_built_in_one_is_refused(tmp_path: Pa
             connection.create_function("hash", lambda x: 7, ["VARCHAR"], "UBIGINT")
             with pytest.raises(InputError, match="functions in Python called hash"):
                 session.audit("persons", quasi=["city"])
-            connection.remove_function("hash")
-            assert session.audit("persons", quasi=["city"]).report["audits"]
 
 
 # Statements that stay in the database

@@ -51,7 +51,7 @@ def kinds(db: str, name: str, **options: object) -> dict[str, str | None]:
 
 def test_no_address_of_patients_with_several_visits_is_published(db: str) -> None:
     """600 visits of 60 patients: none of the 60 addresses and numbers is in the release."""
-    report = sqlmicro.safe("visits", db=db, k=3, into="out")
+    report = sqlmicro.safe("visits", db=db, k=3, into="out", rows_are_persons=True)
     assert {name for name, *_ in rows(db, "DESCRIBE out")} == {"diagnosis", "age", "ward"}
     text = str(rows(db, "FROM out"))
     assert not any(f"p{i:02}.mayer" in text or f"{100 + i}-{10 + i}" in text for i in range(60))
@@ -88,12 +88,29 @@ def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path, meth
 
 def test_who_says_so_may_release_one(db: str) -> None:
     report = sqlmicro.mdav(
-        "visits", db=db, columns=["age"], keep=["nr"], identifier_ok=["nr"], rest="drop", k=3, into="out"
+        "visits",
+        db=db,
+        columns=["age"],
+        keep=["nr"],
+        identifier_ok=["nr"],
+        rest="drop",
+        k=3,
+        into="out",
+        rows_are_persons=True,
     )
     assert len(rows(db, "SELECT DISTINCT nr FROM out")) == 60
     assert report["parameters"]["identifier_ok"] == ["nr"]
     # It is then a column like others for a method that takes all of them.
-    report = sqlmicro.safe("visits", db=db, k=3, into="both", identifier_ok=["nr"], effort="fast")
+    report = sqlmicro.safe(
+        "visits",
+        db=db,
+        k=3,
+        into="both",
+        identifier_ok=["nr"],
+        effort="fast",
+        rows_are_persons=True,
+        alone_because="test",
+    )
     assert "nr" in report["parameters"]["steps"][0]["columns"]
     with pytest.raises(ParameterError, match="no column 'nrr'"):
         sqlmicro.safe("visits", db=db, identifier_ok=["nrr"], into="none")
@@ -101,7 +118,8 @@ def test_who_says_so_may_release_one(db: str) -> None:
 
 def test_methods_made_for_them_take_them(db: str) -> None:
     for method, options in (("pseudonymise", {}), ("partial", {"keep_first": 1}), ("constant", {"value": "x"})):
-        getattr(sqlmicro, method)("visits", db=db, columns=["contact"], rest="drop", into=method, **options)
+        given = {"columns": ["contact"], "rest": "drop", "rows_are_persons": True, **options}
+        getattr(sqlmicro, method)("visits", db=db, into=method, **given)
     # What an earlier step has replaced, a later one may take.
     with pytest.raises(InputError, match="direct identifier"):
         sqlmicro.pseudonymise("visits", db=db, columns=["contact"], keep=["nr"], rest="drop", into="other")
@@ -112,14 +130,17 @@ def test_nothing_shown_is_a_value(db: str) -> None:
     assert json.loads(done.output)["columns"][0]["identifier"] == "e-mail addresses"
     for arguments in (
         ["profile"],
-        ["mdav", "--rest", "drop", "--columns", "age", "--dry-run"],
-        ["safe", "--effort", "fast", "--show-sql"],
+        ["mdav", "--rest", "drop", "--columns", "age", "--dry-run", "--rows-are-persons"],
+        ["safe", "--effort", "fast", "--show-sql", "--rows-are-persons"],
         ["init"],
     ):
         done = CliRunner().invoke(app, [*arguments, "--db", db, "--table", "visits"])
         assert done.exit_code == 0
         assert "mayer" not in done.output
         assert "100-10-1000" not in done.output
+    done = CliRunner().invoke(app, ["safe", "--db", db, "--table", "visits"])
+    assert done.exit_code == 2 and "600 of about 6" in " ".join(done.output.split())
+    assert "mayer" not in done.output
 
 
 def test_whatever_the_type_and_wherever_inside(db: str) -> None:
@@ -246,7 +267,7 @@ def test_the_bound_of_chance_is_one() -> None:
 
 def test_safe_says_what_it_leaves_to_learn_of_sensitive_columns(db: str) -> None:
     """Distinct l and t-closeness over the classes of the other released columns, computed here by hand."""
-    report = sqlmicro.safe("visits", db=db, k=3, into="out")
+    report = sqlmicro.safe("visits", db=db, k=3, into="out", rows_are_persons=True)
     (told,) = report["sensitive"]
     released = rows(db, "SELECT age, ward, diagnosis FROM out")
     whole = [diagnosis for *_, diagnosis in released]

@@ -18,7 +18,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro import pipeline
+from sqlmicro.database import levels
 from sqlmicro.jobs import run as jobs
 from sqlmicro.publish import publish
 from sqlmicro.publish.in_place import InPlace
@@ -222,7 +222,7 @@ def _meanwhile(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: Ca
     monkeypatch.setattr(module, name, late)
 
 
-STAGES = [(pipeline, "type_columns"), (jobs, "prepare"), (publish, "_write_table"), (publish, "record")]
+STAGES = [(levels, "settle"), (jobs, "prepare"), (publish, "_write_table"), (publish, "record")]
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ TEXT_METHODS = ("partial", "pram", "suppress", "constant", "pseudonymise")
 RELEASES = ("audit", "attack", "report", "residue", "safe-distance", "profile")
 """Verbs that read a release and its original."""
 OTHERS = ("register", "run", "methods", "macros", "purge", "init", "explain", "schema", "compare", "warm-up",
-          "hierarchy", "scan", "plan", "apply")  # fmt: skip
+          "hierarchy", "scan", "plan", "apply", "ledger", "series", "certify-release")  # fmt: skip
 counted = {"texts": 0, "runs": 0, "done": 0}
 
 
@@ -346,16 +346,16 @@ def test_hostile_arguments() -> None:
     hostile_arguments(6, 6)
 
 
-HOSTILE = int(os.environ.get("HOSTILE", "1"))
+HOSTILE = int(os.environ.get("HOSTILE", "0"))
 
 
 @pytest.mark.slow
 @pytest.mark.long
 def test_thousands_of_hostile_texts() -> None:
-    """HOSTILE=3 has more than 10 000."""
+    """HOSTILE=3 has more than 10 000; without it there are 3 000."""
     before = dict(counted) | {"statements": Watched.ran}
-    for number in range(10, 10 + HOSTILE):
-        worlds(number, tuple(methods()), 90)
+    for number in range(10, 10 + max(HOSTILE, 1)):
+        worlds(number, tuple(methods()), 90 if HOSTILE else 30)
         worlds(number + 10, ("mdav", "shuffle", *RELEASES, "compare", "purge", "macros"), 12)
     misplaced(20, list(api.verbs()), 1)
     hostile_jobs(30, 50)
@@ -364,8 +364,8 @@ def test_thousands_of_hostile_texts() -> None:
     hostile_arguments(60, 2 * len(api.verbs()))
     found = {name: counted[name] - before[name] for name in counted}
     print(json.dumps(found | {"statements": Watched.ran - before["statements"]}))
-    assert found["texts"] >= 3_300 * HOSTILE
-    assert found["done"] >= 56 * HOSTILE, "most of the hostile names must be worked with, not refused"
+    assert found["texts"] >= (3_300 * HOSTILE or 3_000)
+    assert found["done"] >= (56 * HOSTILE or 50), "most of the hostile names must be worked with, not refused"
 
 
 # What the fuzzing is a sample of: every {{ }} is filtered, wherever a statement is written
@@ -374,6 +374,7 @@ def test_thousands_of_hostile_texts() -> None:
 PRINTED = re.compile(
     r"[\w.\[\]]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
     r'|\w+ \| draw\("\w+", purpose="\w+"\)'
+    r'|\w+ \| listed\("[\w(){}, ]+"\)'
 )
 
 

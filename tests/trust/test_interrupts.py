@@ -50,6 +50,9 @@ def make(path: Path, rows: int) -> None:
         )
 
 
+INTERRUPTS = int(os.environ.get("INTERRUPTS", "0"))
+
+
 @dataclass(frozen=True)
 class State:
     """What is in the database: whether t holds the originals, the other tables, and what is recorded."""
@@ -223,9 +226,13 @@ def test_a_release_in_a_session_hears_of_it_too(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.slow
 @pytest.mark.long
 def test_signals_at_every_statement(tmp_path: Path) -> None:
-    """Before the commit: exit 130 or 143 and the old state. After it: exit 0, and nothing is left to purge."""
-    shares = [share / 60 for share in range(1, 61)]
-    first, stops = drive(tmp_path, stops=[[sent, share] for sent in CODES for share in shares])
+    """Before the commit: exit 130 or 143 and the old state. After it: exit 0, and nothing is left to purge.
+
+    INTERRUPTS=1 sends both signals at every moment, and not in turn.
+    """
+    moments = [(sent, number / 60) for number in range(1, 61) for sent in CODES]
+    in_turn = [moment for place, moment in enumerate(moments) if place % 4 in (0, 3)]
+    first, stops = drive(tmp_path, stops=moments if INTERRUPTS else in_turn)
     for found in stops:
         sent = found["stop"][0]
         expected = {"old": CODES[sent], "new, purged": 0}
@@ -271,7 +278,9 @@ def cpu_seconds() -> float:
 @pytest.mark.long
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str) -> None:
-    moments = int(os.environ.get("INTERRUPTS", "1"))
+    """A terminal sends SIGINT to the whole group; INTERRUPTS=3 sends both signals both ways at three moments."""
+    moments = INTERRUPTS or 1
+    sources = product(CODES, (True, False)) if INTERRUPTS else ((signal.SIGINT, True), (signal.SIGTERM, False))
     long, db = METHODS[name], tmp_path / "w.duckdb"
     make(tmp_path / "pristine.duckdb", long.rows)
     arguments = (*long.arguments, "--rest", "drop", "--k", "3", *long.target, "--json")
@@ -280,7 +289,7 @@ def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str) -
     assert stop(tmp_path, db, arguments, 0, lambda process: None, terminal=False) == 0, (tmp_path / "out").read_text()
     seconds, whole = cpu_seconds() - began, state(db, long.rows)
     counts = {"method": name, "CPU seconds": round(seconds, 1), "interrupted": 0, "published": 0, "too late": 0}
-    for sent, terminal, moment in product(CODES, (True, False), range(moments)):
+    for (sent, terminal), moment in product(sources, range(moments)):
         shutil.copy(tmp_path / "pristine.duckdb", db)
         wait = partial(has_worked, (moment + 0.5) / moments * 0.9 * seconds)
         found = stop(tmp_path, db, arguments, sent, wait, terminal=terminal)

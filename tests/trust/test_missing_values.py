@@ -303,6 +303,7 @@ max_missing_change = 0.01
 [[step]]
 do = "publish"
 into = "gated"
+alone_because = "a test"
 """)
     with pytest.raises(AuditFailed, match="missing-rate"):
         sqlmicro.run(str(job))

@@ -15,6 +15,8 @@ from sqlmicro.cli import app
 from sqlmicro.reports.markdown import markdown
 from sqlmicro.system.reporting import as_json
 
+CONTROL = "--control TABLE, or to be named with --attack: the release is then rehearsed"
+
 
 @pytest.fixture
 def db(workbench: Workbench) -> str:
@@ -31,17 +33,26 @@ def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
     report = sqlmicro.attack(original="records", release="out", db=db)
     left = {row["name"]: row["why"] for row in report["not_tried"]}
     assert left == {
-        "rank-intervals": "needs --swap-percent",
+        "all-records": "needs --person, and a release that has its columns: they tell which records belong together",
         "insider": "needs --match",
         "homogeneity": "needs --sensitive",
+        "membership": f"needs {CONTROL}",
+        "singling-out": f"needs {CONTROL}",
+        "linkability": f"needs {CONTROL}",
+        "inference": f"needs --sensitive and {CONTROL}",
+        "leave-one-out": f"needs {CONTROL}",
         "averaging": "needs --match and a second --release",
         "same-order": "needs a second --release",
         "difference": "needs --match and a second --release",
+        "totals": "needs a second --release",
     }
     # Every attack there is was tried or is listed.
     assert {row["name"] for row in report["attacks"]} | set(left) == set(attacks())
     matched = sqlmicro.attack(original="records", release="out", db=db, match="id", sensitive="town")
-    assert {row["name"] for row in matched["not_tried"]} == {"rank-intervals", "averaging", "same-order", "difference"}
+    assert {row["name"] for row in matched["not_tried"]} == {
+        "all-records", "averaging", "same-order", "difference", "totals", "membership",
+        "singling-out", "linkability", "inference", "leave-one-out",
+    }  # fmt: skip
     # Who asks for one has not asked for the others.
     assert sqlmicro.attack(original="records", release="out", db=db, attack="row-order")["not_tried"] == []
 
@@ -50,12 +61,13 @@ def test_what_was_not_tried_is_listed_with_its_reason(db: str) -> None:
 def test_text_json_and_report_say_it(db: str) -> None:
     given = ["attack", "--db", db, "--original", "records", "--release", "out"]
     shown = " ".join(CliRunner().invoke(app, given).stdout.split())
-    assert "not tried rank-intervals: needs --swap-percent insider: needs --match" in shown
+    assert "not tried all-records: needs --person, and a release that has its columns" in shown
+    assert "insider: needs --match" in shown
     told = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
-    assert [row["name"] for row in told["not_tried"]][:2] == ["rank-intervals", "insider"]
+    assert [row["name"] for row in told["not_tried"]][:2] == ["all-records", "insider"]
     found = reported("report", release="out", db=db, sample=50)
     assert as_json(found.not_tried) == told["not_tried"]
-    assert "insider needs --match; homogeneity needs --sensitive" in markdown(found)
+    assert "The attack insider: needs --match.\n- The attack homogeneity: needs --sensitive." in markdown(found)
 
 
 def test_what_found_nothing_to_attack_is_said_too(db: str) -> None:

@@ -363,7 +363,14 @@ def test_records_of_one_content_draw_numbers_of_their_own(workbench: Any) -> Non
     assert again == made
 
 
-def test_nothing_is_shared_without_a_seed(workbench: Any, db: str) -> None:
+def test_nothing_is_shared_without_a_secret_that_lasts(
+    workbench: Any, db: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    a, b = (release(workbench, db, "noise", columns=[ODD], amount=0.5, seed=None, **KEPT) for _ in range(2))
+    assert a == b
+    monkeypatch.delenv(secrets.LASTING_VARIABLE)
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
     a, b = (release(workbench, db, "noise", columns=[ODD], amount=0.5, seed=None, **KEPT) for _ in range(2))
     assert np.mean(np.array(a["id"]) == np.array(b["id"])) < 0.02
     assert not set(a[ODD]) & set(b[ODD])

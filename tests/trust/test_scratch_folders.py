@@ -63,10 +63,15 @@ def strangers(parent: Path) -> None:
     (parent / "marker").write_bytes(scratch._mark(linked))
     (linked / "sqlmicro-run").symlink_to(parent / "marker")
     (parent / ".sqlmicro.4123456789abcdef").write_text("a file")
-    for killed, content in ((".sqlmicro.5123456789abcdef", None), (".sqlmicro.6123456789abcdef", "")):
-        (parent / killed).mkdir()  # killed between making the folder and writing the marker: nothing is in it
-        if content is not None:
-            (parent / killed / "sqlmicro-run").write_text(content)
+
+
+def unfinished(parent: Path) -> list[Path]:
+    """Make what a run leaves that is killed while it makes its folder: nothing is in it yet."""
+    empty, unmarked = parent / ".sqlmicro.5123456789abcdef", parent / ".sqlmicro.6123456789abcdef"
+    empty.mkdir()
+    unmarked.mkdir()
+    (unmarked / "sqlmicro-run").touch()
+    return [empty, unmarked]
 
 
 def test_only_folders_with_our_name_and_marker_are_removed(tmp_path: Path) -> None:
@@ -75,11 +80,16 @@ def test_only_folders_with_our_name_and_marker_are_removed(tmp_path: Path) -> No
     with duckdb.connect(str(db)) as con:
         con.execute("CREATE TABLE persons AS SELECT i, i % 7 AS x FROM range(60) r(i)")
     strangers(tmp_path)
+    full = tmp_path / ".sqlmicro.7123456789abcdef"  # with something beside an empty marker
+    full.mkdir()
+    (full / "sqlmicro-run").touch()
+    (full / "seed").write_text("a secret of the user")
     before = tree(tmp_path)
+    emptied = unfinished(tmp_path)
     dead = left_by_a_killed_run(tmp_path)
     assert (dead / "work" / "spilled" / "raw.tmp").read_text() == CANARY
     sqlmicro.individual_ranking("persons", db=str(db), columns=["x"], rest="drop", k=3, in_place=True)
-    assert not dead.exists()
+    assert not any(path.exists() for path in (dead, *emptied))
     assert tree(tmp_path) == before
 
 

@@ -74,11 +74,28 @@ def test_one_seed_whichever_way_it_comes(
     assert not any("for tests" in note for note in found["file"]["notes"])
 
 
-def test_without_a_seed_the_key_is_of_the_system_and_new_every_time(db: str) -> None:
+def test_without_a_seed_the_key_is_that_of_the_user_in_every_run(
+    db: str, workbench: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(secrets.LASTING_VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    reports = [shuffled(db, into=f"lasting {i}") for i in range(2)]
+    assert {report["key"]["source"] for report in reports} == {"file of the user"}
+    assert len({report["key"]["fingerprint"] for report in reports}) == 1
+    # Running again tells nothing new.
+    assert workbench.read(db, "lasting 0") == workbench.read(db, "lasting 1")
+    assert len(secrets.run_key(None, None).value) == 32
+
+
+def test_where_no_secret_can_be_kept_every_run_has_a_new_key(
+    db: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(secrets.LASTING_VARIABLE, raising=False)
+    (tmp_path / "a file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "a file"))
     reports = [shuffled(db, into=f"system {i}") for i in range(2)]
     assert {report["key"]["source"] for report in reports} == {"operating system"}
     assert len({report["key"]["fingerprint"] for report in reports}) == 2
-    assert len(secrets.run_key(None, None).value) == 32
     assert "value" not in repr(secrets.run_key(None, None))
     assert SEED not in repr(secrets.Secret(SEED.encode(), "file"))
 
@@ -266,7 +283,7 @@ def test_the_manifest_of_a_file(db: str, tmp_path: Path) -> None:
     assert written["file_hash"] == hashlib.sha256(target.read_bytes()).hexdigest()
     assert written["rows"] == 40
     assert written["parameters"]["steps"][0]["settings"]["k"] == 4
-    assert written["key"]["source"] == "operating system"
+    assert written["key"]["source"] == "environment variable"
     assert len(written["key"]["fingerprint"]) == 32
     assert set(written["audits"][0]) >= {"check", "value", "threshold", "passed"}
     assert written["release"] == recorded(db)["id"]

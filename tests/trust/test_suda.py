@@ -66,15 +66,18 @@ def load(warehouse: DuckDBWarehouse, rows: Rows) -> list[str]:
 def by_record(
     warehouse: DuckDBWarehouse, rows: Rows, weigh: Weigh, size: int | None = None, **given: Any
 ) -> list[float]:
-    """Return the score of every record, in order; of its entity's combination, where entities are counted."""
+    """Return the score of every record, in order; of its person, where persons are counted."""
     names = load(warehouse, rows)
-    quasi = tuple(name for name in names if name != given.get("entity"))
+    person = given.get("person", ())
+    quasi = tuple(name for name in names if name not in person)
     audited = inputs.audited(warehouse, "release", take(inputs.AuditStep, {"quasi": quasi, **given}, "test"))
     found = scores(audited, size or len(quasi), weigh)
     same = " AND ".join(f"u.{name} IS NOT DISTINCT FROM r.{name}" for name in quasi)
-    text = f"""SELECT r.number, max(coalesce(s.score, 0)) FROM memory.main.release AS r
+    text = f"""SELECT number, max(score) OVER (PARTITION BY {", ".join(person) or "number"}) FROM (
+      SELECT r.number, {"".join(f"r.{name}, " for name in person)}max(coalesce(s.score, 0)) AS score
+      FROM memory.main.release AS r
       JOIN {{{{ units | ident }}}} AS u ON {same}
-      LEFT JOIN {{{{ scores | ident }}}} AS s USING (cell) GROUP BY ALL ORDER BY ALL"""
+      LEFT JOIN {{{{ scores | ident }}}} AS s USING (cell) GROUP BY ALL) ORDER BY ALL"""
     return [score for _, score in warehouse.query("test", text, units=units(audited), scores=found)]
 
 
@@ -206,7 +209,7 @@ def test_dis_suda_takes_the_fraction_from_the_weights_and_says_when_it_has_none(
 def test_a_person_is_unique_where_nobody_else_has_her_values(warehouse: DuckDBWarehouse, seeds: range) -> None:
     """Two records of person 1 share `a`: counted by record, nobody would be unique in the first column."""
     rows = [("a", "x", 1), ("a", "y", 1), ("b", "x", 2), ("b", "y", 2), ("b", "x", 3), ("b", "y", 3)]
-    assert by_record(warehouse, rows, elliot, entity="c2") == [1, 1, 0, 0, 0, 0]
+    assert by_record(warehouse, rows, elliot, person=("c2",)) == [1, 1, 0, 0, 0, 0]
     for seed in seeds:
         rng = random.Random(seed)
         drawn = [(rng.choice("abc"), rng.choice("xy"), rng.choice("pq"), rng.choice([1, 2, 3])) for _ in range(8)]
@@ -220,7 +223,8 @@ def test_a_person_is_unique_where_nobody_else_has_her_values(warehouse: DuckDBWa
             ]
             smallest = [chosen for chosen in unique if not any(part < chosen for part in unique)]
             expected.append(sum(math.factorial(3 - len(chosen)) for chosen in smallest))
-        assert by_record(warehouse, drawn, elliot, entity="c3") == expected, seed
+        best = [max(score for other, score in zip(drawn, expected, strict=True) if other[3] == row[3]) for row in drawn]
+        assert by_record(warehouse, drawn, elliot, person=("c3",)) == best, seed
 
 
 def test_gates_hold_the_score_that_they_name(tmp_path: Path) -> None:

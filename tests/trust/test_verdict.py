@@ -200,7 +200,7 @@ into = "out"
     assert report["verdict"]["status"] == "held"
     promised = {tuple(one["columns"]): one["k"] for one in report["verdict"]["promised"]}
     assert promised == {("age",): 5, ("age", "zip"): 5}
-    assert report["verdict"]["attack"]["name"] == "distance-linkage"
+    assert report["verdict"]["attack"]["name"] == "linkage"
     assert report["parameters"]["apart"] == {"diagnosis": "sensitive"}
     path.write_text(text.replace("min_k = 6", "min_k = 300").replace('"out"', '"two"'), encoding="utf-8")
     with pytest.raises(AuditFailed) as failed:
@@ -210,15 +210,17 @@ into = "out"
 
 def test_an_attack_that_gets_further_lowers_the_verdict() -> None:
     """Over all released columns k holds, yet two releases together tell more: amber, by the attack alone."""
-    from sqlmicro.audits.verdict import Attacked, Promised, Verdict
+    from sqlmicro.audits.verdict import Verdict
+    from sqlmicro.audits.verdict_report import Attacked, Promised
+    from sqlmicro.audits.verdict_words import told
 
     held = Verdict((Promised(5, ("a",), 5),), ("a",), 5, {})
-    assert held.after([Attacked("distance-linkage", 0.2, 0.17, 0.001, 1000, False)]).status == "held"
+    assert held.after([Attacked("linkage", 0.2, 0.17, 0.001, 1000, False)]).status == "held"
     lowered = held.after([
         Attacked("difference", 0.69, 0.66, 0.0, 1000, False), Attacked("row-order", 0.9, 0.88, 0.95, 9, True)
     ])  # fmt: skip
     assert (lowered.status, lowered.passed, lowered.attack and lowered.attack.name) == ("lowered", True, "difference")
-    assert lowered.headline == "k = 5 held, but an attack gets further"
+    assert told(lowered).headline == "k = 5 held, but an attack gets further"
     broken = Verdict((Promised(5, ("a",), 4),), ("a",), 4, {})
     assert broken.after([Attacked("x", 1.0, 1.0, 0.0, 9, False)]).status == "broken"
     nothing = Verdict((), ("a",), 1, {}).after([Attacked("x", 1.0, 1.0, 0.0, 9, False)])

@@ -37,25 +37,27 @@ def naive_risk(f: int, population: float) -> float:
 
 
 def naive(visits: Sequence[Visit]) -> dict[str, float]:
-    """Return every audit, a class at a time: persons with their least weight, records of nobody one by one."""
+    """Return every audit, a class at a time: persons with their least weight, of whom nobody is one."""
     classes: dict[tuple[str, int], list[Visit]] = {}
     for visit in visits:
         classes.setdefault(visit[:2], []).append(visit)
-    found: list[tuple[int, float]] = []
-    for members in classes.values():
-        persons = {who for _, _, who, _ in members if who is not None}
+    found: dict[tuple[str, int], tuple[int, float]] = {}
+    for key, members in classes.items():
+        persons = {who for _, _, who, _ in members}
         weights = [min((w for *_, p, w in members if p == who and w is not None), default=0.0) for who in persons]
-        unknown = [w or 0.0 for *_, p, w in members if p is None]
-        found.append((len(persons) + len(unknown), sum(weights) + sum(unknown)))
-    everybody = sum(f for f, _ in found)
-    risks = [(f, naive_risk(f, total)) for f, total in found]
-    journalist = [(f, 1 / max(f, total)) for f, total in found]
+        found[key] = (len(persons), sum(weights))
+    risks: dict[int | None, float] = {}
+    journalist: dict[int | None, float] = {}
+    for *key, who, _ in visits:
+        f, total = found[tuple(key)]  # type: ignore[index]
+        risks[who] = max(risks.get(who, 0.0), naive_risk(f, total))
+        journalist[who] = max(journalist.get(who, 0.0), 1 / max(f, total))
     return {
-        "k-anonymity": min(f for f, _ in found),
-        "individual-risk": max(risk for _, risk in risks),
-        "global-risk": sum(f * risk for f, risk in risks) / everybody,
-        "journalist-risk": max(risk for _, risk in journalist),
-        "marketer-risk": sum(f * risk for f, risk in journalist) / everybody,
+        "k-anonymity": min(f for f, _ in found.values()),
+        "individual-risk": max(risks.values()),
+        "global-risk": sum(risks.values()) / len(risks),
+        "journalist-risk": max(journalist.values()),
+        "marketer-risk": sum(journalist.values()) / len(journalist),
     }
 
 
@@ -83,7 +85,7 @@ def test_every_audit_that_takes_both_is_what_plain_python_computes(tmp_path: Pat
     for seed in range(50):
         visits = [*draw(seed), ("a", 1, 1, 2.0), ("a", 1, None, 2.0)]
         table = write(tmp_path / "visits.csv", visits)
-        rows = sqlmicro.audit(table, quasi=["kind", "ward"], weight="weight", entity="person")["audits"]
+        rows = sqlmicro.audit(table, quasi=["kind", "ward"], weight="weight", person=["person"])["audits"]
         found = {row["check"]: row["value"] for row in rows}
         expected = naive(visits)
         assert {name: found[name] for name in AUDITS} == {name: pytest.approx(expected[name]) for name in AUDITS}, seed
@@ -92,49 +94,49 @@ def test_every_audit_that_takes_both_is_what_plain_python_computes(tmp_path: Pat
 def test_a_person_with_many_visits_is_as_rare_as_one_with_a_single_visit(tmp_path: Path) -> None:
     """Ten visits of one person who stands for 20: adding her weight up would make her one of 200."""
     table = write(tmp_path / "visits.csv", [("a", 1, 1, 20.0)] * 10 + [("b", 1, 2, 20.0), ("b", 1, 3, 20.0)])
-    rows = sqlmicro.audit(table, quasi=["kind"], weight="weight", entity="person")["audits"]
+    rows = sqlmicro.audit(table, quasi=["kind"], weight="weight", person=["person"])["audits"]
     assert {row["check"]: row["value"] for row in rows}["journalist-risk"] == pytest.approx(1 / 20)
 
 
 def test_a_class_without_any_weight_has_the_risk_of_its_size(tmp_path: Path) -> None:
     """A missing weight must not take the class out of the largest risk."""
     table = write(tmp_path / "visits.csv", [("a", 1, 1, None)] + [("b", 1, i, 50.0) for i in range(2, 6)])
-    for entity in (None, "person"):
-        rows = sqlmicro.audit(table, quasi=["kind"], weight="weight", entity=entity)["audits"]
+    for person in ((), ("person",)):
+        rows = sqlmicro.audit(table, quasi=["kind"], weight="weight", person=person)["audits"]
         found = {row["check"]: row["value"] for row in rows}
-        assert found["individual-risk"] == found["journalist-risk"] == 1.0, entity
+        assert found["individual-risk"] == found["journalist-risk"] == 1.0, person
 
 
 def test_names_that_mean_something_to_the_templates_are_columns_like_others(tmp_path: Path) -> None:
     path = tmp_path / "visits.csv"
     path.write_text('"net ""income""",low,entity,total\n1,2,7,10\n1,2,7,10\n1,2,8,30\n3,2,9,5\n')
-    rows = sqlmicro.audit(str(path), quasi=['net "income"', "low"], weight="total", entity="entity")["audits"]
+    rows = sqlmicro.audit(str(path), quasi=['net "income"', "low"], weight="total", person="entity")["audits"]
     found = {row["check"]: row["value"] for row in rows}
     assert (found["k-anonymity"], found["journalist-risk"]) == (1, pytest.approx(1 / 5))
 
 
 def test_the_output_says_whose_weights_and_persons_were_counted(tmp_path: Path) -> None:
     table = write(tmp_path / "visits.csv", [("a", 1, 1, 20.0)] * 3 + [("a", 1, 2, 5.0)])
-    given = ["audit", "--table", table, "--quasi", "kind", "--weight", "weight", "--entity", "person"]
+    given = ["audit", "--table", table, "--quasi", "kind", "--weight", "weight", "--person", "person"]
     out = CliRunner().invoke(app, given).stdout
     assert "weight          weight" in out
-    assert "entity          person: classes count distinct entities, not records" in out
-    assert "entities        2 in 1 class\n" in out
+    assert "person          person: classes count distinct persons, not records" in out
+    assert "persons         2 in 1 class\n" in out
     assert "binder" not in out.lower()
     report = json.loads(CliRunner().invoke(app, [*given, "--json"]).stdout)
-    assert (report["weight"], report["entity"]) == ("weight", "person")
+    assert (report["weight"], report["person"]) == ("weight", ["person"])
 
 
 def test_weights_that_are_no_numbers_make_nobody_safe(tmp_path: Path) -> None:
     """NaN and infinity count as no weight: they neither hide a class nor make it endless. A date is no weight."""
     path = tmp_path / "visits.csv"
     path.write_text("kind,person,weight,day\na,1,nan,2020-01-01\nb,2,inf,2020-01-01\nb,3,8,2020-01-02\n")
-    for entity in (None, "person"):
-        rows = sqlmicro.audit(str(path), quasi=["kind"], weight="weight", entity=entity, measure=[*AUDITS, "suda"])
+    for person in ((), ("person",)):
+        rows = sqlmicro.audit(str(path), quasi=["kind"], weight="weight", person=person, measure=[*AUDITS, "suda"])
         found = {row["check"]: row for row in rows["audits"]}
         assert {name: found[name]["value"] for name in ("journalist-risk", "individual-risk")} == {
             "journalist-risk": 1.0, "individual-risk": 1.0,
-        }, entity  # fmt: skip
+        }, person  # fmt: skip
         assert found["suda"]["dis_suda"]["sampling_fraction"] == pytest.approx(3 / 8)
     with pytest.raises(sqlmicro.SqlmicroError, match="must be a column of numbers"):
         sqlmicro.audit(str(path), quasi=["kind"], weight="day")

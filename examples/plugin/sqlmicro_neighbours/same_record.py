@@ -13,5 +13,5 @@ def first_record(knowledge: Knowledge) -> Measured:
     import numpy as np
 
     attacked = knowledge.first
-    right, chance = found_at(attacked, attacked.tried, np.zeros(len(attacked.tried), dtype=np.int64))
-    return Measured(float(right.mean()), chance, len(right))
+    right, chances = found_at(attacked, attacked.tried, np.zeros(len(attacked.tried), dtype=np.int64))
+    return Measured(float(right.mean()), float(chances.mean()), len(right))

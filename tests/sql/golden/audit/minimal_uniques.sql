@@ -8,12 +8,12 @@ WITH uniques AS (
   SELECT unnest(list(cell)) AS cell, 1 AS bits
   FROM "staging"."units"
   GROUP BY "a"
-  HAVING max(records) = 1 AND min(entity) = max(entity)
+  HAVING max(records) = 1 AND min(owner) = max(owner)
   UNION ALL
   SELECT unnest(list(cell)) AS cell, 2 AS bits
   FROM "staging"."units"
   GROUP BY "b"
-  HAVING max(records) = 1 AND min(entity) = max(entity)
+  HAVING max(records) = 1 AND min(owner) = max(owner)
 )
 SELECT cell, bits, 1 AS n
 FROM uniques AS u

@@ -1,5 +1,5 @@
 -- title: A sample of the distinct values of every column, as text
--- source: sqlmicro
+-- source: sqlmicro; an aggregate, since a condition on distinct values would be tried on every row
 -- reads: relation
 -- returns: place (of the column, from 1), path (empty), value (without blanks around it, and none that is empty then); about as
 --   many of each column as were asked for, chosen by their hash: the same ones whatever the order of the table
@@ -10,9 +10,10 @@ WHERE false
 UNION ALL
 (SELECT DISTINCT 1 AS place, '' AS path, trim(CAST(value AS VARCHAR), ' 	') AS value
 FROM (
-  SELECT DISTINCT "name" AS value
+  SELECT any_value("name") AS value
   FROM "staging"."persons"
-  WHERE hash("name") % 1 = 0)
+  WHERE hash("name") % 1 = 0
+  GROUP BY "name")
 WHERE trim(CAST(value AS VARCHAR), ' 	') <> ''
 ORDER BY hash(value), value
 LIMIT 10)

@@ -1,7 +1,7 @@
 -- title: The bin between two quantiles that every value is in
 -- source: Hundepool et al. (2012), global recoding; records with one value stay together, the first and the last bin are
 --   open
--- reads: values (value, n)
+-- reads: values (value, n; 0 for one that no record has, which is in the bin where it lies)
 -- returns: value, low (NULL: open), high (NULL: open)
 -- params: values, parts
 WITH binned AS (
@@ -9,17 +9,16 @@ WITH binned AS (
     value,
     CAST((sum(n) OVER (ORDER BY value) - n) * 2 // sum(n) OVER () AS INTEGER) AS bin
   FROM "staging"."values"
-  WHERE value IS NOT NULL
+  WHERE value IS NOT NULL AND n > 0
 ),
 bounds AS (
   SELECT
-    bin,
-    CASE WHEN lag(bin) OVER (ORDER BY bin) IS NOT NULL THEN CAST(min(value) AS DOUBLE) END AS low,
-    CAST(lead(min(value)) OVER (ORDER BY bin) AS DOUBLE) AS high
+    CASE WHEN lag(bin) OVER (ORDER BY bin) IS NOT NULL THEN min(value) END AS first,
+    lead(min(value)) OVER (ORDER BY bin) AS next
   FROM binned
   GROUP BY bin
 )
-SELECT v.value, d.low, d.high
+SELECT v.value, CAST(d.first AS DOUBLE) AS low, CAST(d.next AS DOUBLE) AS high
 FROM "staging"."values" AS v
-LEFT JOIN binned AS b ON b.value = v.value
-LEFT JOIN bounds AS d ON d.bin = b.bin
+LEFT JOIN bounds AS d
+  ON v.value IS NOT NULL AND (d.first IS NULL OR v.value >= d.first) AND (d.next IS NULL OR v.value < d.next)

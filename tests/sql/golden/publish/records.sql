@@ -1,10 +1,12 @@
 -- title: The records as they are published, in an order that says nothing
--- source: sqlmicro: the order is a keyed hash of the record's number, which itself is left out
--- reads: records
+-- source: sqlmicro: every record goes by a word of its own of a stream that only the key can make; words that are equal
+--   go by the record's number, which itself is left out
+-- reads: records (in the order of row_id), words (one for each of them, in the same order)
 -- returns: the columns under their own names
--- params: records, columns
+-- params: records, words, columns
 SELECT
-  "row_id_" AS "row_id",
-  "x" AS "x"
-FROM "staging"."records"
-ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', row_id))
+  r."row_id_" AS "row_id",
+  r."own" AS "own"
+FROM "staging"."records" AS r
+POSITIONAL JOIN "staging"."words" AS w
+ORDER BY w.word, r.row_id

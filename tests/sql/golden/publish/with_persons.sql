@@ -1,11 +1,14 @@
 -- title: The records of a release, each with the number of the person it is about
--- source: sqlmicro: what says whose record it is, is not released; records without it are one person
+-- source: sqlmicro: what says whose record it is, is not released; records that lack a part of it are one person
 -- reads: released, original (as it was loaded)
 -- returns: row_id, the columns, person
 -- params: released, original, person, columns
 SELECT
   r.row_id,
   r."net ""income""",
-  dense_rank() OVER (ORDER BY o."p") - 1 AS person
+  CASE
+    WHEN false OR o."p" IS NULL THEN 0
+    ELSE dense_rank() OVER (ORDER BY o."p")
+  END AS person
 FROM "staging"."released" AS r
 JOIN "staging"."original" AS o ON r.row_id = o.row_id

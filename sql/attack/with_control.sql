@@ -1,0 +1,21 @@
+-- title: People whose records the release was made from, and people of a control group
+-- source: Giomi, Boenisch, Wehmeyer & Tasnadi (2023): the same attack on people who were not in the table
+-- reads: original, control
+-- returns: the columns under their own names, first the records of the original, then those of the control group, each
+--   in the order of its table
+-- params: original, control, columns
+SELECT{{ columns | listed("\n  {} AS {name}") }}
+FROM (
+  SELECT
+    0 AS source,
+    row_number() OVER () AS position,
+    {{ columns | listed("{name} AS {}") }}
+  FROM {{ original | ident }}
+  UNION ALL
+  SELECT
+    1,
+    row_number() OVER (),
+    {{ columns | listed("{name}") }}
+  FROM {{ control | ident }}
+) AS people
+ORDER BY people.source, people.position

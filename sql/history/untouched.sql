@@ -1,0 +1,9 @@
+-- title: Who sits in a class of a series, and whose row is as it was read
+-- source: sqlmicro; few differ, so that it costs little to leave them out again wherever the others are needed
+-- reads: people (who, seat, here, changed, token), differing (who)
+-- returns: who, seat, changed, token
+-- params: people, differing
+SELECT who, seat, changed, token
+FROM {{ people | ident }}
+ANTI JOIN (SELECT who FROM {{ differing | ident }}) AS d USING (who)
+WHERE here AND seat >= 0

@@ -1,0 +1,8 @@
+-- title: The records whose class has at least k of them
+-- source: sqlmicro
+-- reads: classes (row_id, n)
+-- returns: row_id
+-- params: classes, k
+SELECT c.row_id
+FROM {{ classes | ident }} AS c
+WHERE c.n >= {{ k | lit }}

@@ -1,0 +1,11 @@
+-- title: The stratum of every record of a night, and whether the recoding of its series knows it
+-- source: sqlmicro
+-- reads: relation (of recoded_night.sql)
+-- returns: in the order of row_id: row_id, stratum, known
+-- params: relation, strata
+SELECT
+  row_id,
+  CAST(hash(0{% for column in strata %}, CAST({{ column | ident }} AS VARCHAR){% endfor %}) >> 1 AS BIGINT) AS stratum,
+  place IS NULL AS known
+FROM {{ relation | ident }}
+ORDER BY row_id

@@ -1,0 +1,25 @@
+-- title: Of how many persons one date tells by how much they were moved
+-- source: sqlmicro: where a date has more than half of all that are near enough to be taken for it, whoever sees a date
+--   near it is right to take it for that one more often than not; dates of fewer persons are not known so well
+-- reads: dates, offsets
+-- returns: one row for each column: place from 1, persons (most of one such date; 0 where there is none)
+-- params: dates, offsets, columns (the column, how many of its units are a day), within, least
+{% for column, day in columns %}
+SELECT
+  {{ loop.index }} AS place,
+  coalesce(max(persons), 0) AS persons
+FROM (
+  SELECT
+    persons,
+    sum(persons) OVER (ORDER BY day RANGE BETWEEN {{ within | lit }} PRECEDING AND {{ within | lit }} FOLLOWING) AS near
+  FROM (
+    SELECT
+      CAST(floor(d.{{ column | ident }} / {{ day | lit }}) AS BIGINT) AS day,
+      count(DISTINCT o.person) AS persons
+    FROM {{ dates | ident }} AS d
+    JOIN {{ offsets | ident }} AS o USING (row_id)
+    WHERE d.{{ column | ident }} IS NOT NULL
+    GROUP BY ALL)) AS days
+WHERE persons >= {{ least | lit }} AND 2 * persons > near
+{{ loop | between("UNION ALL") }}
+{% endfor %}

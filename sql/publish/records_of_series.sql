@@ -1,0 +1,9 @@
+-- title: The rows of a night of a series, in an order that depends on their values and nothing else
+-- source: sqlmicro: the order is a keyed hash of the values, so that a night with the same rows as another one has their
+--   order too, and rows that stay keep theirs; rows with the same values follow each other
+-- reads: records
+-- returns: the columns under their own names
+-- params: records, columns, kinds (columns by how they are hashed)
+SELECT{{ columns | listed("\n  {} AS {name}") }}
+FROM {{ records | ident }}
+ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', {{ kinds | combination }}))

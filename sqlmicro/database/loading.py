@@ -1,0 +1,78 @@
+"""The records of a source, each column in the form the methods work on, numbered once."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import NamedTuple
+
+from sqlmicro.database.columns import Roles
+from sqlmicro.database.content import Content, content, content_of_input
+from sqlmicro.database.source import Source
+from sqlmicro.database.templates import Name
+from sqlmicro.database.typed_columns import type_columns
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError
+
+KNOWN_BY = "key_0"
+"""The hash of the key that only the ledger knows records by."""
+
+
+class Relation(NamedTuple):
+    """A relation in staging, and the template it is made by; one that is not `certain` depends on the records."""
+
+    name: str
+    template: str
+    certain: bool = True
+
+
+LOADED = (
+    Relation("typed", "load/typed.sql"),
+    Relation("shuffled", "load/shuffled.sql"),
+    Relation("numbered", "load/numbered.sql"),
+    Relation("copies", "load/copies.sql", certain=False),
+)
+"""What `load` makes of every source."""
+
+
+class Loaded(NamedTuple):
+    """The records of a source, how many, a hash of what was read of it, and what it held where it may be changed."""
+
+    records: Name
+    rows: int
+    read: bytes
+    seen: Content | None
+
+
+def loaded(warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool, draws: bool) -> Loaded:
+    """Return the records of a source with row_id; where a step `draws`, equal ones are told apart.
+
+    Raises
+    ------
+    InputError
+        When the table has no rows, or --row-key does not identify them.
+    """
+    columns = [column for column in source.columns if column in set(roles.read)]
+    with warehouse.aside() if watched else nullcontext():
+        seen = content(warehouse, source.relation) if watched else None
+        typed = type_columns(
+            warehouse, source, columns, set(roles.used), row_key=roles.row_key, known_by=roles.known_by
+        )
+    was_read = content_of_input(warehouse, typed, columns, roles.row_key)
+    ties = [KNOWN_BY] if roles.known_by else []
+    shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, ties=ties)
+    numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=[*columns, *ties])
+    warehouse.forget(typed)
+    rows = warehouse.count(numbered)
+    if rows == 0:
+        raise InputError(source.label, "there must be records to anonymize", "an empty table")
+    if not roles.row_key and draws and _repeats(warehouse, numbered):
+        copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=[*columns, *ties])
+        warehouse.forget(numbered)
+        numbered = copies
+    return Loaded(numbered, rows, was_read, seen)
+
+
+def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
+    """Tell whether two records have the same content."""
+    text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
+    return bool(warehouse.query("copies", text, numbered=numbered)[0][0])

@@ -1,0 +1,190 @@
+"""The ledger: which releases of a source there are, and which of them somebody may still have.
+
+It is kept in the tables `sqlmicro.releases`, `sqlmicro.memory` and `sqlmicro.withdrawn` beside the releases, so that
+one transaction makes a release and its entry. Every entry holds the hash of the one before it: one that was removed or
+changed is seen. `sqlmicro.memory` has the class of every person in every release, by a keyed hash of who it is; the
+key is in no database.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.columns import Column
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.templates import Name
+from sqlmicro.pipeline import Run
+
+State = Literal["out", "replaced", "gone", "withdrawn"]
+"""Whether somebody may still have a release. `out`: it is there, or a file. `replaced`: another one took its place, but
+readers may have kept it. `gone`: its table was dropped. `withdrawn`: the owner says that nobody has it."""
+MEMORY = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (release BIGINT, who BIGINT, class BIGINT)"""
+CLASS_VALUES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, column_name VARCHAR, class BIGINT, value BIGINT)"""
+WITHDRAWN = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (release BIGINT, moment TIMESTAMP, reason VARCHAR)"""
+CONTENTS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (release BIGINT, who BIGINT, value BIGINT)"""
+TABLES = ("releases", "memory", "class_values", "contents", "withdrawn")
+"""The tables of a ledger."""
+_ENTRIES = """SELECT id, source, people, schema_hash, unit, target, place, target_kind, method, k,
+  CAST(started AS VARCHAR), alone_because, remembered, series, epoch, previous, entry
+FROM {{ releases | ident }} ORDER BY id"""
+TOLD = ("release", "source", "people", "schema_hash", "unit", "target", "place", "kind", "method", "k", "started",
+        "alone_because", "remembered", "series", "epoch")  # fmt: skip
+"""What an entry says, in the order in which it is hashed."""
+_WITHDRAWN = """SELECT release, any_value(reason) FROM {{ withdrawn | ident }} GROUP BY release"""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A release as the ledger knows it."""
+
+    release: int
+    source: str
+    people: str
+    """The name of the source, whatever the database or the day is called."""
+    schema_hash: str
+    """Of the names and types of the columns of the source."""
+    unit: str
+    """By what its persons are known again: a person key, a row key, or what was read of them."""
+    target: str
+    place: str
+    """Where it is, however it was called: see `place`."""
+    kind: str
+    method: str
+    k: int | None
+    started: str
+    alone_because: str | None
+    """Why it was published although it does not keep its k together with others."""
+    remembered: str | None
+    """What tells whether its classes are still remembered as they were; None where nothing is remembered."""
+    series: str | None
+    """The series that it is a night of."""
+    epoch: int | None
+    """Within an epoch, nights keep together what each of them keeps."""
+    entry: str
+    """Its hash, which the entry after it holds."""
+    state: State
+    reason: str | None
+    """Why it was withdrawn."""
+    intact: bool
+    """Whether neither it nor the entry before it was changed or removed."""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The releases that a database has recorded, the oldest first."""
+
+    db: str
+    releases: list[Entry]
+    private: list[str] = field(default_factory=list)
+    """The tables with the risk of every record: no releases, and never to be released."""
+
+
+def schema_hash(columns: Sequence[Column]) -> str:
+    """Return what the columns of a source have in common with those of its renamed copy: their names and types."""
+    return sha256(json.dumps(sorted((column.name.lower(), column.type) for column in columns)).encode()).hexdigest()
+
+
+def unit(run: Run) -> str:
+    """Return by what the persons of a run are known again: a person key, a row key, or what was read of them."""
+    roles = run.roles
+    if roles.person:
+        return f"person: {', '.join(column.name.lower() for column in roles.person)}"
+    if key := roles.row_key or roles.known_by:
+        return by_row_key(column.name for column in key)
+    read = set(roles.read) & set(run.source.columns)
+    return f"content: {', '.join(sorted(column.name.lower() for column in read))}"
+
+
+def by_row_key(columns: Iterable[str]) -> str:
+    """Return by what persons are known again that a row key tells apart.
+
+    >>> by_row_key(["ID", "part"])
+    'row key: id, part'
+    """
+    return f"row key: {', '.join(name.lower() for name in columns)}"
+
+
+def hashed(previous: str | None, told: Sequence[object]) -> str:
+    """Return the hash of an entry: of what it says, and of the hash of the one before it.
+
+    >>> hashed(None, [1, "persons"]) == hashed(None, [1, "person"])
+    False
+    """
+    return sha256(json.dumps([previous, *told]).encode()).hexdigest()
+
+
+def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
+    """Return all entries of a ledger, the oldest first; none where there is no table of releases."""
+    if find_relation(warehouse, releases) is None:
+        return []
+    withdrawn = beside(releases, "withdrawn")
+    reasons: dict[int, str] = {}
+    if find_relation(warehouse, withdrawn):
+        reasons = dict(warehouse.query("ledger", _WITHDRAWN, withdrawn=withdrawn))
+    rows = warehouse.query("ledger", _ENTRIES, releases=releases)
+    found: list[Entry] = []
+    before = None
+    for row in rows:
+        told, previous, entry = row[: len(TOLD)], row[-2], row[-1]
+        intact = previous == before and entry == hashed(previous, told)
+        given: dict[str, Any] = dict(zip(TOLD, told, strict=True))
+        found.append(Entry(**given, entry=entry, state="out", reason=reasons.get(told[0]), intact=intact))
+        before = entry
+    newest = {one.place: one.release for one in found}
+    return [replace(one, state=_state(warehouse, releases, one, newest[one.place] == one.release)) for one in found]
+
+
+def _state(warehouse: DuckDBWarehouse, releases: Name, entry: Entry, newest: bool) -> State:
+    """Return whether somebody may still have a release: a file is out for ever, a table as long as it is there.
+
+    Whether a table of another database is there, nobody looks: it is out.
+    """
+    if entry.reason is not None:
+        return "withdrawn"
+    if entry.kind == "file":
+        return "out"
+    if not newest:
+        return "replaced"
+    database, *name = json.loads(entry.place)
+    there = database or find_relation(warehouse, Name(releases.catalog, *name))
+    return "out" if there else "gone"
+
+
+def place(name: Name | None, path: Path | None, database: str = "") -> str:
+    """Return where a release is, however it was called: one path or table is one place.
+
+    A table is known by its schema and name, and by its database where that is not the one of the ledger.
+
+    >>> place(Name("w", "main", "out"), None), place(None, Path("/data/out.parquet"))
+    ('["", "main", "out"]', '["/data/out.parquet"]')
+    """
+    parts = [str(path)] if path is not None else [database, *(name or Name("", "", ""))[1:]]
+    return json.dumps([part.lower() for part in parts] if path is None else parts)
+
+
+def beside(releases: Name, table: str) -> Name:
+    """Return another table of a ledger.
+
+    >>> beside(Name("shop", "", "sqlmicro_releases"), "withdrawn").table
+    'sqlmicro_withdrawn'
+    """
+    return releases._replace(table=releases.table.removesuffix("releases") + table)
+
+
+def withdraw(warehouse: DuckDBWarehouse, releases: Name, release: int, reason: str) -> None:
+    """Note, in the open transaction, that nobody has a release any more, and forget its classes."""
+    withdrawn = beside(releases, "withdrawn")
+    warehouse.query("ledger", WITHDRAWN, name=withdrawn)
+    at = datetime.now(UTC).replace(tzinfo=None)
+    warehouse.insert("ledger", "INSERT INTO {{ w | ident }} VALUES ($1, $2, $3)", [release, at, reason], w=withdrawn)
+    for table in (beside(releases, name) for name in ("memory", "class_values", "contents")):
+        if find_relation(warehouse, table):
+            warehouse.insert("ledger", "DELETE FROM {{ t | ident }} WHERE release = $1", [release], t=table)

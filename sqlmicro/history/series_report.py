@@ -1,0 +1,62 @@
+"""What is told of a night of a series."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlmicro.system.reporting import OMITTED
+from sqlmicro.system.sentences import say
+
+
+@dataclass(frozen=True)
+class SeriesReport:
+    """A night of a series."""
+
+    name: str
+    epoch: int
+    night: int
+    """Nights of this epoch, this one included."""
+    day: str
+    withheld: int
+    """Records that wait, and are not in the release."""
+    longest_wait: int
+    """The most days that one of them has waited."""
+    empty: int
+    """Rows of the release that nobody sits in."""
+    opened: int
+    """Classes opened tonight."""
+    closed: int
+    """Classes closed tonight."""
+    moves: bool
+    came: int | None = field(default=None, metadata=OMITTED)
+    """Rows that came tonight, where each is by itself, or the k holds for columns."""
+    went: int | None = field(default=None, metadata=OMITTED)
+    """Rows that went tonight, each by itself."""
+    changed: int | None = field(default=None, metadata=OMITTED)
+    """Persons whose values are others than in the last night, or than those that were published."""
+    advice: str | None = field(default=None, metadata=OMITTED)
+    """Why a new epoch is due, if it is."""
+
+    @property
+    def headline(self) -> str:
+        """What the headline of the verdict says of it."""
+        night = say(", as night {night:,} of series {name}", night=self.night, name=self.name)
+        anew = say("{night}, which keeps nothing together with its earlier epochs", night=night)
+        return anew if self.epoch > 1 else night
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the release should know."""
+        waits = f"records that wait: {self.withheld:,}, the longest for {self.longest_wait:,} days"
+        said = [f"classes opened: {self.opened:,}, closed: {self.closed:,}"]
+        empty = f"rows that are empty seats: {self.empty:,}"
+        if self.came is not None:
+            rows = f"rows that came: {self.came:,}"
+            singly = "; who knows of a person that she did finds her among these" if self.night > 1 else ""
+            said = [rows if self.went is None else f"{rows}, went: {self.went:,}, changed: {self.changed:,}{singly}"]
+            empty = f"rows of persons who have left: {self.empty:,}"
+        if self.came is not None and self.went is None and self.changed:
+            said.append(f"of persons whose values have changed since: {self.changed:,}")
+        said += [waits] if self.withheld else []
+        said += [one for one in (empty if self.empty else None, self.advice) if one]
+        return [f"night {self.night:,} of series {self.name} ({self.day}): {'; '.join(said)}"]

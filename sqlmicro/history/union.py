@@ -1,0 +1,191 @@
+"""What a release tells together with others of the same people: how many persons share their classes in all of them.
+
+A release in which every record occurs k times can be taken apart by another one of the same people: somebody who is in
+one class of five today and was in another class of five yesterday may share both with nobody. Published beside each
+other, two releases keep what the *union* of them keeps. Source: Ganta, Kasiviswanathan & Smith (2008).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.columns import Column
+from sqlmicro.database.content import by_kind
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.loading import KNOWN_BY
+from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.history import ledger
+from sqlmicro.pipeline import Run
+from sqlmicro.system import secrets
+from sqlmicro.work import Claim
+
+KEY = "sqlmicro_ledger"
+"""The session variable with the key that persons are hashed with."""
+_SAMPLED = 1000
+"""Persons whose content is remembered, to tell a key that is given anew."""
+_BY_CHANCE = 1
+"""So many of them may have another key: somebody who came may have the values of somebody who left."""
+
+
+@runtime_checkable
+class Seats(Protocol):
+    """What continues a series of classes."""
+
+    @property
+    def members(self) -> tuple[Name, Name] | None:
+        """Who sits in which class (who, label), and the class of every row (row_id, label), if there are any."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """What a release tells of its persons: the class of each, and the sensitive values of every class."""
+
+    classes: Name
+    values: Name | None
+    """None where no column is sensitive."""
+    contents: Name | None = None
+    """A sample of the persons by their content, where they are known by a key that nobody has named."""
+
+
+@dataclass(frozen=True)
+class Union:
+    """How many persons share their classes in several releases."""
+
+    persons: int
+    fewest: int
+    """The fewest persons who share their classes in all of them."""
+    below: int
+    """Persons who share them with fewer than k, themselves included."""
+    known: int
+    """Persons of the release to be published who are in an earlier one."""
+    of_release: int
+    """All of its persons."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """How many values of a sensitive column a person may have after several releases."""
+
+    sensitive: str
+    persons: int
+    fewest: int
+    below: int
+    """Persons with fewer than l values left."""
+
+
+def staged(run: Run, records: Name, into: str) -> tuple[Staged, ...]:
+    """Stage what a release tells of its persons, where k records are promised and persons can be known again.
+
+    The classes are over all columns that an attacker may know; and, where fewer were promised, over those.
+    """
+    promised = max((claim for claim in run.claims if claim.promise == "record"), key=_width, default=None)
+    if promised is None or not promised.columns:
+        return ()
+    if not isinstance(run.warehouse, DuckDBWarehouse):
+        run.notes.append("what this release tells together with others was not measured: the ledger is kept by DuckDB")
+        return ()
+    key = secrets.ledger_key(ledger.unit(run))
+    if key is None:
+        run.notes.append(
+            "what this release tells together with others was not measured: no secret could be kept. Set "
+            f"{secrets.LASTING_VARIABLE}"
+        )
+        return ()
+    sensitive = [column for column in run.roles.released if run.apart.get(column.name) == "sensitive"]
+    found = dict.fromkeys(frozenset(columns) for columns in (run.known, promised.columns) if columns)
+    return tuple(
+        _staged(run, records, f"{into}_{number}", [c for c in run.roles.released if c in columns], sensitive, key)
+        for number, columns in enumerate(found, 1)
+    )
+
+
+def with_candidates(run: Run, release: Staged, candidates: Sequence[tuple[int, Staged]], into: str) -> Staged:
+    """Return what a release tells together with the candidates that are published beside it, by their numbers."""
+    classes = run.warehouse.run(
+        "history/classes_of_outputs.sql", f"{into}_classes", release=release.classes,
+        candidates=[(number, one.classes) for number, one in candidates],
+    )  # fmt: skip
+    values = release.values and run.warehouse.run(
+        "history/values_of_outputs.sql", f"{into}_values", release=release.values,
+        candidates=[(number, one.values) for number, one in candidates],
+    )  # fmt: skip
+    return Staged(classes, values, release.contents)
+
+
+def _width(claim: Claim) -> tuple[int, int]:
+    return len(claim.columns), claim.k
+
+
+def promised_k(run: Run) -> int:
+    """Return the k that is promised of records."""
+    return max((claim.k for claim in run.claims if claim.promise == "record"), default=0)
+
+
+def _staged(
+    run: Run, records: Name, into: str, columns: Sequence[Column], sensitive: Sequence[Column], key: str
+) -> Staged:
+    """Stage the class of every record of a release over some columns, who it is about, and what its class has.
+
+    Who it is, is the person where one is named, else the row key, else the content that was read.
+    """
+    warehouse = run.warehouse
+    warehouse.set_key(KEY, key)
+    members = run.seater.members if isinstance(run.seater, Seats) else None
+    types = dict(warehouse.describe(records))
+    known = by_kind([Column(column.staged, types[column.staged], column.staged) for column in columns])
+    classed = warehouse.run("history/classed.sql", f"{into}_classed", records=records, kinds=known)
+    by: Params = {"stream": KEY, "original": run.original}
+    contents = None
+    if members:
+        who, groups = members
+        classes = warehouse.run(
+            "history/classes_of_seats.sql", f"{into}_classes", members=who, groups=groups, classed=classed
+        )
+    elif run.roles.person:
+        by |= {"classed": classed, "person": run.roles.person}
+        classes = warehouse.run("history/classes_of_persons.sql", f"{into}_classes", **by)
+    else:
+        by |= {"identity": KNOWN_BY if run.roles.known_by else "record", "columns": ["copy"]}
+        classes = warehouse.run("history/classes_of_records.sql", f"{into}_classes", classed=classed, **by)
+        if run.roles.known_by:
+            contents = warehouse.run("history/contents.sql", f"{into}_contents", most=_SAMPLED, **by)
+    if not sensitive:
+        return Staged(classes, None, contents)
+    told: Params = {"stream": KEY, "classed": classed, "records": records, "sensitive": list(sensitive)}
+    return Staged(classes, warehouse.run("history/class_values.sql", f"{into}_values", **told), contents)
+
+
+def shared(warehouse: DuckDBWarehouse, members: Select, k: int) -> Union:
+    """Return how many persons share their classes. One GROUP BY over the members of all releases."""
+    ((persons, fewest, below, known, of_release),) = warehouse.rows("history/union_classes.sql", members=members, k=k)
+    return Union(int(persons), int(fewest), int(below), int(known), int(of_release))
+
+
+def remembers(warehouse: DuckDBWarehouse, memory: Name, entry: ledger.Entry) -> bool:
+    """Tell whether a ledger still has the classes of a release as they were."""
+    if entry.remembered is None or find_relation(warehouse, memory) is None:
+        return False
+    return digest(warehouse, select("history/members_of.sql", memory=memory, release=entry.release)) == entry.remembered
+
+
+def digest(warehouse: DuckDBWarehouse, members: Name | Select) -> str:
+    """Return what tells whether the classes of persons that are remembered are still those of a release."""
+    ((count, hashes),) = warehouse.rows("history/digest.sql", members=members)
+    return f"{count} {hashes}"
+
+
+def is_given_anew(warehouse: DuckDBWarehouse, contents: Name, remembered: Name, releases: list[int]) -> bool:
+    """Tell whether the key of a table seems to stand for other persons than in earlier releases."""
+    ((_, moved),) = warehouse.rows(
+        "history/moved_keys.sql", contents=contents, remembered=remembered, releases=releases
+    )
+    return bool(moved > _BY_CHANCE)
+
+
+def left(warehouse: DuckDBWarehouse, members: Select, values: Select, l: int) -> list[Left]:  # noqa: E741
+    """Return how many values of every sensitive column a person may have, at least."""
+    rows = warehouse.rows("history/union_values.sql", members=members, class_values=values, k=l)
+    return [Left(str(name), int(persons), int(fewest), int(below)) for name, persons, fewest, below in rows]

@@ -1,0 +1,257 @@
+"""Whether the rows of a table are those of fewer persons: looked for where nobody says whose records they are.
+
+What speaks for a key of persons is its name, what a sample of its values shows, or that birth date or sex depend on it.
+Nothing is read of a table where no name and no value speaks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlmicro.database.column_names import is_digit_group, is_word_for_a_person, of_a_thing, says, words
+from sqlmicro.database.columns import Column, Seen, names_of
+from sqlmicro.database.key_names import stem
+from sqlmicro.database.read_once import read_once
+from sqlmicro.database.source import Source
+from sqlmicro.database.warehouse import Warehouse
+
+OF_THE_PERSON = re.compile(
+    r"(?:.*_)?(?:birth|born|dob|birth_?(?:day|date|year|month)|date_of_birth|year_of_birth|geburt\w*|geb_?(?:dat|datum)"
+    r"|jahrgang|sex|gender|geschlecht|race|ethnicity|nationality|staatsangehoerigkeit|naissance|nacimiento|sexe|sexo)"
+    r"(?:_.*)?"
+)
+"""Names of what does not change of a person."""
+_SHARED = re.compile(r"(?:.*_)?(?:race|ethnicity|nationality|staatsangehoerigkeit)(?:_.*)?")  # by a household too
+_OTHERS = re.compile(
+    r"(?:.*_)?(?:employee|emp|empl|mitarbeiter(?:in)?|staff|worker|clerk|provider|doctor|physician|arzt|nurse|teacher"
+    r"|lehrer|driver|fahrer|cashier|prescriber|clinician|author|autor|witness|zeuge|contact|kontakt|sender|absender"
+    r"|recipient|empfaenger|parent|mother|father|mutter|vater|spouse|partner|guardian|owner|inhaber|signatory)_?"
+    r"(?:id|uid|uuid|guid|nr|no|num|number|nummer|code|key|hash|ref)?"
+)
+"""Persons that a row of somebody else may name."""
+_WHO_WROTE = re.compile(r"(?:.*_)?(?:by|von|par|por|door)(?:_.*)?")
+_LIVING = re.compile(r"(?:.*_)?(?:animal|pet|dog|cat|cow|cattle|horse|sheep|herd|tier|vieh|rind|pferd|hund)(?:_.*)?")
+_NO_KEY = re.compile(r"(?:.*_)?(?:age|alter|year|jahr|month|monat|namen?|vorname|nachname|title|anrede|salutation)")
+_NAMING = ("email", "login", "phone", "number", "card")
+_SEEN = ("e-mail", "telephone", "national", "numbers given to persons", "credit cards", "bank accounts", "user names")
+_AT_LEAST, _SURELY = 1.05, 1.2
+"""Rows for each person from which persons repeat: counted, and as estimated."""
+_FEW, _CODES = 10, 20
+_DEPENDENT, _COMMONEST = 0.98, 0.9
+_MOST_KEYS, _PAIRS = 5000, 6
+
+
+@dataclass(frozen=True)
+class RepeatedPersons:
+    """Columns that say whose record it is, in a table where persons have several; why, and about how many persons."""
+
+    columns: tuple[str, ...]
+    why: str
+    rows: int
+    persons: int
+
+    @property
+    def told(self) -> str:
+        """How many persons there are, as part of a sentence; no value of a record is in it.
+
+        >>> RepeatedPersons(("patient_id",), "its name", 60000, 15000).told
+        '60,000 of about 15,000 persons (patient_id: its name)'
+        """
+        return f"{self.rows:,} of about {self.persons:,} persons ({', '.join(self.columns)}: {self.why})"
+
+
+@dataclass(frozen=True)
+class _Count:
+    """How many values a column has, and about how many are distinct."""
+
+    present: int
+    distinct: int
+
+    @property
+    def each(self) -> float:
+        """About how many rows have the same value."""
+        return self.present / max(1, self.distinct)
+
+
+def repeated_persons(warehouse: Warehouse, source: Source, seen: Mapping[Column, Seen]) -> RepeatedPersons | None:
+    """Return whose records the rows of a table seem to be, if these are fewer persons than rows.
+
+    Parameters
+    ----------
+    warehouse : Warehouse
+        Where the table is.
+    source : Source
+        The table.
+    seen : mapping
+        What samples of its columns show, as far as they were taken.
+    """
+    keys = [column for column in source.columns if _may_be_key(column)]
+    named = {column: why for column in keys if (why := _speaks(column, seen.get(column, Seen())))}
+    of_person = [
+        column for column in source.columns
+        if OF_THE_PERSON.fullmatch(words(column.name)) and not _WHO_WROTE.fullmatch(words(column.name))
+    ]  # fmt: skip
+    if all(_SHARED.fullmatch(words(column.name)) for column in of_person):
+        of_person = []
+    if not (named or of_person):
+        return None
+    with read_once(warehouse, source) as staged:
+        look = _Look(warehouse, staged, stem(_table_of(source)), of_person)
+        if look.is_of_single_persons([*named, *source.columns[:1]]):
+            return None
+        return look.by_name(named) or look.by_dependency([column for column in keys if column not in named])
+
+
+def _may_be_key(column: Column) -> bool:
+    return column.family in ("integer", "text", "enum", "decimal", "float") or column.type in ("UUID", "BLOB")
+
+
+def _speaks(column: Column, seen: Seen) -> str:
+    """Return why a column may say whose record it is, by its name or by values that were seen; else nothing."""
+    text, said = words(column.name), says(column.name)
+    if _WHO_WROTE.fullmatch(text):
+        return ""
+    finding = seen.finding
+    if finding is not None and (finding.share or 0) >= 0.5 and finding.kind.startswith(_SEEN):
+        return finding.reason
+    if said == "person id" or is_word_for_a_person(column.name):
+        return "its name"
+    return "its name" if said in _NAMING and text != "account_name" else ""
+
+
+class _Look:
+    """Looks at a table, as little as it can."""
+
+    def __init__(self, warehouse: Warehouse, source: Source, table: str, of_person: Sequence[Column]) -> None:
+        self.warehouse, self.source, self.table, self.rows = warehouse, source, table, 0
+        self.counts: dict[Column, _Count] = {}
+        self.count(of_person)
+        self.of_person = [column for column in of_person if self.counts[column].distinct > 1]
+
+    def count(self, columns: Sequence[Column]) -> None:
+        """Count the values of columns, and estimate how many are distinct."""
+        columns = [column for column in columns if column not in self.counts]
+        if not columns:
+            return
+        ((self.rows, *found),) = self.warehouse.rows(
+            "load/column_estimates.sql", relation=self.source.relation, columns=columns, integers=[]
+        )
+        pairs = zip(found[::2], found[1::2], strict=True)
+        self.counts |= {column: _Count(*pair) for column, pair in zip(columns, pairs, strict=True)}
+
+    def is_of_single_persons(self, columns: Sequence[Column]) -> bool:
+        """Tell whether every row is about a person of its own, by a key among some columns that does not repeat."""
+        self.count(columns)
+        return any(self._is_subject(column) for column in columns)
+
+    def by_name(self, named: Mapping[Column, str]) -> RepeatedPersons | None:
+        """Return the column that says whose record it is by its name or values, if persons repeat in it."""
+        found = [column for column in named if self._repeats(column) and not self._of_others(column)]
+        if not found:
+            return None
+        best = max(found, key=lambda column: self.counts[column].distinct)
+        columns = self._together(best)
+        return self._made(columns, named[best])
+
+    def by_dependency(self, others: Sequence[Column]) -> RepeatedPersons | None:
+        """Return the column that repeats, and on which what does not change of a person depends."""
+        if not self.of_person:
+            return None
+        others = [column for column in others if _may_number_persons(column) and column not in self.of_person]
+        self.count(others)
+        distinct = [self.counts[column].distinct for column in self.of_person]
+        least = max(distinct) * (1.1 if len(distinct) == 1 else 0.85)
+        found = [
+            column for column in others
+            if self.counts[column].distinct >= max(20, least) and self.counts[column].each >= _SURELY
+        ]  # fmt: skip
+        found = [column for column in found if self._depends([column])]
+        if not found or not self._varies():
+            return None
+        best = max(found, key=lambda column: self.counts[column].distinct)
+        depend = f"{', '.join(names_of(self.of_person))} {'depends' if len(self.of_person) == 1 else 'depend'}"
+        return self._made([best], f"it repeats, and {depend} on it")
+
+    def _made(self, columns: Sequence[Column], why: str) -> RepeatedPersons:
+        each = self._each(columns) if len(columns) > 1 else self.counts[columns[0]].each
+        present = min(self.counts[column].present for column in columns)
+        return RepeatedPersons(names_of(columns), why, self.rows, max(1, round(present / max(each, 1.0))))
+
+    def _is_subject(self, column: Column) -> bool:
+        """Tell whether every row is about a person of its own, by a key that does not repeat."""
+        if _OTHERS.fullmatch(words(column.name)) or self.counts[column].present < 0.5 * self.rows:
+            return False
+        first = column == self.source.columns[0] and words(column.name).endswith(("id", "key", "no", "nr"))
+        persons = says(column.name) == "person id" or (first and says(f"{self.table}_id") == "person id")
+        return persons and self.counts[column].each < _SURELY and self._each([column]) < _AT_LEAST
+
+    def _repeats(self, column: Column) -> bool:
+        """Tell whether there are far fewer values than rows; codes of a few values number no persons."""
+        count, said = self.counts[column], says(column.name)
+        coded = count.distinct <= _CODES and 2 * count.each > _CODES
+        if coded and not (said == "person id" and words(column.name).endswith(("id", "key", "hash"))):
+            return False
+        if count.distinct < (1 if said == "person id" else _FEW):
+            return False
+        return count.each >= _SURELY or (count.each >= 1 / _SURELY and self._each([column]) >= _AT_LEAST)
+
+    def _each(self, columns: Sequence[Column]) -> float:
+        """Return how many rows have the same values, of a sample of these."""
+        keys, records, *_ = self._sampled(columns, [])
+        return records / keys if keys else 0.0
+
+    def _sampled(self, keys: Sequence[Column], columns: Sequence[Column]) -> tuple[int, ...]:
+        self.count(keys)
+        every = max(1, max(self.counts[column].distinct for column in keys) // _MOST_KEYS)
+        (found,) = self.warehouse.rows(
+            "load/dependent_columns.sql", relation=self.source.relation, keys=keys, columns=columns, every=every
+        )
+        return found
+
+    def _depends(self, keys: Sequence[Column]) -> bool:
+        """Tell whether what does not change of a person is the same in all rows of a key."""
+        _, _, repeated, *differing = self._sampled(keys, self.of_person)
+        return repeated >= 20 and all(number <= (1 - _DEPENDENT) * repeated for number in differing)
+
+    def _of_others(self, column: Column) -> bool:
+        """Tell whether a row is about somebody else, who has a sex or a birth date of his own."""
+        if not (_OTHERS.fullmatch(words(column.name)) and self.of_person):
+            return False
+        _, _, repeated, *differing = self._sampled([column], self.of_person)
+        return max(differing) > (1 - _DEPENDENT) * repeated + 1
+
+    def _together(self, column: Column) -> list[Column]:
+        """Return a key with a column beside it, where persons are numbered anew in each place, else the key alone."""
+        if not self.of_person or self._depends([column]):
+            return [column]
+        own = (column, *self.of_person)
+        beside = [other for other in self.source.columns if _may_be_key(other) and other not in own]
+        self.count(beside)
+        few = sorted((o for o in beside if 2 <= self.counts[o].distinct <= 1000), key=lambda o: self.counts[o].distinct)
+        for other in few[:_PAIRS]:
+            if self._depends([other, column]):
+                return [other, column]
+        return [column]
+
+    def _varies(self) -> bool:
+        """Tell whether what depends on a key is not simply the same nearly everywhere."""
+        ((rows, *commonest),) = self.warehouse.rows(
+            "load/commonest_values.sql", relation=self.source.relation, columns=self.of_person
+        )
+        return bool(min(commonest) <= _COMMONEST * rows)
+
+
+def _table_of(source: Source) -> str:
+    """Return the name of a table, or that of a file without folder and ending."""
+    return Path(source.label).name.partition(".")[0] if source.is_file else source.label
+
+
+def _may_number_persons(column: Column) -> bool:
+    name = column.name
+    if column.family == "float" or of_a_thing(name) or is_digit_group(name):
+        return False
+    other = _LIVING.fullmatch(words(name)) or _NO_KEY.fullmatch(words(name))
+    return not other and says(name) not in ("person", "name", "address")

@@ -1,0 +1,310 @@
+"""The series that a job continues: what cannot be one is refused before any work is done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlmicro import pipeline
+from sqlmicro.database.columns import names_of, pick
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.source import Source
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.history import ledger, remembered
+from sqlmicro.history.columns import SeriesOfColumns
+from sqlmicro.history.compared import Feed, compared
+from sqlmicro.history.files import SeriesOfFiles
+from sqlmicro.history.masks import SeriesOfMasks
+from sqlmicro.history.remembered import Remembered
+from sqlmicro.history.seats import Rules
+from sqlmicro.history.series import Series, settings_of
+from sqlmicro.jobs.plan import Plan
+from sqlmicro.pipeline import PlannedStep, Run
+from sqlmicro.publish import continuing, ledger_file
+from sqlmicro.publish.continuing import Found
+from sqlmicro.publish.new_file import NewFile
+from sqlmicro.publish.targets import Target
+from sqlmicro.registry import methods
+from sqlmicro.system import secrets
+from sqlmicro.system.secrets import Key
+
+FILES = "safe"
+"""The method whose nights are files of combinations."""
+MASKS = ("noise", "pseudonymise")
+"""The methods that give a person the same values in every night, as long as hers are the same."""
+_NULLS = ("error", "keep", "suppress")
+
+
+def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Target) -> Series | None:
+    """Return the series that a job continues, with what it remembers; None where it continues none.
+
+    Raises
+    ------
+    ParameterError, InputError
+        When the job cannot be a night of it.
+    """
+    given = plan.publish
+    given.refuse_alone()
+    if given.series is None:
+        return None
+    step = _refuse(plan, target)
+    day, name = plan.options.day, given.series
+    row_key = names_of(plan.roles.row_key)
+    key = secrets.ledger_key(ledger.by_row_key(row_key) if row_key else f"series: {name}")
+    if key is None:
+        raise InputError(
+            "--series", "needs a secret that lasts: by it persons are known again", "none that could be kept",
+            f"Set {secrets.LASTING_VARIABLE}, or HOME",
+        )  # fmt: skip
+    if given.ledger or (isinstance(target, NewFile) and target.records is None):
+        found = ledger_file.found(given.ledger, name, plan.job.progress, anew=given.epoch)
+    else:
+        found = continuing.found(warehouse, target, name, anew=given.epoch)
+    if not found.epoch and not given.epoch:
+        ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.identity, plan.job.progress)
+    rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
+    rules = rules if given.patience is None else replace(rules, patience=given.patience)
+    told = {
+        "method": step.method.name, **_settings(step), "columns": names_of(step.columns), "by": names_of(step.by),
+        "nulls": step.nulls, "row_key": row_key, "moves": given.moves,
+        "released": names_of(plan.roles.released), "secret": secrets.lasting().fingerprint,
+        "more": [(one.method.name, names_of(one.columns), _settings(one)) for one in plan.steps[1:]],
+    }  # fmt: skip
+    schema = ledger.schema_hash(source.columns)
+    kind = _kind(step)
+    series = kind(name, rules, day, source.identity, schema, settings_of(told), found.epoch, key, step.nulls)
+    if given.epoch or not found.epoch:
+        series.epoch += 1
+    else:
+        series.before = _same(series, found)
+        series.recoding = series.before.night.recoding
+    return series
+
+
+def _settings(step: PlannedStep) -> dict[str, object]:
+    """Return the settings of a step; of the file with a key not its name: what is in it counts."""
+    return {name: value for name, value in step.told.items() if name != "key_file"}
+
+
+def load(
+    warehouse: DuckDBWarehouse, source: Source, plan: Plan, key: Key, series: Series | None, *, watched: bool
+) -> Run:
+    """Load the records of a job; of a night of a series those only that it has to read."""
+    alone = isinstance(series, SeriesOfMasks | SeriesOfFiles)
+    if series is None or alone:
+        if series is not None and series.before is not None:
+            series.before = remembered.with_persons(series.before, remembered.everyone(warehouse, series.before))
+        return pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
+    columns = [column for column in source.columns if column in set(plan.roles.read)]
+    # Where persons move, or values are kept, all rows decide.
+    every = series.rules.moves or plan.gates or _sensitive(plan)
+    feed = _feed(plan, warehouse, source)
+    series.compared = compared(
+        warehouse, source, plan.roles.row_key, columns, series.key, series.before, feed, every=bool(every)
+    )
+    series.before = series.compared.before
+    run = pipeline.load(
+        warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, read=series.compared.read
+    )
+    if series.compared.read is not None:
+        if run.rows_in > len(series.compared.record):
+            must = "must not change while a night reads it"
+            raise InputError(source.label, must, "rows with keys that others have", "Run it again")
+        run.notes.append(f"rows that were read: {run.rows_in:,} of {series.compared.rows:,}; IL is theirs")
+    run.rows_in, run.content = series.compared.rows, series.compared.content or run.content
+    return run
+
+
+_GROWS = ("integer", "decimal", "date", "timestamp", "timestamptz")
+CHANGES = "changes_source"
+"""How the list of changes is called in staging, where it is in a file."""
+
+
+def _feed(plan: Plan, warehouse: DuckDBWarehouse, source: Source) -> Feed:
+    """Return what tells which rows have changed.
+
+    Raises
+    ------
+    ParameterError
+        When it cannot.
+    """
+    given = plan.publish
+    if given.changes_from is not None:
+        changes = warehouse.source(given.changes_from, name=CHANGES)
+        there = {column.name: column.type for column in changes.columns}
+        if any(there.get(column.name) != column.type for column in plan.roles.row_key):
+            must = f"has the columns of the row key, in their types: {', '.join(names_of(plan.roles.row_key))}"
+            raise ParameterError("--changes-from", must, ", ".join(f"{name} {kind}" for name, kind in there.items()))
+        return Feed(changes=changes.relation)
+    if given.watermark is None:
+        return Feed()
+    (column,) = pick(source.columns, [given.watermark], "--watermark")
+    if column.family not in _GROWS:
+        must = "is a column of numbers, dates or timestamps that grow"
+        raise ParameterError("--watermark", must, f"{column.name} ({column.type})")
+    return Feed(watermark=column)
+
+
+def _sensitive(plan: Plan) -> bool:
+    return any(step.sensitive for step in plan.steps)
+
+
+def watch(run: Run, series: Series | None) -> None:
+    """Compare the rows that the steps of a run have made with those of the last night."""
+    if isinstance(series, SeriesOfColumns | SeriesOfMasks):
+        series.watch(run)
+    if series is not None:
+        series.note_measured(run)
+
+
+def _kind(step: PlannedStep) -> type[Series]:
+    """Return what continues the series of a method."""
+    method = step.method
+    if method.name == FILES:
+        return SeriesOfFiles
+    if method.promise == "column":
+        return SeriesOfColumns
+    return SeriesOfMasks if method.name in MASKS else Series
+
+
+def _refuse(plan: Plan, target: Target) -> PlannedStep:
+    """Refuse what cannot be a night of a series; return its only step.
+
+    Raises
+    ------
+    ParameterError
+        With the reason.
+    """
+    where, options = "--series", plan.options
+    (method,) = {step.method.name for step in plan.steps[:1]}
+    if not plan.roles.row_key and method != FILES:
+        raise ParameterError(where, "needs --row-key, by which persons are known again", "none", "Give --row-key id")
+    if plan.roles.person or plan.roles.household:
+        got = "--person" if plan.roles.person else "--household"
+        raise ParameterError(where, "counts records: every row is about another person", got, f"Leave out {got}")
+    if target.kind == "in place":
+        raise ParameterError(where, "needs a table that stays as it is", "--in-place", "Use --into NAME or --to FILE")
+    masks = all(step.method.name in MASKS for step in plan.steps)
+    if len(plan.steps) != 1 and not masks:
+        got = f"{len(plan.steps)} steps"
+        raise ParameterError(where, "has one step a night, which decides all classes", got, "Leave the others out")
+    if plan.job.keys:
+        raise ParameterError(where, "has no keys to other tables of the job", "some", "Leave out their [[key]]")
+    step = plan.steps[0]
+    for one in plan.steps:
+        _refuse_method(one, moves=plan.publish.moves)
+    _refuse_options(plan, _kind(step))
+    hidden = {column for one in plan.steps if one.method.makes_pseudonyms for column in one.columns}
+    if (set(plan.roles.row_key) & set(plan.roles.released)) - hidden:
+        raise ParameterError(
+            "--row-key", "is never released in a series", "a released column", "Leave it out of --keep"
+        )
+    left = [c for c in plan.roles.released if c not in (*step.columns, *step.by, *step.sensitive)]
+    if left and not masks:
+        raise ParameterError(
+            where, "releases what the step works on, its strata, and --sensitive columns", ", ".join(names_of(left)),
+            "Put them into --columns, --by or --sensitive, or drop them",
+        )  # fmt: skip
+    if plan.keeps_candidates or options.engine != "duckdb":
+        got = "--keep-candidates" if plan.keeps_candidates else f"--engine {options.engine}"
+        raise ParameterError(where, "publishes one release a night, with DuckDB", got)
+    return step
+
+
+def _refuse_method(step: PlannedStep, *, moves: bool) -> None:
+    method = step.method
+    if method.name == FILES:
+        if step.by or step.sensitive:
+            got = ", ".join(names_of([*step.by, *step.sensitive]))
+            raise ParameterError("--series", "of files takes all released columns alike", got, "Put it into --columns")
+    elif _kind(step) is not Series:
+        if step.settings.get("kind") == "nonlinear":
+            must = "needs noise that depends on nobody else: with ranks, whoever comes changes everybody's"
+            raise ParameterError("--series", must, "--kind nonlinear", "Use --kind correlated, linear or uncorrelated")
+    elif not method.goes_on:
+        can = ", ".join([*(name for name, one in methods().items() if one.goes_on), FILES])
+        columns = ", ".join(name for name, one in methods().items() if one.promise == "column")
+        must = f"goes with the methods that make classes of records: {can}; column by column: {columns}; or mask: "
+        raise ParameterError("--series", must + ", ".join(MASKS), method.name)
+    elif not step.k:
+        raise ParameterError("--series", "keeps k over all nights", f"{method.name} without --until-k", "Give it")
+    elif method.name == "suppress" and moves:
+        do = "Leave it out: one combination of values may be released in several ways"
+        raise ParameterError("--moves", "does not go with suppress", "both", do)
+    if step.settings.get("block_attributes"):
+        raise ParameterError("--series", "groups whole records", "--block-attributes", "Leave it out")
+    if step.nulls not in _NULLS:
+        must = f"takes --nulls {', '.join(_NULLS)}"
+        raise ParameterError("--series", must, step.nulls, "A pattern of one night would change in the next")
+    others = sorted(set(step.guarantees.limits) - {"min_l"})
+    if others:
+        got = ", ".join("--" + name.replace("_", "-") for name in others)
+        raise ParameterError("--series", "keeps k and --min-l over all nights", got, "Leave these out")
+
+
+def _refuse_options(plan: Plan, kind: type[Series]) -> None:
+    """Refuse options that a kind of series has no use for.
+
+    Raises
+    ------
+    ParameterError
+        With the reason.
+    """
+    if kind in (SeriesOfMasks, SeriesOfFiles) and (plan.publish.watermark or plan.publish.changes_from):
+        got = "--watermark" if plan.publish.watermark else "--changes-from"
+        raise ParameterError(got, "goes with the methods that group persons", plan.steps[0].method.name)
+    if kind not in (SeriesOfColumns, SeriesOfMasks):
+        return
+    if plan.publish.moves:
+        raise ParameterError("--moves", "goes with the methods that make classes", plan.steps[0].method.name)
+    limits = [name for step in plan.steps for name in step.guarantees.limits]
+    if limits:
+        got = ", ".join("--" + name.replace("_", "-") for name in limits)
+        raise ParameterError("--series", "keeps only k with this method", got, "Leave these out")
+    if kind is SeriesOfMasks and (plan.options.seed is not None or plan.options.seed_file is not None):
+        must = "draws by the secret that lasts, so that a person's noise stays"
+        raise ParameterError("--series", must, "a seed", "Leave out --seed")
+
+
+def _same(series: Series, found: Found) -> Remembered:
+    """Return what a series remembers, if tonight can go on with it.
+
+    Raises
+    ------
+    InputError
+        When it cannot.
+    """
+    anew = "Begin a new one with --epoch; nothing is promised across two epochs"
+    if found.remembered is None:
+        raise InputError(
+            series.name, "a series must remember its nights", "none: it was forgotten, or its tables were dropped", anew
+        )
+    night, last = found.remembered.night, found.entry and found.entry.release
+    if night.release != last:
+        raise InputError(
+            f"series {series.name}", "what it remembers must be of its last release",
+            f"release {night.release}, where the ledger has {f'release {last}' if last else 'none'}",
+            f"A backup may have been restored in part: restore all of it. Or {anew[0].lower()}{anew[1:]}",
+        )  # fmt: skip
+    for same, must, got in (
+        (night.source == series.source, "has one source", "another one"),
+        (night.schema_hash == series.schema_hash, "has one schema", "columns that were added, removed or changed"),
+        (night.settings == series.settings, "keeps its settings", _differing(night.settings, series.settings)),
+    ):
+        if not same:
+            raise InputError(f"series {series.name}", f"an epoch {must}", got, anew)
+    if series.day < night.day:
+        raise InputError(
+            f"series {series.name}", "nights are published in their order", "one before the last",
+            "Rows that come late belong to the next night: they are newcomers there. If --night was wrong last time: "
+            f"{anew[0].lower()}{anew[1:]}",
+        )  # fmt: skip
+    return found.remembered
+
+
+def _differing(before: str, now: str) -> str:
+    """Return the names of the settings that differ."""
+    import json
+
+    old, new = json.loads(before), json.loads(now)
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return "another " + ", ".join(names)

@@ -1,0 +1,111 @@
+"""JSON files beside a release: its manifest, and what its steps decided. They are written once it is published."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.publish import manifest
+from sqlmicro.system.reporting import as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlmicro.database.source import Source
+    from sqlmicro.pipeline import PlannedStep, Run
+    from sqlmicro.publish.release import Release
+
+
+def files(steps: Sequence[PlannedStep], manifest_to: str | None) -> list[tuple[str, str]]:
+    """Return the files that are written beside a release, each with its option.
+
+    Raises
+    ------
+    ParameterError
+        When a later step changes what a recoding would show.
+    """
+    found = [("--manifest", manifest_to)] if manifest_to else []
+    for number, step in enumerate(steps):
+        path: str | None = step.method.told("recoding", step.settings)
+        if path is None:
+            continue
+        again = [c.name for c in step.columns if any(c in later.columns for later in steps[number + 1 :])]
+        if again:
+            raise ParameterError(
+                f"{step.where}, recoding_to", "shows bounds of the release: no later step changes its columns",
+                ", ".join(again), "Leave it out, or make the later step the first",
+            )  # fmt: skip
+        found.append(("--recoding-to", path))
+    return found
+
+
+def refuse_hidden(run: Run, where: str) -> None:
+    """Refuse a recoding of records that a later step has left out: it would show their bounds.
+
+    Raises
+    ------
+    InputError
+        With the file.
+    """
+    left = run.warehouse.count(run.current) if run.recodings else 0
+    for path, (_, rows) in run.recodings.items():
+        if rows != left:
+            raise InputError(
+                f"{where}, recoding_to", "shows bounds of the release: no later step leaves out records", repr(path),
+                "Make the step that writes it the last",
+            )  # fmt: skip
+
+
+def check(option: str, path: str, overwrite: bool, source: Source) -> None:
+    """Refuse a file that cannot be written, before any work is done.
+
+    Raises
+    ------
+    ParameterError, InputError
+        With the reason.
+    """
+    if not path.lower().endswith(".json"):
+        raise ParameterError(option, "must be a path that ends in .json", repr(path))
+    file = Path(path).absolute()
+    if source.is_file and file in source.files():
+        raise InputError(option, "must not replace the source", repr(path), "Choose another name")
+    if not file.parent.is_dir():
+        raise InputError(option, f"the folder of {path!r} must exist", "none", "Make it first")
+    if file.exists() and not (overwrite and file.is_file()):
+        raise InputError(option, f"{path!r} must not exist yet", "a file", "Choose another name, or add --overwrite")
+
+
+def write_all(release: Release, manifest_to: str | None) -> None:
+    """Write what a published release has beside it: what its steps decided, and its manifest."""
+    for path, (decided, _) in release.run.recodings.items():
+        write("--recoding-to", path, as_json(decided))
+    if manifest_to:
+        write("--manifest", manifest_to, manifest.told(release.report, release.started))
+
+
+def write(option: str, path: str, told: object) -> None:
+    """Write a file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        When that cannot be done. The release is published already.
+    """
+    file = Path(path).absolute()
+    beside = file.with_name(f".sqlmicro-{secrets.token_hex(6)}.json")
+    try:
+        with beside.open("w", encoding="utf-8") as out:
+            json.dump(told, out, indent=2, default=str, ensure_ascii=False)
+            out.write("\n")
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise InputError(
+            option, f"{path!r} must be writable", error.strerror or "an error", "The release is published"
+        ) from None

@@ -1,0 +1,308 @@
+"""The certificate of a release: what a stranger can recount of it, and what whoever signs it says of the rest.
+
+It tells nothing that the release does not tell: no column that was left out, no record that was suppressed, no path, no
+word of other releases but the hashes of their entries. The hash of the SQL is not in it either: whoever knows a script
+but for one bound could try bounds until the hash is right.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.content import content_of
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import InputError
+from sqlmicro.history import ledger
+from sqlmicro.publish.recording import records_in, refuse_other
+from sqlmicro.publish.recounted import as_promised
+from sqlmicro.publish.report import Consulted, Parameters, Recounted
+from sqlmicro.registry import late, methods
+from sqlmicro.system.reporting import as_json, from_json, named
+
+_WHERE = "certify-release"
+_COLUMNS = """SELECT target, place, target_kind, parameters, n, versions, output_hash, file_hash, alone_because, series,
+  epoch, previous, entry, recounted, consulted
+FROM {{ r | ident }} WHERE id = $1"""
+_CHECKS = """SELECT "check", value, threshold, passed FROM {{ a | ident }} WHERE release = $1 ORDER BY ALL"""
+_EXPORTED = (
+    "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT",
+    "DOUBLE", "DECIMAL", "VARCHAR", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "BLOB",
+    "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+)  # fmt: skip
+"""The types of columns that an export to Parquet gives back as they are."""
+_OTHERS = "the ledger and the other releases are not in it"
+_WHY = {
+    "persons": "it does not say whose record is whose", "union-k": _OTHERS, "union-l": _OTHERS, "differences": _OTHERS,
+    "join-k": "the other tables are not in it", "t-closeness": "measured against the source",
+    "beta-likeness": "measured against the source", "alpha-k-anonymity": "not counted by sqlmicro.verify",
+}  # fmt: skip
+_UNTOLD = "(not told)"
+
+
+@dataclass(frozen=True)
+class CertifiedRelease:
+    """What the certificate is of."""
+
+    name: str
+    kind: Literal["file", "table"]
+    sha256: str
+    """Of the bytes of a file, of the content of a table: sqlmicro.verify says how."""
+    rows: int
+    columns: list[list[str]]
+    """Name and Arrow type of every column."""
+
+
+@dataclass(frozen=True)
+class Attested:
+    """A check that nobody can make who has only the release."""
+
+    check: str
+    value: float | None
+    threshold: float | None
+    """None where nothing was promised."""
+    passed: bool | None
+    why: str
+    """Why it cannot be recounted."""
+
+
+@dataclass(frozen=True)
+class CertifiedStep:
+    """A step of the plan; settings that may tell of somebody's files or words are not told."""
+
+    method: str
+    columns: list[str]
+    nulls: str
+    promise: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CertifiedPlan:
+    """What made the release, as far as its own columns are concerned."""
+
+    steps: list[CertifiedStep]
+    kept: list[str]
+    """The columns that were released as they are."""
+
+
+@dataclass(frozen=True)
+class CertifiedEntry:
+    """The entry of the release in its ledger, and the earlier releases that it was measured with."""
+
+    release: int
+    entry: str
+    """The hash of its entry: the head of the chain when it was made."""
+    previous: str | None
+    series: str | None
+    epoch: int | None
+    alone: bool
+    """Whether it was published although it does not keep its k together with others."""
+    consulted: list[Consulted]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is said of a release to strangers."""
+
+    format: Literal["sqlmicro-release-certificate"]
+    version: Literal[1]
+    issued: str
+    signed: bool
+    """Whether a signature belongs to it. Without one, nobody says what is in it."""
+    release: CertifiedRelease
+    not_counted: dict[str, str]
+    """The columns that nobody is taken to know from elsewhere, and why."""
+    recounted: list[Recounted]
+    attested: list[Attested]
+    plan: CertifiedPlan
+    versions: dict[str, str]
+    ledger: CertifiedEntry
+
+
+@dataclass(frozen=True)
+class Certified:
+    """A certificate that was written."""
+
+    to: str
+    signature: str | None
+    """The file of its signature."""
+    signer: str | None
+    """Who signed, as far as the signature tells."""
+    told: Certificate = field(metadata=named("certificate"))
+
+
+def of(warehouse: DuckDBWarehouse, text: str, *, signed: bool) -> tuple[Certificate, Path | None]:
+    """Return the certificate of a release that a ledger knows, and the file if it is one; the release is read again.
+
+    Raises
+    ------
+    InputError
+        When there is no such release, or it is not what was published, or nobody could check it.
+    """
+    releases = records_in(warehouse, "releases")
+    if find_relation(warehouse, releases) is None:
+        raise InputError(_WHERE, "needs the record of the release", "none here", "Name where it is: --db or --ledger")
+    refuse_other(warehouse, releases)
+    entry = _entry(warehouse, releases, text)
+    values = warehouse.query("record", _COLUMNS, [entry.release], r=releases)[0]
+    names = _COLUMNS.removeprefix("SELECT ").partition("\nFROM")[0].replace("\n ", "").split(", ")
+    row: dict[str, Any] = dict(zip(names, values, strict=True))
+    parameters = from_json(Parameters, json.loads(row["parameters"]))
+    promised = from_json(list[Recounted], json.loads(row["recounted"]) or [])
+    path = Path(json.loads(row["place"])[0]) if row["target_kind"] == "file" else None
+    release, recounted = _file(path, row, promised) if path else _table(warehouse, row, promised)
+    own = {name for name, _ in release.columns}
+    checks = warehouse.query("record", _CHECKS, [entry.release], a=ledger.beside(releases, "audits"))
+    told = Certificate(
+        "sqlmicro-release-certificate", 1, datetime.now(UTC).replace(microsecond=0).isoformat(), signed, release,
+        {name: why for name, why in parameters.apart.items() if name in own}, recounted,
+        _attested(checks, recounted), _plan(parameters, own), json.loads(row["versions"]),
+        CertifiedEntry(
+            entry.release, row["entry"], row["previous"], row["series"], row["epoch"], row["alone_because"] is not None,
+            from_json(list[Consulted], json.loads(row["consulted"])),
+        ),
+    )  # fmt: skip
+    return told, path
+
+
+def _entry(warehouse: DuckDBWarehouse, releases: Name, text: str) -> ledger.Entry:
+    """Return the entry of a release, by its number, or the newest of a table or file; the ledger must be whole."""
+    entries = ledger.entries(warehouse, releases)
+    if text.isdecimal():
+        found = [one for one in entries if one.release == int(text)]
+    else:
+        parts = text.split(".")
+        name = warehouse.full(Name("", parts[-2] if len(parts) > 1 else "", parts[-1]))
+        places = {ledger.place(None, Path(text).absolute()), ledger.place(name, None)}
+        found = [one for one in entries if one.place in places or one.target == text][-1:]
+    if not found:
+        has = ", ".join(f"{one.release} ({one.target})" for one in entries[-6:])
+        raise InputError(_WHERE, "names a release that is recorded here", repr(text), f"There are {has}" * bool(has))
+    changed = [str(one.release) for one in entries if one.release <= found[0].release and not one.intact]
+    if changed:
+        raise InputError(_WHERE, "the ledger must be as it was written", f"changes at release {', '.join(changed)}")
+    if found[0].state not in ("out", "replaced"):
+        raise InputError(_WHERE, "certifies a release that is out", f"one that is {found[0].state}")
+    return found[0]
+
+
+def _file(path: Path, row: Mapping[str, Any], promised: list[Recounted]) -> tuple[CertifiedRelease, list[Recounted]]:
+    verify = late("sqlmicro.verify")
+    if path.is_dir() or {".json", ".ndjson"} & {*path.suffixes}:
+        raise InputError(_WHERE, "certifies Parquet and CSV files, and tables", f"{path.name!r}", "Release it to one")
+    if not path.is_file() or path.is_symlink():
+        raise InputError(_WHERE, "the file must be where it was published", f"none there: {path.name!r}")
+    with verify.regular(path) as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    _refuse_changed(digest == row["file_hash"], row)
+    return _held("file", path.name, digest, verify.batches(path), promised)
+
+
+def _table(
+    warehouse: DuckDBWarehouse, row: Mapping[str, Any], promised: list[Recounted]
+) -> tuple[CertifiedRelease, list[Recounted]]:
+    database, *place = json.loads(row["place"])
+    found = None if database else find_relation(warehouse, Name(warehouse.catalog, *place))
+    if found is None or not found[1]:
+        raise InputError(_WHERE, "certifies tables of the database that records them", f"{row['target']!r}",
+                         "Name that database with --db, or release to a Parquet file")  # fmt: skip
+    described = warehouse.describe(found[0])
+    special = [name for name, kind in described if kind.partition("(")[0] not in _EXPORTED or kind.endswith("]")]
+    if special:
+        raise InputError(_WHERE, "a table must have columns that an export to Parquet gives back as they are",
+                         ", ".join(special), "Release it to a Parquet file")  # fmt: skip
+    content = content_of(warehouse, found[0], described, described)
+    _refuse_changed(sha256(content).hexdigest() == row["output_hash"], row)
+    digest = late("sqlmicro.verify", "content")(exported(warehouse.batches(found[0])))
+    return _held("table", str(row["target"]), digest, exported(warehouse.batches(found[0])), promised)
+
+
+def exported(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the batches of a table in the types that an export to Parquet has."""
+    import pyarrow as pa
+
+    for batch in batches:
+        fields = [(field.name, _kind(field.type)) for field in batch.schema]
+        yield from pa.Table.from_batches([batch]).cast(pa.schema(fields)).to_batches() or [
+            pa.RecordBatch.from_pylist([], schema=pa.schema(fields))
+        ]
+
+
+def _kind(kind: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        return _kind(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us" if kind.unit == "s" else kind.unit, kind.tz and "UTC")
+    return kind
+
+
+def _held(
+    kind: Literal["file", "table"], name: str, digest: str, batches: Iterator[Any], promised: list[Recounted]
+) -> tuple[CertifiedRelease, list[Recounted]]:
+    """Return a release as it is certified, and what is recounted of it now: what it was when it was published."""
+    rows, columns, found = late("sqlmicro.verify", "recount")(batches, [as_json(one) for one in promised])
+    made = [
+        as_promised(replace(one, value=value, classes=sizes))
+        for one, (value, sizes) in zip(promised, found, strict=True)
+    ]
+    changed = [
+        one for one, before in zip(made, promised, strict=True)
+        if before.value is not None and (one.value, one.classes) != (before.value, before.classes or one.classes)
+    ]  # fmt: skip
+    if columns is None or changed:
+        raise InputError(_WHERE, "what is recounted must be what was published", "something else, or no records")
+    return CertifiedRelease(name, kind, digest, rows, columns), made
+
+
+def _refuse_changed(same: bool, row: Mapping[str, Any]) -> None:
+    if not same:
+        do = "Somebody has changed it since, or another version of DuckDB hashes it: release it again"
+        raise InputError(_WHERE, f"{row['target']!r} must be as it was published", "other content", do)
+
+
+def _attested(checks: Collection[tuple[Any, ...]], recounted: list[Recounted]) -> list[Attested]:
+    """Return the checks that were held to something, or are of several releases, and cannot be recounted."""
+    labels = {
+        f"{check} ({', '.join([*one.columns, *([one.sensitive] if one.sensitive else [])])})"
+        for one in recounted if one.check != "t-closeness"
+        for check in (one.check, *(["value frequency"] if one.sensitive is None else []))
+    }  # fmt: skip
+    why = {label: _WHY.get(label.partition(" (")[0], "only the publisher can measure it") for label, *_ in checks}
+    return [
+        Attested(label, value, threshold, passed, why[label])
+        for label, value, threshold, passed in checks
+        if (threshold is not None or label.partition(" (")[0] in ("union-k", "differences", "union-l"))
+        and label not in labels and label != "rows" and not label.startswith("candidate ")
+    ]  # fmt: skip
+
+
+def _plan(parameters: Parameters, own: Collection[str]) -> CertifiedPlan:
+    steps = [
+        CertifiedStep(
+            step.method, [name for name in step.columns if name in own], step.nulls, step.promise,
+            {name: _told(step.method, name, value, own) for name, value in step.settings.items()},
+        )
+        for step in parameters.steps
+    ]  # fmt: skip
+    return CertifiedPlan(steps, [name for name in parameters.kept if name in own])
+
+
+def _told(method: str, name: str, value: Any, own: Collection[str]) -> Any:
+    """Return a setting: numbers, choices, and columns that are released; words and paths are their owner's."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list):
+        return value if all(one in own for one in value) else _UNTOLD
+    known = methods().get(method)
+    choices = [one.choices for one in known.settings if one.name == name] if known else []
+    return value if choices and value in choices[0] else _UNTOLD

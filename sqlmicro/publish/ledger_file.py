@@ -1,0 +1,187 @@
+"""A ledger in a file of its own: for releases to files without a database, and where several databases share one.
+
+The entry is made before anything becomes visible, and taken back if that fails. A process that is killed in between
+leaves an entry of a release that nobody has: it counts as out until it is withdrawn.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
+
+from sqlmicro.database import unfinished
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name, Select
+from sqlmicro.errors import InputError, SqlmicroError
+from sqlmicro.history import ledger as history
+from sqlmicro.history.union import Staged
+from sqlmicro.publish import consult, continuing
+from sqlmicro.publish.book import Book, Continued
+from sqlmicro.publish.continuing import Found
+from sqlmicro.publish.new_file import NewFile
+from sqlmicro.publish.recording import record, refuse_other
+from sqlmicro.publish.targets import SCHEMA, Target
+from sqlmicro.system import secrets
+from sqlmicro.system.progress import Progress
+
+if TYPE_CHECKING:
+    from sqlmicro.publish.release import Release
+
+_PATIENCE, _PAUSE = 30.0, 0.2
+"""Seconds that another run may have the ledger open, and between two tries."""
+
+
+def place(ledger: str | None) -> Path | None:
+    """Return the path of a ledger of its own: the one that is named, else that of the user, if there can be one."""
+    return Path(ledger) if ledger else secrets.beside_secret("ledger.duckdb")
+
+
+def found(ledger: str | None, series: str, progress: Progress, *, anew: bool) -> Found:
+    """Return a series as it is remembered in a ledger of its own; one that begins `anew` needs little of it.
+
+    Raises
+    ------
+    InputError
+        When there can be no ledger, or it cannot be opened.
+    """
+    path = place(ledger)
+    if path is None:
+        must = "is remembered in a ledger, beside the secret of the user"
+        raise InputError("--series", must, "no folder for it", "Give --ledger FILE")
+    if not path.exists():
+        return Found()
+    with _opened(path, progress) as opened:
+        return continuing.found(opened, NewFile("", Path(), records=opened), series, anew=anew, beside=False)
+
+
+def refuse_elsewhere(
+    warehouse: DuckDBWarehouse, target: Target, ledger: str | None, series: str, people: str, progress: Progress
+) -> None:
+    """Refuse to begin a series that another ledger at hand knows: that of the target, or that of the user.
+
+    `people` is the source as a ledger calls it. A series of that name and another source is another one.
+
+    Raises
+    ------
+    InputError
+        With the ledger that knows it.
+    """
+    in_file, own, others = isinstance(target, NewFile) and target.records is None, place(None), []
+    if own is not None and own.exists() and (ledger or not in_file):
+        with contextlib.suppress(
+            SqlmicroError
+        ):  # the series of a database needs no ledger of the user that can be read
+            others.append(("the ledger beside the secret", found(None, series, progress, anew=True)))
+    if ledger and not in_file:
+        others.append(("the database", continuing.found(warehouse, target, series, anew=True)))
+    for where, other in others:
+        if other.entry is not None and other.entry.people == people:
+            raise InputError(
+                f"series {series}", "goes on in the ledger that it began in", f"another one: {where} has nights of it",
+                "Give the same --ledger as before, or none. Or begin anew with --epoch: nothing is kept across epochs",
+            )  # fmt: skip
+
+
+@contextmanager
+def entered(releases: Sequence[Release]) -> Iterator[None]:
+    """Measure releases together with those in a ledger of its own, and enter them; the block makes them visible.
+
+    Where none is named, the ledger is that of the user, beside the secret. Where it cannot be written, a note says so.
+
+    Raises
+    ------
+    AuditFailed
+        When a release does not keep its k together with others. Nothing is published.
+    InputError
+        When a ledger that was named cannot be opened.
+    """
+    told = [release for release in releases if release.outputs[-1].told or release.series]
+    ledger = next((release.past.ledger for release in told if release.past.ledger), None)
+    path = place(ledger)
+    if not told or path is None:
+        yield
+        return
+    with ExitStack() as stack:
+        try:
+            opened = stack.enter_context(_opened(path, told[0].run.warehouse.progress))
+        except InputError:
+            if ledger or any(release.series for release in told):
+                raise
+            opened = None
+            for release in told:
+                release.run.notes.append("the ledger could not be written: this release was not measured with others")
+        numbers = _enter_all(opened, told) if opened else []
+    if not numbers:
+        yield
+        return
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception), _opened(path, told[0].run.warehouse.progress) as opened, opened.aside():
+            unfinished.take_back(opened, "", numbers)
+        raise
+
+
+def _enter_all(opened: DuckDBWarehouse, releases: Sequence[Release]) -> list[int]:
+    """Measure and enter releases in one transaction; return their numbers."""
+    refuse_other(opened, Name(opened.catalog, SCHEMA, "releases"))
+    books = [_book(opened, release) for release in releases]
+    with opened.aside():
+        return [_enter(book, release) for book, release in zip(books, releases, strict=True)]
+
+
+def _book(opened: DuckDBWarehouse, release: Release) -> Book:
+    """Return a ledger with the classes of a release in its staging, which no transaction may write to."""
+    own = release.run.warehouse
+    assert isinstance(own, DuckDBWarehouse)
+    told = consult.counted(release)
+
+    def loaded(relation: Name | Select) -> Name:
+        return opened.load(own.table(relation), token_hex(8), "what the release tells of its persons")
+
+    copied = told and Staged(
+        loaded(told.classes), told.values and loaded(told.values), told.contents and loaded(told.contents)
+    )
+    target, database = release.target, str(Path(own.db).absolute()) if own.db else ""
+    name = target.name and own.full(target.name)
+    where = history.place(name, target.path, f"{database} {name.catalog}" if name else "")
+    night = continuing.beside(release)
+    if night is not None:
+        rows = night.rows and loaded(night.rows)
+        night = Continued({table: loaded(changed) for table, changed in night.changed.items()}, rows)
+    return Book(opened, NewFile(target.label, Path(), records=opened), copied, where, night)
+
+
+def _enter(book: Book, release: Release) -> int:
+    consult.consult(book, release)
+    record(
+        book.warehouse, release.run, book.target, release.report, release.checks, release.started,
+        consult.kept(book, release),
+    )  # fmt: skip
+    consult.remember(book, release)
+    assert release.report.release is not None
+    return release.report.release
+
+
+@contextmanager
+def _opened(path: Path, progress: Progress) -> Iterator[DuckDBWarehouse]:
+    """Open a ledger, and wait for another run that has it open."""
+    until = time.monotonic() + _PATIENCE
+    with ExitStack() as stack:
+        while True:
+            try:
+                book = stack.enter_context(open_warehouse(str(path), may_create=True, progress=progress))
+                break
+            except InputError as error:
+                if "locked" not in str(error) or time.monotonic() > until:
+                    raise
+                time.sleep(_PAUSE)
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+        yield book

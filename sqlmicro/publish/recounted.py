@@ -1,0 +1,160 @@
+"""What was written is counted anew by `verify`, without the database that wrote it: what a stranger would find.
+
+A release is published only if both find the same classes. What cannot be recounted from the records is left to the
+audits: persons whom no column names, t against the source, columns of nested types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from sqlmicro.audits.closeness import Closeness
+from sqlmicro.audits.row import AuditRow, Check
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.errors import AuditFailed, SqlmicroError
+from sqlmicro.publish.report import Recounted
+from sqlmicro.registry import late
+from sqlmicro.system.reporting import as_json
+
+if TYPE_CHECKING:
+    from sqlmicro.pipeline import Run
+    from sqlmicro.publish.release import OutputAudit
+
+MOST_ROWS = 5_000_000
+"""Larger tables are left to the audits: a recount holds what it has read of their combinations in memory."""
+_OF_K = ("k-anonymity", "value frequency")
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+
+
+def of_file(run: Run, audited: OutputAudit, path: Path) -> OutputAudit:
+    """Recount a file, or a folder of files, that is not in its place yet, and note it with its audits.
+
+    Raises
+    ------
+    AuditFailed
+        When something else is found than the audits found.
+    """
+    if path.is_dir():
+        return _recounted(run, audited, _of_folder(path))
+    if {".json", ".ndjson"} & {*path.suffixes}:
+        return _recounted(run, audited, _of_relation(run, audited))
+    return _recounted(run, audited, late("sqlmicro.verify", "batches")(path))
+
+
+def of_table(run: Run, audited: OutputAudit) -> OutputAudit:
+    """Recount a table in the transaction that makes it, and note it with its audits; of a large one what they found.
+
+    Raises
+    ------
+    AuditFailed
+        When something else is found than the audits found.
+    """
+    if run.warehouse.count(audited.relation) > MOST_ROWS:
+        run.notes.append(f"not recounted without the database: a table of more than {MOST_ROWS:,} rows")
+        left = [replace(one, value=None) if one.check == "t-closeness" else one for one in _claims(run, audited)]
+        return replace(audited, recounted=left)
+    return _recounted(run, audited, _of_relation(run, audited))
+
+
+def as_promised(one: Recounted) -> Recounted:
+    """Return a check with what was promised of it: t against the source says nothing of t within the release."""
+    if one.check != "t-closeness":
+        whole = [None if number is None else int(number) for number in (one.value, one.threshold)]
+        return replace(one, value=whole[0], threshold=whole[1])
+    kept = one.threshold is not None and one.value is not None and one.value <= one.threshold
+    return one if kept else replace(one, threshold=None)
+
+
+def _of_relation(run: Run, audited: OutputAudit) -> Iterator[Any]:
+    assert isinstance(run.warehouse, DuckDBWarehouse)  # the others write folders of Parquet files
+    return run.warehouse.batches(audited.relation)
+
+
+def _of_folder(path: Path) -> Iterator[Any]:
+    """Yield the records of a folder of Parquet files; `column=value` in a path is a column."""
+    import pyarrow as pa
+
+    for part in sorted(path.rglob("*.parquet")):
+        folders = part.relative_to(path).parts[:-1]
+        values = {unquote(name): unquote(value) for name, _, value in (folder.partition("=") for folder in folders)}
+        for batch in late("sqlmicro.verify", "batches")(part):
+            for name, value in values.items():
+                cells = pa.array([None if value == _MISSING else value] * len(batch), pa.string())
+                batch = batch.append_column(name, cells)
+            yield batch
+
+
+def _recounted(run: Run, audited: OutputAudit, batches: Iterator[Any]) -> OutputAudit:
+    must = "without the database, what was written must be found to be what the audits have found"
+    try:
+        with run.timed("recount"):
+            first = next(batches, None)
+            special = _special(first) if first is not None else set()
+            every = _claims(run, audited)
+            claims = [one for one in every if not special & {*one.columns, one.sensitive}]
+            rest = chain([first], batches) if first is not None else []
+            _, _, found = late("sqlmicro.verify", "recount")(rest, [as_json(one) for one in claims])
+    except SqlmicroError:
+        raise
+    except Exception as error:  # in words of its own, which may quote a value
+        got = f"nothing that can be read ({type(error).__name__})"
+        raise AuditFailed("audit, recount", must, got, "Nothing was published. Write another format") from None
+    made = [replace(one, value=value, classes=classes) for one, (value, classes) in zip(claims, found, strict=True)]
+    wrong = [
+        f"{one.check} ({', '.join(one.columns)}) is {now.value}; the audits found {one.value}"
+        for one, now in zip(claims, made, strict=True)
+        if (one.check == "k-anonymity" and now.value != one.value)
+        or (one.check != "t-closeness" and (now.value or 0) < (one.threshold or 0))
+    ]  # fmt: skip
+    if len(claims) < len(every):
+        run.notes.append(f"not recounted without the database: what is over {', '.join(sorted(special))}")
+    if wrong:
+        raise AuditFailed("audit, recount", must, "; ".join(wrong), "Nothing was published. Please report it")
+    return replace(audited, recounted=[as_promised(one) for one in made])
+
+
+def _special(batch: Any) -> set[str]:
+    """Return the columns whose values have no bytes of their own, such as lists."""
+    verify, found = late("sqlmicro.verify"), set()
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        try:
+            verify.plain(column)
+        except verify.RefusedError:
+            found.add(name)
+    return found
+
+
+def _claims(run: Run, audited: OutputAudit) -> list[Recounted]:
+    """Return what can be recounted of what was audited: each once, with the strictest threshold."""
+    found: dict[tuple[object, ...], Recounted] = {}
+    # What promises nothing and was not counted by the audits, is not counted here either.
+    checks = audited.checks if audited.sizes else [one for one in audited.checks if one.threshold is not None]
+    for check in checks:
+        one = _claim(check, counts_persons=bool(run.roles.person) and isinstance(check, AuditRow))
+        if one is None:
+            continue
+        key = (one.check, frozenset(one.columns), one.sensitive, one.distance)
+        other = found.get(key, one)
+        asked = [limit for limit in (one.threshold, other.threshold) if limit is not None]
+        strictest = (min if one.check == "t-closeness" else max)(asked, default=None)
+        found[key] = replace(other, threshold=strictest)
+    return list(found.values())
+
+
+def _claim(check: Check, *, counts_persons: bool) -> Recounted | None:
+    if isinstance(check, AuditRow) and check.nulls != "own_value":
+        return None
+    *columns, last = check.columns or [""]
+    if check.check in _OF_K and check.columns and not counts_persons:
+        return Recounted("k-anonymity", check.columns, None, None, check.value, check.threshold, None)
+    if check.check == "l-diversity":
+        return Recounted("l-diversity", columns, last, None, check.value, check.threshold, None)
+    detail = check.detail if isinstance(check, AuditRow) else None
+    if isinstance(detail, Closeness) and detail.distance != "hierarchical":
+        return Recounted("t-closeness", columns, last, detail.distance, check.value, check.threshold, None)
+    return None

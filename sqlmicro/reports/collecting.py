@@ -1,0 +1,270 @@
+"""Collecting the facts of a report: reading what is recorded, and measuring the release and its original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sqlmicro.audits import inputs, k_anonymity, promised, runner
+from sqlmicro.audits.information_loss import LossByColumn
+from sqlmicro.audits.k_anonymity import ClassCounts
+from sqlmicro.audits.missing import MissingRates
+from sqlmicro.audits.moments import Correlated
+from sqlmicro.audits.promised import Promises
+from sqlmicro.audits.registry import find
+from sqlmicro.audits.row import AuditRow, ByColumn
+from sqlmicro.audits.tables import Deviating
+from sqlmicro.audits.verdict import Verdict
+from sqlmicro.audits.verdict_words import told
+from sqlmicro.database.columns import names_of, pick
+from sqlmicro.database.finding import find_source
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.reports import disclosure, distributions, judged, recorded
+from sqlmicro.reports.drawn import Correlation
+from sqlmicro.reports.facts import (
+    SMALLEST_K,
+    AuditFacts,
+    Claims,
+    ClassFacts,
+    Facts,
+    LossFacts,
+    RecordsBefore,
+    ReportOptions,
+)
+from sqlmicro.reports.recorded import RecordedRelease
+from sqlmicro.system.sentences import say
+
+if TYPE_CHECKING:
+    from sqlmicro.audits.audited import AuditedRelease
+    from sqlmicro.database.columns import Column
+    from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+
+
+_DISTANCES = ("hellinger", "emd")
+
+
+def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, Verdict, RecordedRelease | None]:
+    """Return the facts about a release, its verdict before any attack, and what is recorded of it.
+
+    Parameters
+    ----------
+    warehouse : DuckDBWarehouse
+        Where the release is, opened for reading.
+    options : ReportOptions
+        The options of `sqlmicro report`.
+
+    Raises
+    ------
+    InputError
+        When the release, or an original that was named, is not there.
+    ParameterError
+        When nothing is recorded of the release and no --quasi is given.
+    """
+    known = recorded.find_release(warehouse, options.release)
+    sensitive, limits, settings = judged.limits(known)
+    audited, facts = _audited(warehouse, options, known, sensitive)
+    warehouse.seal()
+    verdict = _verdict(audited, known.promises if known else Promises(), options)
+    if not options.quasi:
+        quasi = [name for name in verdict.quasi if name not in facts.sensitive]
+        audited = replace(audited, quasi=tuple(pick(audited.release.columns, quasi, "report, --quasi")), _made={})
+    facts.quasi = [column.name for column in audited.quasi]
+    facts.min_k = max([one.k for one in verdict.promised] + [step.k or 0 for step in facts.steps], default=0)
+    facts.min_k = facts.min_k or SMALLEST_K
+    needed = max((one.k for one in verdict.promised if set(one.columns) == set(facts.quasi)), default=0)
+    gates: dict[str, float] = {k_anonymity.GATE: needed} if needed and audited.quasi else {}
+    if not verdict.uncounted and set(facts.sensitive) == set(sensitive):
+        gates |= limits
+    rows = _audits(audited, options, gates, settings)
+    verdict = judged.after_checks(verdict, known, rows)
+    facts.verdict, facts.passed = told(verdict), verdict.passed
+    facts.with_others = verdict.with_others
+    _measure(audited, facts, rows, known)
+    return facts, verdict, known
+
+
+def _measure(audited: AuditedRelease, facts: Facts, rows: Sequence[AuditRow], known: RecordedRelease | None) -> None:
+    """Put what was measured into the facts."""
+    k = facts.min_k
+    facts.audits = [_audit(row) for row in rows]
+    sizes = next((row.detail.histogram for row in rows if isinstance(row.detail, ClassCounts)), {})
+    steps = disclosure.class_steps({size: n for size, n in sizes.items() if size >= k}, k)
+    facts.class_sizes = [ClassFacts(step.label, step.classes, step.records) for step in steps]
+    facts.below_k = sum(size * n for size, n in sizes.items() if size < k)
+    if audited.person and facts.below_k:
+        facts.below_k = k_anonymity.sizes_of(audited).below(k)[1]
+    facts.columns = distributions.columns(audited, k)
+    facts.loss = _recorded_loss(known)
+    if audited.original is None:  # then the release stands for it, and what is before is not shown
+        both = replace(audited, original=audited.release, _made={})
+        rows = [*rows, *runner.run(both, ("missing-rate",), {}, {})]
+    for row in rows:
+        if row.value is None:
+            continue
+        found = row.detail.more if isinstance(row.detail, ByColumn) else row.detail
+        if isinstance(row.detail, ByColumn) and row.check in _DISTANCES:
+            facts.distances[row.check] = row.detail.by_column
+        elif isinstance(found, Correlated):
+            pairs = found.before_and_after.items()
+            known_pairs = [(pair, old, new) for pair, (old, new) in pairs if old is not None and new is not None]
+            facts.correlations = [Correlation(*one) for one in known_pairs]
+        elif isinstance(found, LossByColumn):
+            facts.loss = LossFacts(row.value, found.by_column, found.changed, True)
+        elif isinstance(found, MissingRates):
+            facts.missing = disclosure.missing(found, k)
+        elif isinstance(found, Deviating):
+            facts.deviations = distributions.deviations(audited, row.value, found)
+
+
+def _recorded_loss(known: RecordedRelease | None) -> LossFacts:
+    """Return what was lost as it was recorded, record by record; what was released as it is lost nothing."""
+    if known is None:
+        return LossFacts(None, {}, {}, False)
+    lost = next((row.loss_by_column for row in known.siblings if row.id == known.id), {})
+    numeric = set(known.parameters.numeric)
+    il = {name: value for name, value in lost.items() if name in numeric}
+    changed = {name: value / 100 for name, value in lost.items() if name not in numeric}
+    return LossFacts(known.il, il, changed | dict.fromkeys(known.parameters.kept, 0.0), False)
+
+
+def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions) -> Verdict:
+    """Return what the release is worth by now, counting records, or persons where these are named."""
+
+    count = promised.counter(audited.warehouse, audited.release.relation)
+    if audited.person or audited.nulls != "own_value":
+
+        def count(columns: Sequence[Column]) -> int:
+            return k_anonymity.sizes_of(replace(audited, quasi=tuple(columns), _made={})).k
+
+    apart = {column.name: "sensitive" for column in audited.sensitive}
+    if audited.weight is not None:
+        apart[audited.weight.name] = "weight"
+    quasi = [column.name for column in audited.quasi]
+    if options.min_k and not quasi:
+        left_out = {*apart, *promises.apart}
+        everything = [column.name for column in audited.release.columns if column.name not in left_out]
+        quasi = max((list(columns) for _, columns in promises.over), key=len, default=everything)
+    demanded = [(options.min_k, quasi)] if options.min_k else []
+    unit = ", ".join(names_of(audited.person))
+    columns = audited.release.columns
+    return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
+
+
+def _audited(
+    warehouse: DuckDBWarehouse, options: ReportOptions, known: RecordedRelease | None, sensitive: Sequence[str]
+) -> tuple[AuditedRelease, Facts]:
+    """Return what is audited, and the facts that say what it is."""
+
+    table = known.target if known else options.release
+    try:
+        release = find_source(warehouse, table)
+    except InputError:
+        if known is None:
+            raise
+        raise InputError(
+            "--release", f"what was published as {table!r} must still be there", "nothing", "Name another release"
+        ) from None
+    if not options.quasi and known is None:
+        raise ParameterError(
+            "report, --quasi", "is needed where nothing is recorded of the release", "none",
+            f"The table has: {', '.join(column.name for column in release.columns)}",
+        )  # fmt: skip
+    own = {column.name for column in release.columns}
+    if not options.sensitive and set(sensitive) <= own - set(options.quasi):
+        options = replace(options, sensitive=tuple(sensitive))
+    if known and not options.person and set(known.parameters.person) <= own:
+        options = replace(options, person=tuple(known.parameters.person))
+    original, why = options.original, ""
+    if original is None:
+        original, why = recorded.original_of(known)
+    audited = inputs.audited(warehouse, table, replace(options, original=None))
+    if original is not None:
+        try:
+            theirs = find_source(warehouse, original, options, name="original_source")
+            if theirs.relation == release.relation and not theirs.is_file:
+                raise InputError("--original", "must not be the release itself", repr(original))
+            audited = replace(audited, original=theirs)
+        except InputError:
+            if options.original is not None:
+                raise
+            why = say("its source, {source}, is no longer there; name it with --original", source=original)
+            original = None
+    return audited, _said(warehouse, options, known, table, audited, original, why)
+
+
+def _said(
+    warehouse: DuckDBWarehouse,
+    options: ReportOptions,
+    known: RecordedRelease | None,
+    table: str,
+    audited: AuditedRelease,
+    original: str | None,
+    why: str,
+) -> Facts:
+    """Return what a report says of a release before anything is measured on it."""
+    return Facts(
+        release=known.id if known else None,
+        table=table,
+        source=known.source if known else None,
+        original=original,
+        no_original=why,
+        unit=", ".join(options.person),
+        nulls=options.nulls,
+        sensitive=[column.name for column in audited.sensitive],
+        records=warehouse.count(audited.release.relation),
+        records_before=RecordsBefore(
+            known.n + (known.suppressed or 0) if known else None,
+            warehouse.count(audited.original.relation) if audited.original else None,
+        ),
+        started=str(known.started)[:16] if known else None,
+        steps=recorded.steps_of(known) if known else [],
+        kept=known.parameters.kept if known else [],
+        dropped=[*known.parameters.direct_identifiers, *known.parameters.dropped] if known else [],
+        versions=known.versions if known else {},
+        recorded_audits=known.audits if known else [],
+        attacks=[],
+        attacked=[],
+        attacks_assume=False,
+        no_attacks=why or say("none was asked for"),
+        not_tried=[],
+        candidates=[],
+        other_candidates=[],
+        safe_candidates=known.candidates if known else [],
+        claims=_claims(known),
+        household=known.parameters.household if known else [],
+        series=known.series if known else None,
+        with_others=None,
+        made=datetime.now(UTC).date().isoformat(),
+        lang=options.lang,
+    )
+
+
+def _claims(known: RecordedRelease | None) -> Claims:
+    if known is None:
+        return Claims({}, False, [], [], {}, None)
+    given = known.parameters
+    return Claims(
+        given.apart, given.rows_are_persons, given.of_person, given.identifier_ok, known.accepted, known.withdrawn
+    )
+
+
+def _audits(
+    audited: AuditedRelease, options: ReportOptions, gates: Mapping[str, float], settings: Mapping[str, object]
+) -> list[AuditRow]:
+    """Run every audit the inputs allow that has a gate, against what was promised; also the SAFE distance."""
+
+    rows = runner.run(audited, (), gates, settings)
+    rows = [row for row in rows if find(row.check).gate]
+    if audited.original is not None:
+        rows += runner.run(audited, ("safe-distance",), {}, {"order": options.order})
+    return rows
+
+
+def _audit(row: AuditRow) -> AuditFacts:
+    """Return what a report says of an audit: no histogram, and nothing by column, which has a place of its own."""
+    return AuditFacts(
+        row.check, row.columns, row.value, row.threshold, row.at_least, row.passed, row.status,
+        find(row.check).summary, row.reason,
+    )  # fmt: skip

@@ -1,0 +1,45 @@
+"""pyarrow without pandas: it imports pandas, where that is installed, to ask whether an array or a list is a Series."""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
+
+from sqlmicro.system.packages import any_plug_in
+
+
+def without_pandas() -> None:
+    """Have pyarrow find no pandas when it looks for it the first time, which is a third of a second of a command.
+
+    For a process that is ours alone: nothing of ours is a Series. Where pyarrow has to make a DataFrame it looks again.
+    """
+    if not any_plug_in():  # which may hand it a Series
+        sys.meta_path.insert(0, _Watching())
+
+
+class _Watching:
+    """Finds pyarrow as Python does, and has it look for pandas as soon as it is imported."""
+
+    def __init__(self) -> None:
+        self._looking = False
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name == "pandas" and self._looking:
+            raise ModuleNotFoundError(name=name)
+        spec = PathFinder.find_spec(name, path, target) if name == "pyarrow" else None
+        if spec is not None and spec.loader is not None:
+            spec.loader.exec_module = self._then_look(spec.loader.exec_module)  # type: ignore[method-assign]
+        return spec
+
+    def _then_look(self, execute: Any) -> Any:
+        def executed(module: Any) -> None:
+            execute(module)
+            self._looking = True
+            try:
+                module.array([0])
+            finally:
+                sys.meta_path.remove(self)
+
+        return executed

@@ -1,0 +1,106 @@
+"""The command `certify-release`: a certificate of a release that a stranger can check without this program."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.common import DbOption
+from sqlmicro.options.params import Param
+from sqlmicro.publish import certificate, ledger_file
+from sqlmicro.publish.certificate import Certified
+from sqlmicro.publish.signature import signature
+from sqlmicro.registry import late
+from sqlmicro.system.progress import Progress
+from sqlmicro.system.reporting import as_json
+
+_WHERE = "certify-release"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifyReleaseOptions(DbOption):
+    """What `sqlmicro certify-release` takes."""
+
+    release: Annotated[
+        str,
+        Param("Release: its number, or the table or file it was published as.", positional=True, metavar="ID|TABLE"),
+    ]
+    to: Annotated[str, Param("File to write, which ends in .json. The signature goes beside it.", metavar="FILE")]
+    key: Annotated[
+        str | None,
+        Param("SSH key to sign with; of a key in an agent, its public file.", metavar="FILE", env="SQLMICRO_KEY"),
+    ] = None
+    unsigned: Annotated[bool, Param("Write a certificate that nobody vouches for; it says so.")] = False
+    ledger: Annotated[
+        str | None,
+        Param("Where files without --db are recorded. Default: the ledger of the user.", metavar="FILE",
+              env="SQLMICRO_LEDGER"),
+    ] = None  # fmt: skip
+    overwrite: Annotated[bool, Param("Replace the certificate if it exists.")] = False
+
+
+def certify_release_values(options: CertifyReleaseOptions, progress: Progress) -> Certified:
+    """Write a certificate of a release, signed with your SSH key, that others check without this program.
+
+    They run `python -m sqlmicro.verify RELEASE CERTIFICATE --signers FILE`, which counts k, l and t anew. What they
+    cannot count is attested by the signature only; the certificate and the check keep the two apart.
+    """
+    if bool(options.key) == options.unsigned:
+        got = "both" if options.key else "neither"
+        raise ParameterError(_WHERE, "is signed with --key FILE, or says that it is --unsigned", got)
+    path = Path(options.to).absolute()
+    beside = path.with_name(path.name + ".sig")
+    _refuse(path, beside, options)
+    ledger = None if options.database else ledger_file.place(options.ledger)
+    where = options.database or (str(ledger) if ledger and ledger.is_file() else None)
+    if where is None:
+        raise InputError(_WHERE, "needs the record of the release", "none", "Name where it is: --db or --ledger")
+    with open_warehouse(where, read_only=True, progress=progress) as warehouse:
+        told, file = certificate.of(warehouse, options.release, signed=not options.unsigned)
+    text = json.dumps(as_json(told), indent=2).encode() + b"\n"
+    if not options.key:
+        beside.unlink(missing_ok=True)
+        _write(path, text)
+        return Certified(options.to, None, None, told)
+    _write(beside, signature(text, options.key))
+    signer = late("sqlmicro.verify", "signer")(text, beside, None, True)
+    if file is not None:
+        late("sqlmicro.verify", "check")(file, late("sqlmicro.verify", "certificate")(text.decode()))
+    _write(path, text)
+    return Certified(options.to, options.to + ".sig", signer, told)
+
+
+def _refuse(path: Path, beside: Path, options: CertifyReleaseOptions) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if path.suffix.lower() != ".json":
+        raise ParameterError(f"{_WHERE}, --to", "must be a path that ends in .json", repr(options.to))
+    if not path.parent.is_dir():
+        raise InputError("--to", f"the folder of {options.to!r} must exist", "none", "Make it first")
+    for one in (path, beside):
+        there = one.is_symlink() or one.exists()
+        if there and not (options.overwrite and one.is_file() and not one.is_symlink()):
+            do = "Choose another name, or add --overwrite"
+            raise InputError("--to", f"{one.name!r} must not exist yet", "something of that name", do)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file, whole or not at all."""
+    beside = path.with_name(f".sqlmicro-{secrets.token_hex(6)}")
+    try:
+        with beside.open("xb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise InputError("--to", f"{path.name!r} must be writable", error.strerror or "an error") from None
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)

@@ -1,0 +1,108 @@
+"""The command `series`: which series there are, and forgetting what one remembers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from sqlmicro.database import attach
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.history import ledger, remembered, written
+from sqlmicro.history.remembered import Tables
+from sqlmicro.history.series_list import SeriesList, series_in
+from sqlmicro.history.union import KEY
+from sqlmicro.options.common import AttachOption, DbOption
+from sqlmicro.options.params import Param
+from sqlmicro.publish.recording import records_in
+from sqlmicro.system import secrets
+from sqlmicro.system.progress import Progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeriesVerbOptions(DbOption, AttachOption):
+    """What `sqlmicro series` takes."""
+
+    action: Annotated[
+        Literal["list", "forget"], Param("List the series, or erase what one remembers.", positional=True)
+    ] = "list"
+    name: Annotated[str | None, Param("The series to forget.", positional=True)] = None
+    row_key_value: Annotated[
+        tuple[str, ...],
+        Param(
+            "With forget: erase only what is remembered of the person with this row key, who has left; one value for "
+            "each of its columns, in their order.",
+            metavar="VALUE",
+            whole=True,
+            private=True,
+        ),
+    ] = ()
+
+
+def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
+    """List the series that a database remembers; erase what one of them remembers.
+
+    What a series remembers says who is in which class, by keyed hashes of the row key. It is erased for good by
+    `forget`: the next night then needs --epoch. With --row-key-value it is erased of one person who has left, and the
+    series goes on. The releases and their entries in the ledger stay.
+    """
+    if not options.database:
+        raise ParameterError("series, --db", "names the database that releases are recorded in", "none", "Give --db")
+    forgets = options.action == "forget"
+    if forgets != (options.name is not None):
+        must, got = ("takes the name of a series", "none") if forgets else ("lists all series", "a name")
+        raise ParameterError(f"series {options.action}", must, got, "Did you mean: sqlmicro series forget NAME")
+    if options.row_key_value and not forgets:
+        raise ParameterError("series, row_key_value", "goes with forget", "no forget")
+    with open_warehouse(options.database, read_only=not forgets, progress=progress) as warehouse:
+        attach.attach(warehouse, options.attach)
+        warehouse.seal()
+
+        def table(name: str) -> Name:
+            return records_in(warehouse, name)
+
+        if options.name is not None:
+            there = remembered.names(warehouse, table)
+            if options.name not in there:
+                got = f"another; there are {', '.join(there) or 'none'}"
+                raise InputError("series forget", "names a series that is remembered", got)
+            who = _person(warehouse, table, options) if options.row_key_value else None
+            with warehouse.transaction():
+                if who is None:
+                    written.forget(warehouse, table, options.name)
+                else:
+                    written.erase(warehouse, table, options.name, who)
+        return SeriesList(str(options.db or ""), series_in(warehouse, table))
+
+
+_RECORD = """SELECT hash({% for number in numbers %}CAST(${{ number }} AS VARCHAR)
+  {% if not loop.last %}, {% endif %}{% endfor %})"""
+"""The hash of a row key, as sql/load/typed.sql makes it."""
+
+
+def _person(warehouse: DuckDBWarehouse, table: Tables, options: SeriesVerbOptions) -> int:
+    """Return the hash of the person with a row key."""
+    import numpy as np
+    import pyarrow as pa
+
+    before = remembered.load(warehouse, table, str(options.name))
+    columns = json.loads(before.night.settings)["row_key"] if before else []
+    values = options.row_key_value
+    if len(values) != len(columns):
+        must = f"is one value for each column of the row key: {', '.join(columns) or 'this series has none'}"
+        raise ParameterError("series forget, row_key_value", must, str(len(values)))
+    key = secrets.ledger_key(ledger.by_row_key(columns))
+    if key is None:
+        must = "needs the secret that persons were hashed with"
+        raise InputError("series forget", must, "none that lasts", f"Set {secrets.LASTING_VARIABLE}")
+    warehouse.set_key(KEY, key)
+    ((record,),) = warehouse.query("series", _RECORD, values, numbers=list(range(1, len(values) + 1)))
+    asked = pa.table({"row_id": [0], "record": np.array([record], np.uint64)})
+    relation = warehouse.load(asked, "asked", "filled with the row key that was asked for")
+    found = warehouse.arrays(
+        "history/persons.sql", relation=relation, stream=KEY, columns=["copy"], by=[], sensitive=[]
+    )
+    return int(found["who"][0])

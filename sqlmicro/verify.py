@@ -1,0 +1,250 @@
+"""Check a release against its certificate: `python -m sqlmicro.verify RELEASE CERTIFICATE --signers FILE`.
+
+This file stands alone: it needs Python, pyarrow and ssh-keygen of OpenSSH. The exit code is 0 for verified, 1 for not,
+2 where the input cannot be read. Names of columns are printed, but no value. Three things are checked.
+
+1. **Who says so.** CERTIFICATE.sig is an SSH signature of the certificate in the namespace sqlmicro-release. FILE lists
+   whose keys are known (`man ssh-keygen`). Whoever else signed, or nobody, verifies nothing but with --any-signer.
+2. **About what.** A file is known by the SHA-256 of its bytes, a table by its content, here of an export: by that of
+   its columns ([[name, Arrow type], …] in JSON), a line feed, and the sorted SHA-256 of its rows. A row is its cells as
+   `length:bytes`, NULL as `N`: the text, the number in decimal digits, true or false; of a float its bits as a signed
+   whole number, so that -0.0 is not 0.0 and no NaN another; of dates and times the days or units since 1970.
+3. **What holds.** k, l and t (against the whole release) are counted anew, and must be what the certificate says.
+   Values are the same if these bytes are, in CSV if their text is. NULL is a value; in a sensitive column all zeros are
+   one, and all NaN. What nobody can recount from a release is `attested`: whoever signed says it, no more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+from pyarrow.parquet import ParquetFile
+
+FORMAT, VERSION, NAMESPACE = "sqlmicro-release-certificate", 1, "sqlmicro-release"
+
+
+class RefusedError(Exception):
+    """Why a release is not verified; with a 2, why it or its certificate cannot be read."""
+
+
+def certificate(text: str) -> Any:
+    """Return what a certificate says; it has every key once."""
+    told = json.loads(text, parse_constant=str, object_pairs_hook=lambda p: dict(p) if len(dict(p)) == len(p) else None)
+    if (told["format"], told["version"]) != (FORMAT, VERSION):
+        raise RefusedError(f"the certificate must be one of version {VERSION} of {FORMAT}", 2)
+    return told
+
+
+def signer(data: bytes, signature: Path, signers: Path | None, any_signer: bool) -> str:
+    """Return who has signed some bytes; refuse nobody, and somebody who is not known."""
+
+    def keygen(what: str, *more: str | Path) -> str:
+        words = ["ssh-keygen", "-Y", what, "-n", NAMESPACE, "-s", signature.absolute(), *more]
+        done = subprocess.run(words, input=data, capture_output=True, timeout=60)
+        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+
+    regular(signature).close()
+    key = re.search(r"\bSHA256:[A-Za-z0-9+/]{43}", keygen("check-novalidate"))
+    if key is None:
+        raise RefusedError("the signature is not one of this certificate")
+    if signers is None:
+        if not any_signer:
+            raise RefusedError(f"who signed is only known as the key with fingerprint {key[0]}. Give --signers FILE")
+        return f"somebody with the key {key[0]}"
+    regular(signers).close()
+    for name in filter(None, re.split("[,\n]", keygen("find-principals", "-f", signers.absolute()))):
+        if keygen("verify", "-f", signers.absolute(), "-I", name):
+            return f"{name}, with the key {key[0]}"
+    raise RefusedError(f"the key with fingerprint {key[0]} is not that of an allowed signer")
+
+
+def regular(path: Path) -> Any:
+    """Open what is a file itself, no link and no device."""
+    file = os.fdopen(os.open(path, sum(getattr(os, f"O_{n}", 0) for n in ("NOFOLLOW", "NONBLOCK", "BINARY"))), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise RefusedError(f"{path.name} must be a file", 2)
+    return file
+
+
+def batches(path: Path) -> Iterator[Any]:
+    """Yield the records of a file as Arrow record batches."""
+    packed = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    kind = path.with_suffix("").suffix if packed else path.suffix
+    files = [pa.CompressedInputStream(regular(path), packed) if packed else regular(path) for _ in range(2)]
+    if kind == ".parquet":
+        yield from ParquetFile(files[0]).iter_batches(1 << 16)
+    elif kind == ".arrow":
+        yield from pa.ipc.open_file(files[0]).read_all().to_batches()
+    elif kind == ".csv":
+        quoted, large = csv.ParseOptions(newlines_in_values=True), csv.ReadOptions(block_size=1 << 24)
+        names = csv.open_csv(files[0], large, quoted).schema.names
+        as_text = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[""],
+                                     strings_can_be_null=True, quoted_strings_can_be_null=False)  # fmt: skip
+        yield from csv.open_csv(files[1], large, quoted, as_text)
+    else:
+        raise RefusedError("a release must be a .parquet, .arrow, .csv, .csv.gz or .csv.zst file", 2)
+
+
+def plain(column: Any, by_value: bool = False) -> Any:
+    """Return a column in a form in which values are the same if their bytes are; by value, zeros are, and NaN."""
+    if pa.types.is_dictionary(column.type) or isinstance(column, pa.ExtensionArray):
+        return plain(column.storage if isinstance(column, pa.ExtensionArray) else column.dictionary_decode(), by_value)
+    if pa.types.is_nested(column.type) or "interval" in str(column.type):
+        raise RefusedError("columns of lists, structures and intervals cannot be recounted", 2)
+    if by_value and pa.types.is_floating(column.type):
+        return pc.if_else(pc.is_nan(column), float("nan"), pc.add(column.cast("float64"), 0.0))
+    return column.view(f"int{column.type.bit_width}") if pa.types.is_floating(column.type) else column
+
+
+def content(records: Iterable[Any]) -> str:
+    """Return the SHA-256 of the content of a table, as it is defined above."""
+    rows, kinds = list[bytes](), ""
+    for batch in records:
+        cells, kinds = [], json.dumps([[field.name, str(field.type)] for field in batch.schema])
+        for column in map(plain, batch.columns):
+            found = column.view(f"int{column.type.bit_width}") if pa.types.is_temporal(column.type) else column
+            text = (found if pa.types.is_binary(found.type) else found.cast("string")).cast("binary")
+            length = pc.binary_length(text).cast("string").cast("binary")
+            cells.append(pc.fill_null(pc.binary_join_element_wise(length, text, b":"), b"N"))
+        rows += (hashlib.sha256(row).digest() for row in pc.binary_join_element_wise(*cells, b"").to_pylist())
+    return hashlib.sha256(kinds.encode() + b"\n" + b"".join(sorted(rows))).hexdigest()
+
+
+def integer(number: int) -> Any:
+    """Return a number as Arrow has it, without pandas, which pyarrow.scalar loads where it is installed."""
+    return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(number.to_bytes(8, sys.byteorder))])[0]
+
+
+def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]]) -> tuple[int, Any, list[Any]]:
+    """Return the number of records, their columns, and of every claim the value and the number of classes by size."""
+    asked = [[(n, n == one["sensitive"]) for n in (*one["columns"], one["sensitive"]) if n] for one in claims]
+    parts: dict[Any, list[Any]] = {key: [] for keys in asked for key in keys}
+    rows, kinds, found = 0, None, list[Any]()
+    for batch in records:
+        rows, kinds = rows + len(batch), [[field.name, str(field.type)] for field in batch.schema]
+        for (name, by_value), part in parts.items():
+            kept = plain(batch.column(name), by_value)
+            part.append(kept if pa.types.is_primitive(kept.type) else kept.dictionary_encode())
+    read = {key: pa.chunked_array(part).unify_dictionaries() for key, part in parts.items() if rows}
+    whole = {key: read[key].dictionary_encode() for keys in asked if keys[1:] or keys[0][1] for key in keys if rows}
+    size = {key: 1 + len(chunks.chunk(0).dictionary) for key, chunks in whole.items()}
+    numbers = {key: pa.concat_arrays([one.indices for one in whole[key].chunks]).cast("int64") for key in whole}
+    for one, keys in zip(claims, asked, strict=True):
+        code, span = read[keys[0]] if rows and keys[0] not in whole else integer(0), 1  # a value alone is a class
+        for key in [key for key in keys if key in whole]:  # the numbers of a record, NULL the last, are digits of one
+            if span * size[key] >= 1 << 62:
+                code, span = code.dictionary_encode().indices.cast("int64"), rows
+            number = pc.fill_null(numbers[key], integer(size[key] - 1))
+            code, span = pc.add(pc.multiply(code, integer(size[key])), number), span * size[key]
+        many = code.value_counts().field(1).value_counts().to_pylist() if rows else []
+        sizes = {str(one["values"]): one["counts"] for one in sorted(many, key=lambda one: one["values"])}
+        values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and one["sensitive"] else []
+        found.append((within(code, values, one["distance"]), None) if values else (int([*sizes, "0"][0]), sizes))
+    return rows, kinds, found
+
+
+def within(code: Any, values: Sequence[Any], distance: str | None) -> Any:
+    """Return the fewest values of a class; with a distance how far they are at most from those of all records."""
+    pairs = code.value_counts()
+    if distance is None:
+        return min(pc.divide(pairs.field(0), integer(len(values))).value_counts().field(1).to_pylist())
+    classes: dict[int, Counter[Any]] = {}
+    for pair, number in zip(pairs.field(0).to_pylist(), pairs.field(1).to_pylist(), strict=True):
+        classes.setdefault(pair // len(values), Counter())[values[pair % len(values)]] = number
+    overall: Counter[Any] = Counter()
+    for one in classes.values():
+        overall.update(one)
+    n = overall.total()
+    if distance == "equal":
+        return max(
+            sum(max(c[v] * n - overall[v] * c.total(), 0) for v in c) / (c.total() * n) for c in classes.values()
+        )
+    no = {value: (value is None, str(value) == "nan") for value in overall}  # NaN after all numbers, NULL last
+    places = {v: at for at, v in enumerate(sorted(no, key=lambda v: (no[v], Decimal(0 if any(no[v]) else v))))}
+    passed, far = [*accumulate(overall[value] for value in places)], 0.0
+    before = [*accumulate(passed, initial=0)]  # what has passed, summed up: the sum over a step of a class is one look
+    for one in classes.values():
+        size, level, low, moved = one.total(), 0, 0, 0
+        for high, number in [*sorted((places[value], one[value]) for value in one), (len(places), 0)]:
+            turn = bisect_right(passed, level * n // size, low, high)
+            moved += level * n * (2 * turn - low - high) - size * (2 * before[turn] - before[low] - before[high])
+            level, low = level + number, high
+        far = max(far, moved / (size * n * max(len(places) - 1, 1)))
+    return far
+
+
+def check(release: Path, told: Any) -> None:
+    """Refuse a release that is not what its certificate says."""
+    of = told["release"]
+    with regular(release) as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest() if of["kind"] == "file" else content(batches(release))
+    if found != of["sha256"]:
+        raise RefusedError("the certificate is of another release, or the release was changed")
+    rows, kinds, counted = recount(batches(release), told["recounted"])
+    if (rows, kinds) != (of["rows"], of["columns"]):
+        raise RefusedError("the release has other columns or another number of rows")
+    for one, (value, classes) in zip(told["recounted"], counted, strict=True):
+        name = "k-anonymity" if one["sensitive"] is None else "t-closeness" if one["distance"] else "l-diversity"
+        asked = one["threshold"]
+        held = asked is None or (value <= asked if one["distance"] else value >= asked)
+        if (name, value, classes, held) != (one["check"], one["value"], one["classes"], True):
+            raise RefusedError(f"{line(one)}; recounted, {name} is {value}")
+
+
+def line(one: Mapping[str, Any]) -> str:
+    """Return a check as a line."""
+    of = one["why"] if "why" in one else ", ".join([*one["columns"], *filter(None, [one["sensitive"]])])
+    promised = "" if one["threshold"] is None else f", {one['threshold']} was promised"
+    over = ", but NOT required of this release" if promised and one.get("passed", True) is None else ""
+    return f"  {one['check']} is {one['value']}{promised}{over}: {of}"
+
+
+def main() -> int:
+    """Print whether a release is what its certificate says."""
+    parser = argparse.ArgumentParser(prog="sqlmicro.verify", description="Check a release against its certificate.")
+    parser.add_argument("release", type=Path)
+    parser.add_argument("certificate", type=Path)
+    parser.add_argument("--signers", type=Path, help="whose keys are known, as ssh-keygen has it")
+    parser.add_argument("--any-signer", action="store_true", help="accept whoever signed, or nobody")
+    given, code = parser.parse_args(), 0
+    try:
+        with regular(given.certificate) as file:
+            told = certificate((data := file.read()).decode())
+        if not told["signed"] and (given.signers or not given.any_signer):
+            raise RefusedError("nobody signed the certificate. --any-signer checks it all the same")
+        signature = given.certificate.with_name(given.certificate.name + ".sig")
+        who = signer(data, signature, given.signers, given.any_signer) if told["signed"] else "NOBODY"
+        check(given.release, told)
+        lines = [f"VERIFIED: {given.release.name}, {told['release']['rows']} rows. Signed by: {who}", "recounted:"]
+        lines += [*map(line, told["recounted"]), f"  not counted: {', '.join(told['not_counted']) or 'no column'}"]
+        lines += ["attested by who signed, and by nothing else:", *map(line, told["attested"])]
+        lines += [f"  it was measured with {len(told['ledger']['consulted'])} earlier releases of the same people"]
+    except RefusedError as error:
+        code, lines = [1, *error.args[1:]][-1], [f"NOT VERIFIED: {error.args[0]}"]
+    except Exception as error:  # without the words of others, which may quote a value
+        code, lines = 2, [f"NOT VERIFIED: {error if isinstance(error, OSError) else type(error).__name__}"]
+    # Whatever names and texts have in them, it is harmless on a terminal. It is written at once: a pipe may end early.
+    said = "\n".join("".join(c if c.isprintable() else ascii(c)[1:-1] for c in one) for one in lines)
+    print(said, file=sys.stderr if code else sys.stdout)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,342 @@
+"""Two releases of the same people are measured together: what the union keeps, against plain Python."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from command import run as command
+
+import sqlmicro
+from sqlmicro.database import opening
+from sqlmicro.errors import AuditFailed, InputError, ParameterError
+
+TABLES = int(os.environ.get("TABLES", "60"))
+METHODS = ("mdav", "kanonymeans", "mondrian", "k_ward", "suppress", "microaggregate")
+ODD = 'net "income"'
+GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "seed": "1"}
+
+
+def execute(db: str, *statements: str) -> list[Any]:
+    with duckdb.connect(db) as connection:
+        return [connection.execute(statement).fetchall() for statement in statements]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    path = str(tmp_path / "w.duckdb")
+    draw = random.Random(1)
+    rows = ", ".join(f"({i}, {draw.randrange(18, 90)}, {draw.randrange(1000)})" for i in range(200))
+    execute(path, f"CREATE TABLE persons AS SELECT * FROM (VALUES {rows}) AS t(id, age, {_quoted(ODD)})")
+    return path
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def released(db: str, into: str, **more: Any) -> dict[str, Any]:
+    return sqlmicro.mdav("persons", db=db, into=into, **{**GIVEN, **more})
+
+
+def unions(report: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(row["value"], row["threshold"], row["passed"]) for row in report["audits"] if row["check"] == "union-k"]
+
+
+def test_the_newcomer_of_the_next_night_is_not_published(db: str) -> None:
+    released(db, "first")
+    execute(db, "INSERT INTO persons VALUES (999, 50, 500)")
+    with pytest.raises(
+        AuditFailed, match=r"share their classes with fewer than 4, together with release 1 \(first\)"
+    ) as no:
+        released(db, "second")
+    assert "differences of totals about fewer than 4 persons: " in str(no.value)
+    assert "999" not in str(no.value)
+    tables = execute(db, "SELECT table_name FROM duckdb_tables() ORDER BY ALL")[0]
+    assert ("second",) not in tables
+    assert execute(db, "SELECT count(*) FROM sqlmicro.releases", "SELECT max(release) FROM sqlmicro.memory") == [
+        [(1,)],
+        [(1,)],
+    ]
+
+
+def test_the_same_night_again_tells_nothing_new(db: str) -> None:
+    released(db, "first")
+    assert unions(released(db, "again")) == [(4, 4, True)]
+    first, again = execute(db, "FROM first", "FROM again")
+    assert first == again
+
+
+def test_what_is_replaced_is_measured_but_not_demanded(db: str) -> None:
+    released(db, "nightly")
+    execute(db, "DELETE FROM persons WHERE id < 3")
+    report = released(db, "nightly", overwrite=True)
+    ((fewest, needed, passed),) = unions(report)
+    assert (fewest < 4, needed, passed) == (True, None, None)
+    assert report["verdict"]["status"] == "lowered"
+    assert f"held, but k = {fewest:.0f} together with other releases" in report["verdict"]["headline"]
+    execute(db, "DELETE FROM persons WHERE id < 5")
+    with pytest.raises(AuditFailed, match="share their classes"):
+        released(db, "nightly", overwrite=True, min_union_k=2)
+    assert [row["state"] for row in sqlmicro.ledger(db=db)["releases"]] == ["replaced", "out"]
+
+
+def test_alone_is_said_and_kept(db: str) -> None:
+    released(db, "first")
+    execute(db, "INSERT INTO persons VALUES (999, 50, 500)")
+    report = released(db, "second", alone_because="two parties that never meet")
+    assert report["verdict"]["status"] == "lowered"
+    assert any("share their classes with fewer than 4" in note for note in report["notes"])
+    entry = sqlmicro.ledger(db=db)["releases"][1]
+    assert (entry["alone_because"], entry["state"], entry["intact"]) == ("two parties that never meet", "out", True)
+
+
+def test_a_check_of_a_release_alone_says_what_it_found(db: str) -> None:
+    """What passed was recorded as passed over, and what was passed over was printed as FAILED."""
+    released(db, "first")
+    given = ("mdav", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--k", "4", "--row-key", "id",
+             "--seed", "1", "--alone-because", "two parties that never meet")  # fmt: skip
+    same = command(*given, "--into", "again")
+    assert re.findall(r"(?:differences|union-k): \d+, needed 4, (.*)", same.stdout) == ["passed", "passed"]
+    assert execute(db, "SELECT DISTINCT passed FROM sqlmicro.audits WHERE threshold IS NOT NULL") == [[(True,)]]
+    execute(db, "INSERT INTO persons VALUES (999, 50, 500)")
+    less = command(*given, "--into", "second")
+    assert re.findall(r"(?:differences|union-k): \d+, needed 4, (.*)", less.stdout) == ["passed over", "passed over"]
+
+
+def test_what_nobody_has_any_more_does_not_count(db: str, tmp_path: Path) -> None:
+    released(db, "first")
+    execute(db, "DROP TABLE first", "INSERT INTO persons VALUES (999, 50, 500)")
+    assert unions(released(db, "second")) == []
+    sqlmicro.mdav("persons", db=db, to=str(tmp_path / "o.parquet"), **GIVEN)
+    (tmp_path / "o.parquet").unlink()
+    execute(db, "DELETE FROM persons WHERE id IN (3, 4)", "DROP TABLE second")
+    with pytest.raises(AuditFailed, match=r"o\.parquet"):  # a file is out for ever
+        released(db, "third")
+    with pytest.raises(InputError, match="names a release"):
+        sqlmicro.ledger("withdraw", 9, reason="x", db=db)
+    with pytest.raises(ParameterError, match="the reason why nobody has it"):
+        sqlmicro.ledger("withdraw", 3, db=db)
+    sqlmicro.ledger("withdraw", 3, reason="deleted before anybody saw it", db=db)
+    with pytest.raises(InputError, match="once"):
+        sqlmicro.ledger("withdraw", 3, reason="again", db=db)
+    assert unions(released(db, "third")) == []
+    states = {row["release"]: row["state"] for row in sqlmicro.ledger(db=db)["releases"]}
+    assert states == {1: "gone", 2: "gone", 3: "withdrawn", 4: "out"}
+
+
+def test_what_cannot_be_measured_was_not_kept(db: str) -> None:
+    execute(db, "ALTER TABLE persons DROP id")
+    sqlmicro.mdav("persons", db=db, columns=["age"], rest="drop", k=4, into="first")
+    with pytest.raises(AuditFailed, match="known by other columns there"):
+        sqlmicro.mdav("persons", db=db, columns=[ODD], rest="drop", k=4, into="second")
+    execute(db, "UPDATE persons SET age = age + 500 WHERE rowid < 150")
+    with pytest.raises(AuditFailed, match="most records have changed"):
+        sqlmicro.mdav("persons", db=db, columns=["age"], rest="drop", k=4, into="second")
+
+
+def test_what_a_sensitive_column_has_left_is_measured(tmp_path: Path) -> None:
+    """Two nights of one person: the classes have four diagnoses and two, of which they share one (Xiao & Tao 2007)."""
+    db = str(tmp_path / "d.duckdb")
+    rows = [(i, 20 + i, "abcd"[i % 4]) for i in range(8)]
+    execute(db, f"CREATE TABLE p AS SELECT * FROM (VALUES {', '.join(map(str, rows))}) AS t(id, age, d)")
+    given = {"columns": ["age"], "sensitive": ["d"], "min_l": 2, "k": 4, "row_key": ["id"], "accept_unique": ["d"]}
+    sqlmicro.mdav("p", db=db, into="first", **given)
+    execute(db, "UPDATE p SET d = CASE id % 2 WHEN 0 THEN 'a' ELSE 'z' END")
+    with pytest.raises(AuditFailed, match="8 of 8 persons have fewer than 2 values of d left") as no:
+        sqlmicro.mdav("p", db=db, into="second", **given)
+    assert "persons share" not in str(no.value)
+    report = sqlmicro.mdav("p", db=db, into="first", overwrite=True, **given)
+    found = [row for row in report["audits"] if row["check"] == "union-l"]
+    assert [(row["columns"], row["value"], row["threshold"]) for row in found] == [(["d"], 1, None)]
+
+
+def test_a_renamed_copy_is_of_the_same_people(db: str) -> None:
+    released(db, "first")
+    execute(db, "CREATE TABLE copied AS FROM persons", "DELETE FROM copied WHERE id = 7")
+    with pytest.raises(AuditFailed, match="release 1"):
+        sqlmicro.mdav("copied", db=db, into="second", **GIVEN)
+
+
+def test_a_dry_run_and_what_promises_no_k_never_collide(db: str) -> None:
+    released(db, "first")
+    execute(db, "DELETE FROM persons WHERE id = 7")
+    assert unions(released(db, "second", dry_run=True)) == []
+    report = sqlmicro.noise("persons", db=db, columns=["age"], amount=0.5, row_key=["id"], rest="drop", into="noisy")
+    assert unions(report) == []
+
+
+def test_an_entry_that_is_removed_is_seen(db: str, tmp_path: Path) -> None:
+    chain = []
+    for name in ("a", "b", "c"):
+        released(db, name, manifest=str(tmp_path / f"{name}.json"))
+        chain.append(json.loads((tmp_path / f"{name}.json").read_text())["chain"])
+    assert [one["previous"] for one in chain] == [None, chain[0]["entry"], chain[1]["entry"]]
+    assert all(row["intact"] for row in sqlmicro.ledger(db=db)["releases"])
+    execute(db, "DELETE FROM sqlmicro.releases WHERE id = 2")
+    assert [row["intact"] for row in sqlmicro.ledger(db=db)["releases"]] == [True, False]
+    done = command("ledger", "--db", db)
+    assert "release 3: this entry or the one before it was changed or removed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("DELETE FROM sqlmicro.memory", "the classes of release 1 are not remembered"),
+        ("UPDATE sqlmicro.memory SET who = who + 1", "the classes of release 1 are not remembered"),
+        ("DROP TABLE sqlmicro.memory", "the classes of release 1 are not remembered"),
+        ("UPDATE sqlmicro.releases SET k = NULL", "the ledger was changed or entries removed, at release 1"),
+        ("UPDATE sqlmicro.releases SET people = 'x', schema_hash = 'y'", "the ledger was changed"),
+        ("DELETE FROM sqlmicro.releases", "entries removed, at release 1"),
+    ],
+)
+def test_a_ledger_that_was_changed_proves_nothing(db: str, change: str, said: str) -> None:
+    """The owner of the warehouse makes room for a release that the ledger stands against."""
+    released(db, "first")
+    execute(db, "INSERT INTO persons VALUES (999, 50, 500)", change)
+    with pytest.raises(AuditFailed, match=said):
+        released(db, "second")
+    report = released(db, "second", alone_because="somebody has cleaned up")
+    assert report["verdict"]["headline"].endswith("but it is not known what holds together with other releases")
+
+
+def test_a_trigger_on_the_memory_is_refused(db: str) -> None:
+    released(db, "first")
+    try:
+        execute(db, "CREATE TRIGGER t AFTER INSERT ON sqlmicro.memory FOR EACH STATEMENT DELETE FROM sqlmicro.audits")
+    except duckdb.Error:
+        return  # 1.5 has no triggers
+    with pytest.raises(InputError, match="must have no triggers"):
+        released(db, "first", overwrite=True)
+
+
+def test_persons_in_many_rows_are_the_unit(tmp_path: Path) -> None:
+    db = str(tmp_path / "v.duckdb")
+    execute(db, "CREATE TABLE visits AS SELECT i // 3 AS patient, (i * 37) % 101 AS cost FROM range(300) r(i)")
+    given = {"columns": ["cost"], "person": ["patient"], "k": 3, "rest": "drop"}
+    sqlmicro.mdav("visits", db=db, into="first", **given)
+    (members,) = execute(db, "SELECT count(DISTINCT who) FROM sqlmicro.memory")
+    assert members == [(100,)]
+    execute(db, "INSERT INTO visits VALUES (500, 50)")
+    with pytest.raises(AuditFailed, match="persons share their classes"):
+        sqlmicro.mdav("visits", db=db, into="second", **given)
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(len(METHODS)), pytest.param(range(len(METHODS), TABLES), marks=pytest.mark.slow)]
+)
+def test_the_union_is_that_of_plain_python(workbench: Any, seeds: range) -> None:
+    """Random histories: inserts, deletes, updates; the fewest who share their classes, counted from the releases."""
+    for seed in seeds:
+        _history(workbench, seed)
+
+
+def _history(workbench: Any, seed: int) -> None:
+    draw = random.Random(seed)
+    rows = {i: (draw.randrange(6), draw.choice("abc")) for i in range(draw.randrange(12, 40))}
+    db, classes = "", []
+    for night in range(draw.randrange(2, 4)):
+        path = workbench.make(
+            {"id": ("INTEGER", list(rows)), "x": ("INTEGER", [v[0] for v in rows.values()]),
+             "s": ("VARCHAR", [v[1] for v in rows.values()])}, table=f"night_{night}")  # fmt: skip
+        if not db:
+            db = path
+            execute(db, f"CREATE TABLE persons AS FROM night_{night}")
+        else:
+            execute(db, f"ATTACH '{path}' AS n; CREATE OR REPLACE TABLE persons AS FROM n.night_{night}")
+        k = draw.randrange(2, 4)
+        name = METHODS[seed % len(METHODS)]
+        more = {} if name in ("mondrian", "suppress") else {"nominal": ["s"]}
+        report = getattr(sqlmicro, name)(
+            "persons", db=db, columns=["x", "s"], **more, row_key=["id"], keep=["id"], accept_unique=["id"],
+            identifier_ok=["id"], rest="drop", k=k, into=f"r{night}", alone_because="test",
+        )  # fmt: skip
+        (found,) = execute(db, f"SELECT id, x, s FROM r{night}")
+        classes.append({row[0]: row[1:] for row in found})
+        together: dict[int, list[Any]] = defaultdict(list)
+        for number, release in enumerate(classes):
+            for who, values in release.items():
+                together[who].append((number, values))
+        alike = Counter(tuple(found) for found in together.values())
+        if night:
+            assert unions(report) == [(min(alike.values()), k, None)]
+            (found,) = [row["value"] for row in report["audits"] if row["check"] == "differences"]
+            about = min(_about(earlier, classes[-1]) for earlier in classes[:-1])
+            assert min(alike.values()) <= found <= about
+        for who in draw.sample(list(rows), 2):
+            del rows[who]
+        rows[100 + night] = (draw.randrange(6), "a")
+
+
+def _about(one: dict[int, Any], other: dict[int, Any]) -> int:
+    """Return the fewest persons that a class holds, or the totals of connected classes of two releases differ by."""
+    sides = [(0, values) for values in one.values()] + [(1, values) for values in other.values()]
+    top = {side: side for side in sides}
+    for who in one.keys() & other.keys():
+        a, b = top[0, one[who]], top[1, other[who]]
+        top = {side: a if of == b else of for side, of in top.items()}
+    lone = Counter(top[0, one[who]] for who in one.keys() - other.keys())
+    lone += Counter(top[1, other[who]] for who in other.keys() - one.keys())
+    return min([*Counter(sides).values(), *lone.values()])
+
+
+def test_one_name_in_two_folders_is_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tmp_path / "p.csv"
+    rows.write_text("id,age\n" + "\n".join(f"{i},{18 + i * 7 % 60}" for i in range(60)))
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        given = ["mdav", "--table", str(rows), "--columns", "age", "--row-key", "id", "--k", "3", "--to", "o.parquet"]
+        done = command(*given)
+        rows.write_text(rows.read_text() + "\n900,41")
+    assert done.returncode == 1
+    assert "share their classes with fewer than 3, together with release 1 (o.parquet)" in " ".join(done.stderr.split())
+
+
+def test_a_table_of_another_database_is_out_in_a_ledger_elsewhere(db: str, tmp_path: Path) -> None:
+    ledger = str(tmp_path / "ledger.duckdb")
+    released(db, "first", ledger=ledger)
+    execute(db, "INSERT INTO persons VALUES (999, 50, 500)")
+    assert [row["state"] for row in sqlmicro.ledger(db=ledger)["releases"]] == ["out"]
+    with pytest.raises(AuditFailed, match=r"release 1 \(first\)"):
+        released(db, "second", ledger=ledger)
+    other = str(tmp_path / "other.duckdb")
+    execute(
+        other, 'CREATE TABLE persons AS SELECT i AS id, i % 70 AS age, i * 7 AS "net ""income""" FROM range(200) r(i)'
+    )
+    with pytest.raises(AuditFailed, match=r"release 1 \(first\)"):  # of the same name, in another database
+        released(other, "first", ledger=ledger)
+
+
+@pytest.mark.parametrize("faster", ["has it open", "has written"])
+def test_a_run_that_fails_does_not_remove_the_new_ledger_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: str
+) -> None:
+    ledger, connect = tmp_path / "ledger.duckdb", opening.connect
+
+    def slower(db: str | None, *rest: Any, **named: Any) -> duckdb.DuckDBPyConnection:
+        execute(str(ledger), "CREATE TABLE kept AS SELECT 1 AS one")
+        if faster == "has it open":
+            raise InputError("--db", "must be open to this process", "one that another process has locked")
+        return connect(db, *rest, **named)
+
+    monkeypatch.setattr(opening, "connect", slower)
+    with pytest.raises((InputError, KeyboardInterrupt)), opening.open_warehouse(str(ledger), may_create=True):
+        raise KeyboardInterrupt
+    assert execute(str(ledger), "FROM kept") == [[(1,)]]
+
+
+def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) -> None:
+    with (
+        pytest.raises(KeyboardInterrupt),
+        opening.open_warehouse(str(tmp_path / "ledger.duckdb"), may_create=True),
+    ):
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())

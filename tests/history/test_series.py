@@ -1,0 +1,506 @@
+"""Series of releases: every situation of a nightly job, and what an outsider finds in all nights together."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from command import run as command
+
+import sqlmicro
+from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.history import remembered, seats
+from sqlmicro.jobs.plan import drafted
+from sqlmicro.jobs.steps import one_step
+from sqlmicro.options.common import MethodOptions
+from sqlmicro.registry import find
+from sqlmicro.spark import engine
+from sqlmicro.system.progress import Progress
+
+ODD = 'net "income"'
+QUOTED = '"net ""income"""'
+FIRST = datetime.date(2026, 1, 1)
+GIVEN: dict[str, Any] = {
+    "columns": ["age", ODD], "rest": "drop", "row_key": ["id"], "k": 4, "nulls": "keep", "into": "out",
+    "overwrite": True, "series": "persons nightly",
+}  # fmt: skip
+Released = Counter[tuple[Any, ...]]
+
+
+def execute(db: str, *statements: str) -> list[Any]:
+    with duckdb.connect(db) as connection:
+        return [connection.execute(statement).fetchall() for statement in statements]
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    return make(tmp_path / "w.duckdb", 60)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Publish the first night once, for all tests that go on from there."""
+    db = make(tmp_path_factory.mktemp("series") / "w.duckdb", 60)
+    night(db, 1)
+    return db
+
+
+@pytest.fixture
+def begun(first: str, tmp_path: Path) -> str:
+    return str(shutil.copy(first, tmp_path / "w.duckdb"))
+
+
+def make(path: Path, rows: int, seed: int = 1) -> str:
+    """Make persons, some of whom have no income."""
+    draw = random.Random(seed)
+    texts = [
+        f"({i}, {draw.randrange(18, 90)}, {draw.choice(['NULL', *map(str, range(1000, 4000, 7))])}, "
+        f"'{draw.choice('fm')}', DATE '1990-01-01' + {draw.randrange(3000)})"
+        for i in range(rows)
+    ]
+    execute(str(path), f"CREATE TABLE persons(id INTEGER, age INTEGER, {QUOTED} DOUBLE, sex VARCHAR, born DATE)",
+            f"INSERT INTO persons VALUES {', '.join(texts)}")  # fmt: skip
+    return str(path)
+
+
+def night(db: str, number: int, **more: Any) -> dict[str, Any]:
+    day = str(FIRST + datetime.timedelta(number - 1))
+    return sqlmicro.mdav("persons", **{"db": db, "night": day, **GIVEN, **more})
+
+
+def released(db: str, table: str = "out") -> Released:
+    return Counter(execute(db, f"FROM {table}")[0])
+
+
+def smallest_step(nights: list[Released]) -> int:
+    """Return by how few rows a combination differs between any two nights; what an outsider counts."""
+    steps = [
+        abs(a[one] - b[one]) for at, a in enumerate(nights) for b in nights[:at] for one in {*a, *b} if a[one] != b[one]
+    ]
+    return min(steps, default=10**9)
+
+
+def checks(report: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    return {
+        row["check"]: (row["value"], row["passed"]) for row in report["audits"] if row["check"].startswith("series")
+    }
+
+
+def test_one_new_person_among_4950_changes_nothing_that_anybody_sees(tmp_path: Path) -> None:
+    """The totals of two independent releases would differ by exactly her record."""
+    db = make(tmp_path / "w.duckdb", 4950)
+    night(db, 1, k=5)
+    before = released(db)
+    execute(db, "INSERT INTO persons VALUES (9999, 90, 9e6, 'f', NULL)")
+    report = night(db, 2, k=5)
+    assert (report["series"]["withheld"], report["series"]["night"], report["suppressed"]) == (1, 2, 1)
+    assert released(db) == before
+    assert report["verdict"]["headline"] == "k = 5 held, as night 2 of series persons nightly"
+
+
+def test_the_same_night_again_is_the_same_release_and_nothing_advances(begun: str) -> None:
+    db = begun
+    execute(
+        db,
+        "DELETE FROM persons WHERE id < 5",
+        "INSERT INTO persons SELECT 100 + i, 40, 2000, 'f', NULL FROM range(9) r(i)",
+    )
+    night(db, 2)
+    first = execute(db, "FROM out", "SELECT * EXCLUDE (release) FROM sqlmicro.series")
+    seats_before = execute(db, "FROM sqlmicro.series_seats WHERE release = 2 ORDER BY who")
+    report = night(db, 2)
+    again = execute(db, "FROM out", "SELECT * EXCLUDE (release) FROM sqlmicro.series")
+    assert again[0] == first[0]
+    assert (report["series"]["opened"], report["series"]["closed"], report["series"]["night"]) == (0, 0, 2)
+    assert execute(db, "SELECT count(*) FROM sqlmicro.series_seats WHERE release = 3") == [[(0,)]]
+    assert execute(db, "FROM sqlmicro.series_seats WHERE release = 2 ORDER BY who") == seats_before
+    with pytest.raises(InputError, match="nights are published in their order"):
+        night(db, 1)
+
+
+def test_missed_nights_late_rows_corrections_and_deletions_are_ordinary(begun: str) -> None:
+    db, nights = begun, [released(begun)]
+    for number, change in (
+        (2, "DELETE FROM persons WHERE id IN (3, 17)"),
+        (6, f"UPDATE persons SET {QUOTED} = 1e7, age = 20 WHERE id = 8"),  # three nights missed, one record corrected
+        (7, "INSERT INTO persons SELECT 200 + i, 30 + i, 1500, 'm', NULL FROM range(4) r(i)"),
+        (8, "INSERT INTO persons SELECT 3, 50, 1800, 'f', NULL"),  # a row that comes late, of somebody who was deleted
+        (20, "DELETE FROM persons WHERE id % 5 = 0"),
+    ):
+        execute(db, change)
+        report = night(db, number)
+        assert report["verdict"]["status"] == "held"
+        assert all(passed for _, passed in checks(report).values())
+        nights.append(released(db))
+        rows = sum(nights[-1].values())
+        assert rows == report["rows"] == report["rows_in"] - report["series"]["withheld"] + report["series"]["empty"]
+    assert smallest_step(nights) >= 4
+    assert all(size >= 4 for one in nights for size in one.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "got"),
+    [
+        ("ALTER TABLE persons ADD COLUMN x INTEGER", {}, "columns that were added"),
+        ("SELECT 1", {"k": 5}, "another k"),
+        ("SELECT 1", {"columns": ["age"]}, "another columns"),
+        ("SELECT 1", {"moves": True}, "another moves"),
+        ("ALTER TABLE persons RENAME TO people", {"table": "people"}, "another one"),
+        ("UPDATE sqlmicro.series SET release = 7", {}, "release 7, where the ledger has release 1"),
+    ],
+)
+def test_what_has_changed_needs_a_new_epoch(begun: str, change: str, more: dict[str, Any], got: str) -> None:
+    db = begun
+    before = execute(db, "FROM out")
+    execute(db, change)
+    with pytest.raises(InputError, match=got) as no:
+        _night_of(db, **more)
+    assert "--epoch" in str(no.value)
+    assert execute(db, "FROM out") == before
+    if more and "k" not in more:
+        return
+    report = _night_of(db, epoch=True, **more)
+    assert (report["series"]["epoch"], report["series"]["night"]) == (2, 1)
+    assert "keeps nothing together with its earlier epochs" in report["verdict"]["headline"]
+
+
+def test_an_epoch_goes_on(begun: str) -> None:
+    assert [_night_of(begun, k=5, epoch=epoch)["series"]["epoch"] for epoch in (True, False)] == [2, 2]
+
+
+def _night_of(db: str, table: str = "persons", **more: Any) -> dict[str, Any]:
+    return sqlmicro.mdav(table, **{"db": db, "night": "2026-01-02", **GIVEN, **more})
+
+
+def test_another_method_needs_a_new_epoch(begun: str) -> None:
+    db = begun
+    with pytest.raises(InputError, match=r"another .*method"):
+        sqlmicro.v_mdav("persons", db=db, night="2026-01-02", **GIVEN)
+
+
+def test_the_first_night_of_an_epoch_is_measured_with_the_last_of_the_one_before(db: str, tmp_path: Path) -> None:
+    files = {"into": None, "overwrite": False}
+    night(db, 1, to=str(tmp_path / "1.parquet"), **files)
+    execute(db, "DELETE FROM persons WHERE id IN (1, 2)")
+    night(db, 2, to=str(tmp_path / "2.parquet"), **files)  # both are out, and nothing is measured
+    execute(db, "DELETE FROM persons WHERE id IN (7, 9)")
+    with pytest.raises(AuditFailed, match="share their classes with fewer than 4, together with release 2"):
+        night(db, 3, to=str(tmp_path / "3.parquet"), epoch=True, **files)
+    report = night(db, 3, to=str(tmp_path / "3.parquet"), epoch=True, alone_because="agreed", **files)
+    assert report["verdict"]["status"] == "lowered"
+    assert [one["epoch"] for one in sqlmicro.ledger(db=db)["releases"]] == [1, 1, 2]
+
+
+def test_a_release_beside_a_series_is_measured_with_its_last_night(begun: str) -> None:
+    db = begun
+    execute(db, "DELETE FROM persons WHERE id = 5")
+    night(db, 2)
+    one_off = {**GIVEN, "series": None, "into": "other"}
+    with pytest.raises(AuditFailed, match=r"together with release 2 \(out\)"):
+        sqlmicro.mdav("persons", db=db, **one_off)
+    assert execute(db, "SELECT DISTINCT release FROM sqlmicro.memory ORDER BY 1") == [[(2,)]]
+    night(db, 3)
+    assert execute(db, "SELECT DISTINCT release FROM sqlmicro.memory ORDER BY 1") == [[(3,)]]
+
+
+def test_a_series_that_was_forgotten_begins_anew_or_not_at_all(begun: str) -> None:
+    db = begun
+    (row,) = sqlmicro.series(db=db)["series"]
+    assert (row["series"], row["persons"], row["waiting"], row["empty"], row["nights"]) == (
+        "persons nightly",
+        60,
+        0,
+        0,
+        1,
+    )
+    with pytest.raises(InputError, match="names a series"):
+        sqlmicro.series("forget", "another", db=db)
+    with pytest.raises(ParameterError, match="takes the name"):
+        sqlmicro.series("forget", db=db)
+    assert sqlmicro.series("forget", "persons nightly", db=db)["series"] == []
+    tables = ("series", *(f"series_{name}" for name in ("seats", "classes", "values", "sensitive", "texts", "rows")))
+    assert execute(db, *(f"SELECT count(*) FROM sqlmicro.{table}" for table in tables)) == [[(0,)]] * 7
+    with pytest.raises(InputError, match="must remember its nights"):
+        night(db, 2)
+    assert night(db, 2, epoch=True)["series"]["epoch"] == 2
+    assert command("series", "--db", db).stdout.splitlines()[1].split() == [
+        "persons", "nightly", '"main"."persons"', "out", "2", "1", "2026-01-02", "60", "0", "0"
+    ]  # fmt: skip
+
+
+def test_a_person_is_erased_by_her_row_key(begun: str) -> None:
+    db = begun
+    with pytest.raises(InputError, match="not in the table of the last night"):
+        sqlmicro.series("forget", "persons nightly", row_key_value="7", db=db)
+    execute(db, "DELETE FROM persons WHERE id = 7")
+    night(db, 2)
+    before, persons = released(db), "SELECT count(DISTINCT who) FROM sqlmicro.series_seats"
+    assert execute(db, persons) == [[(60,)]]
+    with pytest.raises(ParameterError, match="one value for each column of the row key: id"):
+        sqlmicro.series("forget", "persons nightly", row_key_value=["7", "8"], db=db)
+    sqlmicro.series("forget", "persons nightly", row_key_value=["7"], db=db)
+    assert execute(db, persons) == [[(59,)]]
+    with pytest.raises(InputError, match="nobody of that key") as no:
+        sqlmicro.series("forget", "persons nightly", row_key_value=["7"], db=db)
+    assert "7" not in str(no.value)
+    assert (night(db, 3)["series"]["empty"], released(db)) == (1, before)
+
+
+def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path) -> None:
+    db = begun
+    shutil.copy(db, tmp_path / "backup.duckdb")
+    execute(db, "DELETE FROM persons WHERE id < 9")
+    second = night(db, 2) and released(db)
+    shutil.copy(tmp_path / "backup.duckdb", db)
+    execute(db, "DELETE FROM persons WHERE id < 9")
+    night(db, 2)
+    assert released(db) == second, "the same night tells nothing new"
+
+
+@pytest.mark.parametrize(
+    ("more", "got"),
+    [
+        ({"row_key": ()}, "needs --row-key"),
+        ({"row_key": (), "person": ["id"]}, "needs --row-key"),
+        ({"person": ["id"]}, "--person"),
+        ({"into": None, "overwrite": False, "in_place": True}, "--in-place"),
+        ({"rest": "keep"}, "--columns, --by or --sensitive"),
+        ({"keep": ["id"], "identifier_ok": ["id"], "accept_unique": ["id"]}, "is never released"),
+        ({"nulls": "pattern"}, "--nulls error, keep, suppress"),
+        ({"block_attributes": f"age;{QUOTED}"}, "groups whole records"),
+        ({"sensitive": ["sex"], "max_t": 0.5}, "--max-t"),
+        ({"night": "yesterday"}, "must be a date"),
+        ({"series": " "}, "the name of a series"),
+        ({"series": None, "night": None, "moves": True}, "goes with a series"),
+    ],
+)
+def test_what_cannot_be_a_night_is_refused(db: str, more: dict[str, Any], got: str) -> None:
+    with pytest.raises(ParameterError, match=got):
+        night(db, 1, **more)
+    assert execute(db, "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('out', 'series')") == [[(0,)]]
+
+
+def test_other_methods_are_told_which_can(db: str) -> None:
+    with pytest.raises(ParameterError, match=r"make classes of records: .*mdav.*k-ward.*mondrian.*noise"):
+        sqlmicro.pram("persons", db=db, columns=["sex"], row_key=["id"], rest="drop", series="s")
+
+
+def test_without_a_lasting_secret_there_is_no_series(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/dev/null")
+    monkeypatch.delenv("SQLMICRO_SECRET", raising=False)
+    done = command("mdav", "--db", db, "--table", "persons", "--columns", "age", "--rest", "drop", "--row-key", "id",
+                   "--series", "s")  # fmt: skip
+    assert (done.returncode, "needs a secret that lasts" in " ".join(done.stderr.split())) == (2, True)
+
+
+@pytest.mark.parametrize("series", [None, "s"])
+def test_spark_has_no_series(tmp_path: Path, series: str | None) -> None:
+    given = MethodOptions(
+        table="a.parquet", columns=("age",), rest="drop", to=str(tmp_path / "out"), engine="spark",
+        settings={"k": 3}, series=series,
+    )  # fmt: skip
+    plans = [drafted(one_step(find("mdav"), given, Progress(enabled=False)))]
+    if series is None:
+        engine.refuse(plans)  # what belongs to a series has no value of its own
+        return
+    with pytest.raises(ParameterError, match="Got --series"):
+        engine.refuse(plans)
+
+
+def test_a_dry_run_remembers_nothing(db: str) -> None:
+    report = night(db, 1, dry_run=True)
+    assert (report["series"]["night"], report["verdict"]["status"]) == (1, "held")
+    assert execute(db, "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'sqlmicro'") == [[(0,)]]
+
+
+@pytest.mark.parametrize("ledger", [True, False])
+def test_files_are_remembered_in_a_ledger_of_their_own(db: str, tmp_path: Path, *, ledger: bool) -> None:
+    rows, nights = tmp_path / "persons_2026.csv", []
+    more: dict[str, Any] = {"ledger": str(tmp_path / "ledger.duckdb")} if ledger else {}
+    for number in (1, 2):
+        execute(db, f"DELETE FROM persons WHERE id % 17 = {number}", f"COPY persons TO '{rows}'")
+        to = tmp_path / f"{number}.parquet"
+        report = sqlmicro.mdav(
+            str(rows), **{**GIVEN, "into": None, "night": f"2026-01-0{number}", "to": str(to), **more}
+        )
+        assert report["series"]["night"] == number
+        nights.append(Counter(duckdb.execute(f"FROM '{to}'").fetchall()))
+    assert smallest_step(nights) >= 4
+    assert sum(nights[1].values()) == 56
+    if ledger:
+        assert [one["nights"] for one in sqlmicro.series(db=more["ledger"])["series"]] == [2]
+
+
+def test_csv_files_beside_a_database_are_counted_in_the_types_of_the_release(db: str, tmp_path: Path) -> None:
+    for number in (1, 2):
+        night(db, number, into=None, to=str(tmp_path / "out.csv"), columns=["age", ODD, "born"])
+        execute(db, "DELETE FROM persons WHERE id < 6")
+    assert execute(db, "SELECT count(*) FROM sqlmicro.series_rows WHERE release > 1") == [[(0,)]]
+
+
+@pytest.mark.parametrize(
+    ("change", "failed"),
+    [
+        ("UPDATE sqlmicro.series_rows SET rows = rows + 1", "series-rows is 1, needed at least 4"),
+        ("UPDATE sqlmicro.series_classes SET size = size + 1", "series-rows is 1"),
+    ],
+)
+def test_what_the_audits_of_a_series_find_is_not_published(
+    begun: str, change: str, failed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They do not trust what is remembered, even where nobody is seen to have changed it."""
+    monkeypatch.setattr(remembered, "digest", lambda *_: "the same")
+    monkeypatch.setattr(remembered, "sealed", lambda *_: "the same")
+    db = begun
+    execute(db, "UPDATE sqlmicro.series SET digest = 'the same'")
+    before = execute(db, "FROM out")
+    execute(db, change)
+    with pytest.raises(AuditFailed, match=failed):
+        night(db, 2, alone_because="nobody cares")
+    assert execute(db, "FROM out", "SELECT max(id) FROM sqlmicro.releases") == [before[0], [(1,)]]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM sqlmicro.series_seats",
+        "DELETE FROM sqlmicro.series_classes WHERE class = 2",
+        "UPDATE sqlmicro.series_values SET value = 'abc'",
+        "UPDATE sqlmicro.series_rows SET rows = rows + 4",
+        "DROP TABLE sqlmicro.series_values",
+        "UPDATE sqlmicro.series SET day = day - 9",
+        "UPDATE sqlmicro.series SET scales = 'abc', settings = 'abc'",
+        "UPDATE sqlmicro.series SET scales = '[{}]', epoch = NULL, first = NULL, day = NULL",
+    ],
+)
+def test_what_somebody_has_changed_is_not_gone_on_with(begun: str, change: str) -> None:
+    db = begun
+    execute(db, change)
+    with pytest.raises(InputError, match="must be as it was written"):
+        night(db, 2)
+    with pytest.raises(InputError, match="must be as it was written"):
+        sqlmicro.series("forget", "persons nightly", row_key_value="7", db=db)
+    assert [one["changed"] for one in sqlmicro.series(db=db)["series"]] == [True]
+
+
+def test_what_somebody_has_changed_is_said_and_an_epoch_begins_anew(begun: str) -> None:
+    db = begun
+    execute(db, "UPDATE sqlmicro.series SET scales = '[{}]', epoch = NULL, first = NULL, day = NULL")
+    assert "changed by somebody" in command("series", "--db", db).stdout
+    assert night(db, 2, epoch=True)["series"]["epoch"] == 2
+
+
+def test_who_changes_stratum_is_still_published_in_that_of_her_class(db: str) -> None:
+    night(db, 1, by=["sex"])
+    before = released(db)
+    execute(db, "UPDATE persons SET sex = CASE sex WHEN 'f' THEN 'm' ELSE 'f' END WHERE id < 9")
+    night(db, 2, by=["sex"])
+    assert released(db) == before
+
+
+def test_a_class_of_founders_who_founded_before_is_not_published(begun: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = begun
+    honest = seats.go_on
+
+    def broken(memory: Any, who: Any, X: Any, day: int, rules: Any, *more: Any) -> Any:
+        memory.founded[:] = False
+        return honest(memory, who, X, day, rules, *more)
+
+    monkeypatch.setattr(seats, "go_on", broken)
+    night(db, 1, series="moving", moves=True, epoch=True, alone_because="test")
+    execute(db, "UPDATE persons SET age = age * 100 WHERE id < 30")
+    with pytest.raises(AuditFailed, match="series-founded-before is 4, needed at most 2"):
+        for number in (20, 40):  # whoever lost her seat waits until any others will do
+            night(db, number, series="moving", moves=True, alone_because="test")
+
+
+def test_a_night_in_which_all_classes_close_is_refused(db: str) -> None:
+    night(db, 1, moves=True)
+    before = execute(db, "FROM out")
+    execute(db, "UPDATE persons SET age = -1000 * id")  # all have founded a class, so that they can open none
+    with pytest.raises(InputError, match=r"all classes closed, and none could open.*new epoch"):
+        night(db, 2, moves=True)
+    assert execute(db, "FROM out") == before
+
+
+@pytest.mark.parametrize("table", ["series", "series_seats", "series_rows"])
+def test_a_table_with_a_column_more_is_refused(begun: str, table: str) -> None:
+    execute(begun, f"ALTER TABLE sqlmicro.{table} ADD COLUMN more INTEGER")
+    with pytest.raises(InputError, match=f"have the columns they were made with: .*others in {table}. Remove"):
+        night(begun, 2)
+
+
+def test_another_ledger_does_not_begin_a_series_anew_unasked(begun: str, tmp_path: Path) -> None:
+    db, ledger = begun, str(tmp_path / "ledger.duckdb")
+    with pytest.raises(InputError, match=r"the ledger that it began in\. Got another one: the database has nights"):
+        night(db, 2, ledger=ledger)
+    assert night(db, 2, ledger=ledger, series="another", into="other")["series"]["night"] == 1
+    assert night(db, 2, ledger=ledger, epoch=True, alone_because="test")["series"]["night"] == 1
+    rows, given = tmp_path / "persons.csv", {**GIVEN, "into": None, "night": "2026-01-01"}
+    execute(db, f"COPY persons TO '{rows}'")
+    sqlmicro.mdav(str(rows), **given, to=str(tmp_path / "1.parquet"))
+    with pytest.raises(InputError, match="Got another one: the ledger beside the secret has nights"):
+        sqlmicro.mdav(str(rows), **given, to=str(tmp_path / "2.parquet"), ledger=ledger + "2")
+
+
+def test_the_order_of_rows_tells_nothing_of_a_table_whose_rows_are_the_same(begun: str) -> None:
+    db = begun
+    before = execute(db, "FROM out")
+    execute(db, "DELETE FROM persons WHERE id IN (3, 9)", "INSERT INTO persons VALUES (500, 30, 1e9, 'f', NULL)")
+    night(db, 2)
+    assert execute(db, "FROM out") == before
+    execute(db, "INSERT INTO persons SELECT 600 + i, 500, 2e9, 'f', NULL FROM range(4) r(i)")
+    assert night(db, 3)["series"]["opened"] == 1
+    after = execute(db, "FROM out")[0]
+    new = [row for row in after if row not in before[0]]
+    assert len(new) == 4 and [row for row in after if row not in new] == before[0], "those that stay keep their order"
+    assert sorted(after) != after
+
+
+def test_what_is_remembered_has_no_original_value(begun: str) -> None:
+    db = begun
+    columns = execute(db, "SELECT table_name, column_name FROM duckdb_columns() WHERE table_name LIKE 'series%'")[0]
+    values = {str(v) for t, c in columns for (v,) in execute(db, f'SELECT DISTINCT "{c}" FROM sqlmicro."{t}"')[0]}
+    published = {str(v) for row in released(db) for v in row}
+    incomes = {str(v) for (v,) in execute(db, f"SELECT DISTINCT {QUOTED} FROM persons WHERE {QUOTED} IS NOT NULL")[0]}
+    assert not (incomes - published) & values
+
+
+def test_a_mean_is_of_k_persons_although_some_founders_lack_a_value(tmp_path: Path) -> None:
+    """Incomes are powers of two, so that a mean tells whose it is."""
+    db = make(tmp_path / "w.duckdb", 40)
+    execute(db, f"UPDATE persons SET age = 10 * (id // 4) + 20, {QUOTED} = CASE WHEN id % 4 = 0 THEN 2.0 ** id END")
+    night(db, 1)
+    means = {income for _, income in released(db)} - {None}
+    assert means
+    for mean in means:
+        assert any(bin(int(mean * n)).count("1") == n and mean * n % 1 == 0 for n in range(4, 33)), mean
+
+
+def test_a_column_called_copy_says_nothing_of_who_is_who(tmp_path: Path) -> None:
+    """The number of a copy is hashed with the row key; a column of that name took its place."""
+    db = str(tmp_path / "c.duckdb")
+    execute(db, "CREATE TABLE persons AS SELECT i AS id, i % 7 AS copy, i * 3 AS pay FROM range(30) r(i)")
+    given = {"columns": ["copy", "pay"], "row_key": ["id"], "k": 3, "into": "out", "overwrite": True, "series": "c"}
+    sqlmicro.mdav("persons", db=db, rest="drop", night="2026-01-01", **given)
+    execute(db, "UPDATE persons SET copy = copy + 1 WHERE id < 4")
+    sqlmicro.mdav("persons", db=db, rest="drop", night="2026-01-02", **given)
+    assert execute(db, "SELECT count(DISTINCT who) FROM sqlmicro.series_seats")[0] == [(30,)]
+
+
+def test_a_ledger_of_the_user_that_cannot_be_read_is_no_matter_of_a_database(db: str, tmp_path: Path) -> None:
+    rows = tmp_path / "persons.csv"
+    execute(db, f"COPY persons TO '{rows}'")
+    sqlmicro.mdav(str(rows), **{**GIVEN, "into": None, "night": "2026-01-01", "to": str(tmp_path / "1.parquet")})
+    execute(
+        str(next(Path(os.environ["XDG_CONFIG_HOME"]).rglob("ledger.duckdb"))),
+        "ALTER TABLE sqlmicro.releases DROP COLUMN place",
+    )  # as an older state of the program has made it
+    assert night(db, 1)["series"]["night"] == 1

@@ -1,0 +1,237 @@
+"""Series of noise and of pseudonyms: nothing is averaged away, and what nights reveal is said."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sqlmicro
+from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.history import remembered
+
+from .test_series import ODD, QUOTED, execute, make
+
+KEY = "a secret that is long enough"
+NIGHTS = 31 if os.environ.get("HYPOTHESIS_PROFILE") == "ci" else 5
+GIVEN: dict[str, Any] = {
+    "columns": ["age", ODD], "keep": ["born"], "drop": ["id", "sex"], "accept_unique": ["born"], "row_key": ["id"],
+    "into": "out", "overwrite": True, "series": "masks",
+}  # fmt: skip
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> str:
+    """Return persons whose day of birth says who they are."""
+    path = make(tmp_path / "w.duckdb", 40)
+    execute(path, f"UPDATE persons SET {QUOTED} = 1000 + 17 * id", "UPDATE persons SET born = DATE '1990-01-01' + id")
+    return path
+
+
+def night(db: str, number: int, **more: Any) -> dict[str, Any]:
+    given = {"db": db, "night": f"2026-01-{number:02}", "kind": "correlated", "amount": 0.5, **GIVEN, **more}
+    given = {name: value for name, value in given.items() if value is not None}
+    report: dict[str, Any] = sqlmicro.noise("persons", **given)
+    return report
+
+
+def released(db: str) -> dict[Any, tuple[Any, ...]]:
+    rows = execute(db, f"SELECT born, age, {QUOTED} FROM out")[0]
+    return {born: tuple(row) for born, *row in rows}
+
+
+def told(report: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(report["series"][name] for name in ("came", "went", "changed"))
+
+
+BOUNDED = {"amount": None, "epsilon": 2.0, "lower": 0, "upper": 5000}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"kind": "correlated"}, {"kind": "linear"}, {"kind": "uncorrelated"},
+        {"kind": "laplace", **BOUNDED},
+        {"kind": "geometric", **BOUNDED, "columns": ["age"], "drop": ["id", "sex", ODD]},
+    ],
+    ids=lambda more: more["kind"],
+)  # fmt: skip
+def test_many_nights_averaged_are_one_night(db: str, more: dict[str, Any]) -> None:
+    """Others come, go and change in every night, by so much that noise of its own size would be drawn anew."""
+    draw, nights, own = random.Random(1), [], "age" if more["kind"] == "geometric" else f"age, {QUOTED}"
+    for number in range(1, NIGHTS if more["kind"] == "correlated" else 4):
+        report = night(db, number, **more)
+        assert report["audits"][-1]["check"] == "series-kept"
+        rows = execute(db, f"SELECT born, {own} FROM out WHERE born < '1990-01-21'")[0]
+        nights.append({born: tuple(row) for born, *row in rows})
+        execute(
+            db, f"DELETE FROM persons WHERE id >= 20 AND id % 7 = {number % 7}",
+            f"INSERT INTO persons SELECT {100 * number} + i, {draw.randrange(4000)}, {draw.randrange(10**6)}, 'f', "
+            f"DATE '2000-01-01' + CAST({10 * number} + i AS INTEGER) FROM range(3) r(i)",
+        )  # fmt: skip
+    assert all(one == nights[0] for one in nights)
+    assert len(nights[0]) == 20
+    means = {born: np.mean([one[born] for one in nights], axis=0) for born in nights[0]}
+    assert all(np.allclose(means[born], row, rtol=1e-12) for born, row in nights[0].items())
+
+
+def test_releases_that_are_no_series_are_averaged_to_the_values(db: str) -> None:
+    """The attack that the series stops: the size of the noise changes with the table, so that it is drawn anew."""
+    draws = []
+    for number in range(4):
+        sqlmicro.noise("persons", **{**GIVEN, "db": db, "series": None, "kind": "correlated", "amount": 0.5})
+        draws.append(released(db))
+        execute(db, f"UPDATE persons SET age = age * 3, {QUOTED} = {QUOTED} * {3 + number} WHERE id >= 20")
+    first = [one for one in draws[0] if one.year == 1990 and one.month == 1 and one.day < 21]
+    assert all(len({draw[one] for draw in draws}) == len(draws) for one in first)
+
+
+def test_who_comes_goes_or_changes_is_counted(db: str) -> None:
+    assert told(night(db, 1)) == (40, 0, 0)
+    before = released(db)
+    execute(
+        db, "DELETE FROM persons WHERE id IN (1, 2)", "UPDATE persons SET age = age + 1 WHERE id IN (3, 4, 5)",
+        "INSERT INTO persons VALUES (99, 40, 2000, 'f', DATE '2000-01-01')",
+    )  # fmt: skip
+    report = night(db, 2)
+    assert told(report) == (1, 2, 3)
+    assert any("who knows of a person that she did finds her among these" in note for note in report["notes"])
+    after = released(db)
+    assert sum(after.get(born) == row for born, row in before.items()) == 35
+    assert told(night(db, 2)) == (0, 0, 0)
+    execute(db, "UPDATE persons SET age = age - 1 WHERE id IN (3, 4, 5)")
+    assert told(night(db, 3)) == (0, 0, 3)
+    back = released(db)
+    assert sum(back.get(born) == row for born, row in before.items()) == 38, "the same value has the same noise again"
+    (listed,) = sqlmicro.series(db=db)["series"]
+    assert [listed[name] for name in ("persons", "waiting", "rows", "empty")] == [39, 0, 39, 0]
+
+
+@pytest.mark.parametrize(("kind", "noises"), [("correlated", 2), ("uncorrelated", 1)])
+def test_a_change_of_one_column_draws_anew_what_the_help_says(db: str, kind: str, noises: int) -> None:
+    night(db, 1, kind=kind)
+    execute(db, "CREATE TABLE first AS FROM out", "UPDATE persons SET age = age + 50 WHERE id = 7")
+    night(db, 2, kind=kind)
+    (found,) = execute(
+        db, f"SELECT o.{QUOTED} - f.{QUOTED}, o.age - f.age FROM out AS o JOIN first AS f USING (born) "
+        "WHERE born = DATE '1990-01-01' + 7",
+    )[0]  # fmt: skip
+    assert (found[0] != 0) == (noises == 2)
+    assert found[1] not in (0, 50), "the change itself is noisy"
+
+
+def test_a_new_epoch_measures_the_size_of_the_noise_anew(db: str) -> None:
+    night(db, 1)
+    before = released(db)
+    execute(db, f"UPDATE persons SET {QUOTED} = {QUOTED} * 50 WHERE id >= 20")
+    assert told(night(db, 2)) == (0, 0, 20)
+    assert night(db, 3, epoch=True)["series"]["epoch"] == 2
+    after = released(db)
+    assert not any(after[born] == row for born, row in before.items())
+
+
+@pytest.mark.parametrize(
+    ("more", "got"),
+    [
+        ({"kind": "nonlinear"}, "--kind nonlinear"),
+        ({"seed": "s"}, "a seed"),
+        ({"moves": True}, "goes with the methods that make classes"),
+        ({"row_key": None}, "needs --row-key"),
+        ({"drop": ["sex"], "keep": ["born", "id"], "accept_unique": ["born", "id"], "identifier_ok": ["id"]}, "never"),
+    ],
+)
+def test_what_goes_with_no_such_series_is_refused(db: str, more: dict[str, Any], got: str) -> None:
+    with pytest.raises(ParameterError, match=got):
+        night(db, 1, **more)
+
+
+def test_another_secret_or_column_needs_an_epoch(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    night(db, 1)
+    with pytest.raises(InputError, match="another released"):
+        night(db, 2, keep=["born", "sex"], drop=["id"], accept_unique=["born", "sex"])
+    monkeypatch.setenv("SQLMICRO_SECRET", "another secret that lasts")
+    with pytest.raises(InputError, match="another secret"):
+        night(db, 2)
+
+
+def test_noise_that_would_change_is_not_published(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit does not trust what was measured: it compares the rows."""
+    monkeypatch.setattr(remembered, "digest", lambda *_: "the same")
+    monkeypatch.setattr(remembered, "sealed", lambda *_: "the same")
+    night(db, 1, kind="uncorrelated")
+    before = released(db)
+    execute(db, "UPDATE sqlmicro.series_measured SET value = '[4.0, 9.0]'")
+    with pytest.raises(AuditFailed, match="series-kept is 40, needed at most 0"):
+        night(db, 2, kind="uncorrelated", alone_because="nobody cares")
+    assert released(db) == before
+
+
+def pseudonyms(db: str, number: int, **more: Any) -> dict[str, Any]:
+    given = {"columns": ["id"], "keep": ["age", "born"], "drop": ["sex", ODD], "accept_unique": ["age", "born"]}
+    given = {"db": db, "night": f"2026-02-{number:02}", **GIVEN, **given, **more}
+    report: dict[str, Any] = sqlmicro.pseudonymise("persons", **given)
+    return report
+
+
+def named(db: str, table: str = "out") -> dict[Any, str]:
+    return dict(execute(db, f"SELECT born, id FROM {table}")[0])
+
+
+def test_a_pseudonym_stays_through_an_epoch_and_no_longer(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
+    sqlmicro.pseudonymise("persons", db=db, columns=["id"], keep=["born"], drop=["sex", ODD, "age"], into="once",
+                          accept_unique=["born"])  # fmt: skip
+    pseudonyms(db, 1)
+    first = named(db)
+    execute(db, "DELETE FROM persons WHERE id = 3", "UPDATE persons SET age = 20 WHERE id = 4")
+    assert told(pseudonyms(db, 2)) == (0, 1, 1)
+    assert named(db) == {born: name for born, name in first.items() if born.day != 4 or born.month != 1}
+    pseudonyms(db, 2, series="another", into="other")
+    assert named(db, "other") == named(db), "tables in the same epoch join"
+    with pytest.raises(InputError, match="an epoch of a series has one key"):
+        monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY[::-1])
+        pseudonyms(db, 3)
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
+    pseudonyms(db, 3, epoch=True)
+    names = [set(found.values()) for found in (first, named(db), named(db, "once"))]
+    assert not (names[0] & names[1] or names[0] & names[2] or names[1] & names[2])
+
+
+def test_pseudonyms_and_noise_go_together(db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f'''db = "{db}"
+table = "persons"
+night = "2026-01-01"
+row_key = ["id"]
+drop = ["sex", "born"]
+
+[[step]]
+do = "pseudonymise"
+columns = ["id"]
+
+[[step]]
+do = "noise"
+columns = ["age", 'net "income"']
+kind = "linear"
+amount = 0.3
+
+[[step]]
+do = "publish"
+into = "out"
+overwrite = true
+series = "both"
+''',
+        encoding="utf-8",
+    )
+    sqlmicro.run(str(job))
+    before = execute(db, "FROM out ORDER BY ALL")
+    execute(db, "DELETE FROM persons WHERE id = 39")
+    job.write_text(job.read_text(encoding="utf-8").replace("01-01", "01-02"), encoding="utf-8")
+    sqlmicro.run(str(job))
+    assert len(set(execute(db, "FROM out")[0]) & set(before[0])) == 39

@@ -1,0 +1,316 @@
+"""Row tests of sql/history/."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import duckdb
+
+from sqlmicro.database.warehouse import ORDER
+
+from .case import KEY, Case, col, keyed, rel, values
+
+INCOME = col('net "income"', "DOUBLE")
+TEXT = col('net "income"', "VARCHAR")
+NONE = {"plain": [], "floats": [], "nested": [], "texts": []}
+
+
+def _who(record, copy):
+    """Return the first 15 digits of the keyed hash of a record and its number among the copies."""
+    return int(keyed(record, copy)[:15], 16)
+
+
+def _class(text):
+    """Return the number of the class of a text; hash() is DuckDB's own."""
+    return duckdb.execute("SELECT hash($1, true) >> 1", [text]).fetchall()[0][0]
+
+
+def _person(number):
+    """Return the first 15 digits of the keyed hash of a person."""
+    ((person,),) = duckdb.execute("SELECT hash(CAST($1 AS INTEGER))", [number]).fetchall()
+    return int(sha256(f"{KEY} {person}".encode()).hexdigest()[:15], 16)
+
+
+def _value(text):
+    """Return the first 15 digits of the keyed hash of a sensitive value."""
+    return int(sha256(f"{KEY} {text}".encode()).hexdigest()[:15], 16)
+
+
+def _both(*pairs):
+    """Return the sum of DuckDB's own hashes of pairs of numbers."""
+    return sum(
+        duckdb.execute("SELECT hash(CAST($1 AS INTEGER), CAST($2 AS INTEGER))", pair).fetchall()[0][0] for pair in pairs
+    )
+
+
+MEMBERS = values(
+    "release, who, class",
+    *(f"(0, {who}, {kind})" for who, kind in ((1, 7), (2, 7), (3, 7), (4, 8), (5, 8), (6, 8))),
+    *(f"(1, {who}, {kind})" for who, kind in ((1, 7), (2, 7), (3, 9), (4, 9), (5, 9), (9, 9))),
+)
+
+CASES = [
+    Case(
+        "history/classed.sql",
+        given={"records": values('row_id, "net ""income"""', "(0, 7.5)", "(1, NULL)", "(2, 7.5)")},
+        params={"records": rel("records"), "kinds": {**NONE, "texts": [INCOME]}},
+        returns=["row_id", "class"],
+        expect=[(0, _class("7.5")), (1, _class(None)), (2, _class("7.5"))],
+    ),
+    # Two copies of one content in two classes, and a third record: numbered, each is somebody of her own.
+    Case(
+        "history/classes_of_records.sql",
+        given={
+            "classed": values("row_id, class", "(0, 7)", "(1, 3)", "(2, 7)"),
+            "original": values("row_id, record", "(0, 11)", "(1, 11)", "(2, 12)"),
+        },
+        params={
+            "stream": ORDER,
+            "identity": "record",
+            "columns": ["copy"],
+            "classed": rel("classed"),
+            "original": rel("original"),
+        },
+        returns=["who", "class"],
+        expect=[(_who(11, 1), 3), (_who(11, 2), 7), (_who(12, 1), 7)],
+    ),
+    # A person is in the classes of all her records, in each once; records without a person are one person.
+    Case(
+        "history/classes_of_persons.sql",
+        given={
+            "classed": values("row_id, class", "(0, 1)", "(1, 2)", "(2, 1)", "(3, 1)", "(4, 1)"),
+            "original": values("row_id, p", "(0, 7)", "(1, 7)", "(2, 7)", "(3, NULL)", "(4, NULL)"),
+        },
+        params={
+            "stream": ORDER,
+            "classed": rel("classed"),
+            "original": rel("original"),
+            "person": [col("p", "INTEGER")],
+        },
+        returns=["who", "class"],
+        expect=[(_person(7), 1), (_person(7), 2), (_person(None), 1)],
+    ),
+    # NULL is a value of its own, and not the empty text.
+    Case(
+        "history/class_values.sql",
+        given={
+            "classed": values("row_id, class", "(0, 1)", "(1, 1)", "(2, 2)", "(3, 2)"),
+            "records": values('row_id, "net ""income"""', "(0, 'flu')", "(1, 'flu')", "(2, NULL)", "(3, '')"),
+        },
+        params={
+            "stream": ORDER,
+            "classed": rel("classed"),
+            "records": rel("records"),
+            "sensitive": [col('net "income"', "VARCHAR")],
+        },
+        returns=["column_name", "class", "value"],
+        expect=[('net "income"', 1, _value("=flu")), ('net "income"', 2, _value("")), ('net "income"', 2, _value("="))],
+    ),
+    Case(
+        "history/members_of.sql",
+        given={"memory": values("release, who, class", "(1, 1, 6)", "(2, 1, 5)", "(1, 2, 6)")},
+        params={"memory": rel("memory"), "release": 1},
+        returns=["who", "class"],
+        expect=[(1, 6), (2, 6)],
+    ),
+    Case(
+        "history/digest.sql",
+        given={"members": values("who, class", "(1, 6)", "(2, 6)")},
+        params={"members": rel("members")},
+        returns=["members", "hashes"],
+        expect=[(2, _both((1, 6), (2, 6)))],
+    ),
+    Case(
+        "history/digest.sql",
+        given={"members": "SELECT 1 AS who, 2 AS class WHERE false"},
+        params={"members": rel("members")},
+        returns=["members", "hashes"],
+        expect=[(0, 0)],
+    ),
+    Case(
+        "history/values_of_members.sql",
+        given={
+            "class_values": values("column_name, class, value", "('d', 1, 7)"),
+            "remembered": values("release, column_name, class, value", "(1, 'd', 1, 6)", "(2, 'd', 1, 5)"),
+        },
+        params={"class_values": rel("class_values"), "remembered": rel("remembered"), "releases": [2]},
+        returns=["release", "column_name", "class", "value"],
+        expect=[(0, "d", 1, 7), (2, "d", 1, 5)],
+    ),
+    # Persons 1 and 2 may have a or b, then a or c: a is left. Person 3 is in one release only and keeps a, b; person 4
+    # has b or d, and then a or c: nothing is left. Release 2 does not have the column.
+    Case(
+        "history/union_values.sql",
+        given={
+            "members": values(
+                "release, who, class",
+                "(0, 1, 10), (0, 2, 10), (0, 3, 10), (0, 4, 11), (1, 1, 20), (1, 2, 20), (1, 4, 20), (2, 1, 30)",
+            ),
+            "class_values": values(
+                "release, class, column_name, value",
+                "(0, 10, 'd', 1), (0, 10, 'd', 2), (0, 11, 'd', 2), (0, 11, 'd', 4), (1, 20, 'd', 1), (1, 20, 'd', 3)",
+            ),
+        },
+        params={"members": rel("members"), "class_values": rel("class_values"), "k": 2},
+        returns=["column_name", "persons", "fewest", "below"],
+        expect=[("d", 4, 0, 3)],
+    ),
+    # Persons 1 and 2 were together in 7 and 7; 3 in 7 and 9; 4 and 5 in 8 and 9; 6 came, 9 left.
+    Case(
+        "history/union_classes.sql",
+        given={"members": MEMBERS},
+        params={"members": rel("members"), "k": 2},
+        returns=["persons", "fewest", "below", "known", "of_release"],
+        expect=[(7, 1, 3, 5, 6)],
+    ),
+    # The same: 1 and 2 in 7 and 7; 3 in 7 and 9; 4 and 5 in 8 and 9; 6 came to 8, 9 left 9.
+    Case(
+        "history/cells_of_records.sql",
+        given={"members": MEMBERS},
+        params={"members": rel("members")},
+        returns=["class", "other", "persons"],
+        expect=[(7, 7, 2), (7, 9, 1), (8, 9, 2), (8, -1, 1), (-1, 9, 1)],
+    ),
+    # Two persons with records in both classes of a release, a third in one of them; only the first is in the other.
+    Case(
+        "history/cells_of_persons.sql",
+        given={
+            "members": values(
+                "release, who, class",
+                "(0, 1, 8)",
+                "(0, 1, 7)",
+                "(4, 1, 7)",
+                "(0, 2, 7)",
+                "(0, 2, 8)",
+                "(0, 3, 8)",
+                "(0, 4, 8)",
+            )
+        },
+        params={"members": rel("members")},
+        show="persons, release, class, count(*) OVER (PARTITION BY cell)",
+        returns=["cell", "persons", "release", "class"],
+        expect=[(1, 0, 7, 3), (1, 0, 8, 3), (1, 4, 7, 3), (1, 0, 7, 2), (1, 0, 8, 2), (2, 0, 8, 1)],
+    ),
+    # A person with records in two classes shares both with somebody only if he is in both.
+    Case(
+        "history/union_classes.sql",
+        given={
+            "members": values("release, who, class", "(0, 1, 7)", "(0, 1, 8)", "(0, 2, 8)", "(0, 2, 7)", "(0, 3, 7)")
+        },
+        params={"members": rel("members"), "k": 3},
+        returns=["persons", "fewest", "below", "known", "of_release"],
+        expect=[(3, 1, 3, 0, 3)],
+    ),
+    # Contents 11 and 13 are of one record each, 12 of two; the lowest hash of the two is taken.
+    Case(
+        "history/contents.sql",
+        given={"original": values("record, key_0", "(11, 1)", "(12, 2)", "(12, 3)", "(13, 4)")},
+        params={"stream": ORDER, "original": rel("original"), "identity": "key_0", "columns": ["copy"], "most": 1},
+        returns=["who", "value"],
+        expect=[min(((_who(1, 1), _value("=11")), (_who(4, 1), _value("=13"))), key=lambda pair: pair[1])],
+    ),
+    # 7 and 8 are in both: 7 has its key, 8 another one; release 2 is not asked for.
+    Case(
+        "history/moved_keys.sql",
+        given={
+            "contents": values("who, value", "(1, 7)", "(2, 8)", "(3, 9)"),
+            "remembered": values("release, who, value", "(1, 1, 7)", "(1, 5, 8)", "(2, 6, 9)"),
+        },
+        params={"contents": rel("contents"), "remembered": rel("remembered"), "releases": [1]},
+        returns=["known", "moved"],
+        expect=[(2, 1)],
+    ),
+    Case(
+        "history/own_members.sql",
+        given={"classes": values("who, class", "(1, 7)")},
+        params={"classes": rel("classes")},
+        returns=["release", "who", "class"],
+        expect=[(0, 1, 7)],
+    ),
+    # Class 7 of a candidate is another one than class 7 of the release.
+    Case(
+        "history/classes_of_outputs.sql",
+        given={"release": values("who, class", "(1, 7)"), "candidate": values("who, class", "(1, 7)", "(2, 8)")},
+        params={"release": rel("release"), "candidates": [(1, rel("candidate"))]},
+        show="who, class IN (7, 8), class = (hash(1, 7) >> 1)::BIGINT",
+        returns=["who", "class"],
+        expect=[(1, True, False), (1, False, True), (2, False, False)],
+    ),
+    Case(
+        "history/values_of_outputs.sql",
+        given={
+            "release": values("column_name, class, value", "('d', 7, 5)"),
+            "candidate": values("column_name, class, value", "('d', 7, 6)"),
+        },
+        params={"release": rel("release"), "candidates": [(1, rel("candidate"))]},
+        show="column_name, class = (hash(1, 7) >> 1)::BIGINT, value",
+        returns=["column_name", "class", "value"],
+        expect=[("d", False, 5), ("d", True, 6)],
+    ),
+    Case(
+        "history/class_values_of.sql",
+        given={"remembered": values("release, column_name, class, value", "(1, 'd', 7, 5)", "(2, 'd', 8, 6)")},
+        params={"remembered": rel("remembered"), "release": 2},
+        returns=["column_name", "class", "value"],
+        expect=[("d", 8, 6)],
+    ),
+    # Persons 1 and 2 are alike in both tables, whatever the columns of the second are called; 1 has a row twice.
+    Case(
+        "history/keyed_classes.sql",
+        given={
+            "first": values('id, "net ""income"""', "(1, 5e0)", "(1, 5e0)", "(2, 5e0)", "(3, NULL)"),
+            "second": values("size, id", "('a', 2)", "('a', 1)"),
+        },
+        params={
+            "tables": [
+                (0, rel("first"), [col("id", "INTEGER")], [INCOME]),
+                (2, rel("second"), [col("id", "INTEGER")], [col("size", "VARCHAR")]),
+            ]
+        },
+        show="release, count(*) OVER (PARTITION BY who), count(*) OVER (PARTITION BY release, class)",
+        returns=["release", "who", "class"],
+        expect=[(0, 2, 2), (0, 2, 2), (0, 1, 1), (2, 2, 2), (2, 2, 2)],
+    ),
+    Case(
+        "history/members.sql",
+        given={
+            "classes": values("who, class", "(1, 7)"),
+            "memory": values("release, who, class", "(1, 1, 6)", "(2, 1, 5)", "(3, 2, 4)"),
+        },
+        params={"classes": rel("classes"), "memory": rel("memory"), "releases": [1, 3]},
+        returns=["release", "who", "class"],
+        expect=[(0, 1, 7), (1, 1, 6), (3, 2, 4)],
+    ),
+    # Two combinations of texts were published, of which (a) was shown before.
+    Case(
+        "history/combinations_shown.sql",
+        given={
+            "published": values('"net ""income"""', "('a')", "('b')", "('b')", "(NULL)"),
+            "known": values("class", f"({_class('a')})"),
+        },
+        params={
+            "published": rel("published"),
+            "known": rel("known"),
+            "columns": [TEXT],
+            "kinds": {**NONE, "texts": [TEXT]},
+        },
+        returns=["class", "column_name", "value"],
+        show="class, column_name, value",
+        expect=[(_class("b"), 'net "income"', "b"), (_class(None), 'net "income"', None)],
+    ),
+    # Class 1 had 5 rows from release 3, 9 from 5; class 2 had 4 from 5 and none from 6: 5, 13, 9 rows. Tonight has 11.
+    Case(
+        "history/total_steps.sql",
+        given={
+            "tonight": values("class, rows", "(1, 6)", "(3, 5)"),
+            "kept": values(
+                "series, release, class, rows, since",
+                "('nightly', 3, 1, 5, 3), ('nightly', 5, 1, 9, 5), ('nightly', 5, 2, 4, 5), ('nightly', 6, 2, 0, 6)",
+                "('nightly', 2, 1, 11, 2), ('other', 5, 1, 12, 5)",
+            ),
+        },
+        params={"tonight": rel("tonight"), "kept": rel("kept"), "series": "nightly", "first": 3},
+        returns=["smallest"],
+        expect=[(2,)],
+    ),
+]

@@ -1,0 +1,23 @@
+-- title: How many persons are alike, of each person by what is rarest in its rows
+-- source: sqlmicro: Samarati & Sweeney (1998), counted in persons over what joins tell. Rows without a person are one person;
+--   those that are joined with nothing tell no more than their table alone
+-- reads: relation (joined records)
+-- returns: size (of the smallest class that a person is in), persons
+-- params: relation, columns, person (columns that say whose record it is), there (whether each of what is joined was there)
+WITH alike AS (
+  SELECT DISTINCT
+    "cost_3",
+    { 'key_1': "whose_4"} AS person
+  FROM "staging"."joined"
+  WHERE false OR "whose_4" IS NOT NULL OR "there_5"),
+sized AS (
+  SELECT person, count(*) OVER (PARTITION BY "cost_3", 1) AS size
+  FROM alike),
+rarest AS (
+  SELECT person, min(size) AS size
+  FROM sized
+  GROUP BY person)
+SELECT size, count(*) AS persons
+FROM rarest
+GROUP BY size
+ORDER BY size

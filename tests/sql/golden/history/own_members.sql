@@ -1,0 +1,7 @@
+-- title: The classes that persons are in, in the release that is about to be published
+-- source: sqlmicro; it is release 0
+-- reads: classes
+-- returns: release, who, class
+-- params: classes
+SELECT 0 AS release, who, class
+FROM "staging"."classes"

@@ -1,0 +1,14 @@
+-- title: The records, or units of records, whose risk is so
+-- source: sqlmicro: a unit is at risk if one of its records is
+-- reads: measures (row_id, measure), members (row_id, unit)
+-- returns: row_id (that of the unit), measure (the largest)
+-- params: measures, members, above, at_least, below, at_most (the number that one of them names, in a list)
+SELECT
+  m.unit AS row_id,
+  max(r.measure) AS measure
+FROM "staging"."measures" AS r
+JOIN "staging"."members" AS m USING (row_id)
+WHERE true
+  AND r.measure > 0.1
+  AND r.measure <= 0.4
+GROUP BY m.unit

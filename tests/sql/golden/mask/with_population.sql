@@ -1,0 +1,14 @@
+-- title: The records and the population in one relation
+-- source: sqlmicro
+-- reads: relation, population
+-- returns: row_id (-1, -2, … for members of the population), the columns
+-- params: relation, population, columns
+SELECT
+  row_id,
+  "net ""income""", "land"
+FROM "staging"."typed"
+UNION ALL
+SELECT
+  -1 - row_id,
+  "net ""income""", "land"
+FROM "staging"."everybody"

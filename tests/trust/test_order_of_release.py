@@ -1,0 +1,69 @@
+"""The order of a release: any order with the same probability, and nothing of the input in it."""
+
+from __future__ import annotations
+
+from hashlib import shake_128
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import sqlmicro
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name
+from sqlmicro.database.warehouse import aligned
+from sqlmicro.system.secrets import WORDS_OF_A_BLOCK, Key
+
+
+def test_words_are_those_of_shake_128_block_by_block() -> None:
+    n = WORDS_OF_A_BLOCK + 3
+    found = np.frombuffer(b"".join(Key.words("5e", n)), "<u8")
+    blocks = (shake_128(b"5e" + bytes(7) + bytes([block])).digest(8 * words) for block, words in ((0, n - 3), (1, 3)))
+    assert np.array_equal(found, np.frombuffer(b"".join(blocks), "<u8"))
+    assert len(np.unique(found)) == n  # no block repeats another one
+    assert not np.array_equal(found, np.frombuffer(b"".join(Key.words("5f", n)), "<u8"))
+    assert list(Key.words("5e", 0)) == []
+
+
+@pytest.fixture(scope="module")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> list[list[int]]:
+    """Return the places of the records in releases under 40 seeds; some records are suppressed."""
+    import duckdb
+
+    db = tmp_path_factory.mktemp("order") / "persons.duckdb"
+    with duckdb.connect(str(db)) as con:
+        con.execute("CREATE TABLE persons AS SELECT i AS id, CASE WHEN i < 3 THEN NULL ELSE i * 1.5e0 END AS x "
+                    "FROM range(23) AS t(i)")  # fmt: skip
+    found = []
+    with sqlmicro.open(str(db)) as session:
+        for seed in range(40):
+            release = session.individual_ranking(
+                "persons", columns="x", keep="id", accept_unique="id", k=2, nulls="suppress", rows_are_persons=True,
+                seed=f"seed {seed} of the test",
+            )  # fmt: skip
+            found.append(release.arrow().column("id").to_pylist())
+    return found
+
+
+@pytest.mark.slow
+def test_every_record_is_everywhere(releases: list[list[int]]) -> None:
+    assert all(sorted(ids) == list(range(3, 23)) for ids in releases)  # the words of those left out are left out too
+    places = np.array([np.argsort(ids) for ids in releases])
+    means = places.mean(axis=0)
+    # 20 means of 40 places, each with standard deviation sqrt((20² - 1) / 12 / 40) = 0.91
+    assert np.all(np.abs(means - 9.5) < 4 * 0.91)
+    assert len({tuple(ids) for ids in releases}) == 40
+
+
+def test_relations_are_joined_by_place_only_where_they_have_all_records() -> None:
+    with open_warehouse(None) as warehouse:
+
+        def make(name: str, numbers: list[int]) -> Name:
+            return warehouse.load(pa.table({"row_id": pa.array(numbers, pa.int64())}), name, "a test")
+
+        every, others = make("every", [0, 1, 2]), make("others", [2, 0, 1])
+        assert aligned(warehouse, every, others)
+        assert not aligned(warehouse, every, make("fewer", [0, 1]))
+        assert not aligned(warehouse, every, make("added", [0, 1, 3]))  # as many, one left out and one added
+        assert not aligned(warehouse, make("left", [1, 2]), make("left_too", [1, 2]))
+        assert aligned(warehouse, make("none", []), make("none_too", []))
