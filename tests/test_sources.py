@@ -247,8 +247,8 @@ def test_sqlite_is_read_and_written(other: str, tmp_path: Path) -> None:
         assert con.execute("SELECT id, target, k FROM sqlmicro_releases").fetchall()[0] == (
             1, "lite.main.released", report["k"]
         )  # fmt: skip
-        found = con.execute("SELECT release, audit FROM sqlmicro_audits WHERE passed ORDER BY release, audit").fetchall()
-        assert found == [
+        passed = 'SELECT release, "check" FROM sqlmicro_audits WHERE passed ORDER BY release, "check"'
+        assert con.execute(passed).fetchall() == [
             (1, "k-anonymity (age, income)"), (1, "rows"),
             (2, "differences"), (2, "k-anonymity (age, income)"), (2, "rows"),
         ]  # fmt: skip
