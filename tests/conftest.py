@@ -58,8 +58,13 @@ def pytest_configure(config: pytest.Config) -> None:
     compile_once(config)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start the longest first: begun at the end, they would run alone."""
+    """Leave the quick suite some cases of what is `slow_but` them; start the longest first, or they would end alone."""
+    for item in items:
+        quick = item.get_closest_marker("slow_but")
+        if quick and isinstance(item, pytest.Function) and item.callspec.id not in quick.args:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 

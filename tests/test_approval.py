@@ -124,6 +124,7 @@ def test_what_a_plan_says_is_done_whatever_the_policy_has_become(folder: Path) -
     assert ("changed role", "persons.name", True) in told(planned(folder))
 
 
+@pytest.mark.slow_but("")
 @pytest.mark.parametrize("old", ['"drop"', '"mdav"', '"hash": "', '"rows": 6', '"format": 1', "{", ""])
 def test_a_plan_that_was_changed_is_refused(folder: Path, old: str) -> None:
     planned(folder)
@@ -153,6 +154,7 @@ DRIFT = [
 ]
 
 
+@pytest.mark.slow_but("ALTER TABLE orders ALTER amount TYPE DOUBLE-changed type-orders.amount")
 @pytest.mark.parametrize(("statement", "what", "where"), DRIFT)
 def test_drift_of_the_schema_releases_nothing_until_it_is_decided(
     folder: Path, statement: str, what: str, where: str
@@ -194,6 +196,7 @@ def test_a_table_that_nobody_decided_is_no_plan(folder: Path) -> None:
     assert planned(folder)["passed"]
 
 
+@pytest.mark.slow
 def test_new_records_are_what_every_night_brings_unless_exact(folder: Path) -> None:
     planned(folder)
     assert applied(folder, exact=True)["passed"] is not False
@@ -203,6 +206,7 @@ def test_new_records_are_what_every_night_brings_unless_exact(folder: Path) -> N
     assert [table["rows"] for table in applied(folder)["tables"]] == [60, 201]
 
 
+@pytest.mark.slow
 def test_exact_needs_a_secret_that_lasts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SQLMICRO_SEED", raising=False)
     change(folder, 'seed = "approval"\n', "")
@@ -265,6 +269,7 @@ sqlmicro.apply(sys.argv[1])
 """
 
 
+@pytest.mark.slow
 def test_a_kill_between_two_tables_publishes_neither(folder: Path) -> None:
     planned(folder)
     done = subprocess.run([sys.executable, "-c", KILLED, str(folder / "p.plan.json")], check=False)

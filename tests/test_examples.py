@@ -21,6 +21,7 @@ from sqlmicro import verify
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+@pytest.mark.slow
 def test_the_star_schema_is_scanned_planned_and_applied(tmp_path: Path) -> None:
     """Persons, visits and orders: the scan finds the keys of the policy; what joined before joins after."""
     for source in (EXAMPLES / "star_schema").glob("*.*"):
@@ -71,6 +72,7 @@ OMOP = {
 }
 
 
+@pytest.mark.slow
 def test_the_clinical_warehouse_keeps_its_intervals_and_joins(tmp_path: Path) -> None:
     """The person behind a pseudonym is found here by the key that only the hospital has."""
     for source in (EXAMPLES / "omop").glob("*.*"):
@@ -127,6 +129,7 @@ def joined_k(rows: list[tuple[object, ...]]) -> int:
     return min(len(persons) for persons in classes.values())
 
 
+@pytest.mark.slow
 def test_an_outsider_who_kept_ten_nights_finds_no_difference_below_k(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +155,7 @@ def test_an_outsider_who_kept_ten_nights_finds_no_difference_below_k(
         assert connection.execute(outsider).fetchall() == [(11, 4, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("git") and shutil.which("ssh-keygen")), reason="needs git and OpenSSH")
 def test_the_action_lets_no_release_in_that_is_not_certified(tmp_path: Path) -> None:
     """Its script runs as GitHub runs it, in a clone of a repository whose main branch has the check and the signers."""

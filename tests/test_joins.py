@@ -122,6 +122,7 @@ def test_persons_who_are_alike_in_all_tables(folder: Path) -> None:
     assert execute(folder, recorded) == [(10.0, 5.0, True)] * 3
 
 
+@pytest.mark.slow_but("INSERT INTO items SELECT 1003, 1-words2")
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -145,6 +146,7 @@ def test_what_a_join_singles_out_is_not_published(folder: Path, change: str, wor
 ONE_MORE = "INSERT INTO orders SELECT 5000, 7, 0, 0"
 
 
+@pytest.mark.slow_but('known = ["orders: none", "items: none"]---expected3')
 @pytest.mark.parametrize(
     ("file", "orders", "items", "expected"),
     [
@@ -189,6 +191,7 @@ def test_persons_are_counted_who_are_in_no_release(folder: Path) -> None:
         sqlmicro.run(write(folder, "", 'drop = ["customer_id"]'))
 
 
+@pytest.mark.slow_but("orders: MAX-None")
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
@@ -253,6 +256,7 @@ def test_a_sum_of_ranges_is_refused(folder: Path) -> None:
     assert released(folder) == []
 
 
+@pytest.mark.slow
 def test_the_command_line_overrules_the_file(folder: Path) -> None:
     execute(folder, ONE_MORE)
     path = write(folder)
@@ -265,6 +269,7 @@ def test_the_command_line_overrules_the_file(folder: Path) -> None:
     assert "audit/alike_persons.sql" in shown.stdout or "alike" in shown.stdout
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_star_schema_hold_k_and_their_join_does_not(tmp_path: Path) -> None:
     """mdav with k = 5 persons in every table: a visit and whose it is single out most persons."""
     for source in STAR.glob("*.csv"):
@@ -350,6 +355,7 @@ def test_pseudonyms_that_no_key_names_are_told(folder: Path) -> None:
     assert told == [True, True, False]
 
 
+@pytest.mark.slow_but("parquet")
 @pytest.mark.parametrize("to", ["csv", "parquet", "in_place"])
 def test_what_is_counted_is_what_was_written(folder: Path, to: str) -> None:
     """Files are read back, and tables that are changed in place are looked at as they are by now."""

@@ -136,6 +136,7 @@ def test_keys_join_between_files(folder: Path, to: str) -> None:
     assert checks == [0, 0, 0, 0]
 
 
+@pytest.mark.slow_but("DATE")
 @pytest.mark.parametrize("kind", ["BIGINT", "VARCHAR", "UUID", "DATE", "DECIMAL(9,2)"])
 def test_composite_keys_of_any_type(folder: Path, kind: str) -> None:
     value = {"UUID": "md5(({}) || 'x')::UUID", "DATE": "DATE '2000-01-01' + ({})::INTEGER"}.get(kind, "({})::" + kind)
@@ -156,6 +157,7 @@ def test_composite_keys_of_any_type(folder: Path, kind: str) -> None:
     assert [c["value"] for c in report["tables"][1]["audits"] if "rows lost" in c["check"]] == [0]
 
 
+@pytest.mark.slow_but("BIGINT")
 @pytest.mark.parametrize("kind", ["BIGINT", "VARCHAR", "UUID"])
 def test_composite_references_to_the_same_table_and_to_repeated_values(folder: Path, kind: str) -> None:
     """Staff refer to staff by tenant and number, some to nobody; shifts and sick days refer to each other by both."""

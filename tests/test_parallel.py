@@ -163,7 +163,7 @@ def test_kernels_of_grouping_let_other_threads_go_on() -> None:
         thread = threading.Thread(target=work)
         thread.start()
         begun.wait()
-        while not ended.is_set():
+        while not ended.is_set() and seen <= 100:  # going on would hold the other thread for the whole interval
             seen += 1
     finally:
         sys.setswitchinterval(before)

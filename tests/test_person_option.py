@@ -41,6 +41,7 @@ def visits(n=60, each=3, seed=1):
     }
 
 
+@pytest.mark.slow_but("partial")
 @pytest.mark.parametrize("name", sorted(methods()))
 def test_every_method_leaves_out_whose_record_it_is(workbench, name, tmp_path):
     db, own = workbench.make(visits()), SETTINGS.get(name, {})
@@ -175,6 +176,7 @@ def test_persons_may_be_spread_over_files(workbench, tmp_path, how):
     assert min(map(len, groups.values())) >= 4
 
 
+@pytest.mark.slow_but("VARCHAR")
 @pytest.mark.parametrize("kind", ["VARCHAR", "DOUBLE", "DECIMAL(18,0)", "UHUGEINT", "BLOB"])
 def test_the_key_may_have_any_name_and_type(workbench, kind):
     table = visits(90, 3)

@@ -148,6 +148,7 @@ def test_persons_that_are_numbered_anew_in_each_place_are_known_by_both():
     assert looked(table) == "site,patient_no"
 
 
+@pytest.mark.slow
 def test_few_of_the_other_tables_are_asked_and_most_of_those_with_persons():
     """Seeds that the rules were not made with; the whole bench is tests/bench/persons.py."""
     wrong, missed, there, other = [], [], 0, 0

@@ -45,6 +45,7 @@ WARDS = "CREATE TABLE wards AS SELECT i + 1 AS id, 'ward ' || i AS title FROM ra
 TEXTS = ("Canary", "canary", "ward 3", "70500", "70501")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("declared", [False, True])
 def test_a_policy_runs_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, declared: bool) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)

@@ -78,6 +78,7 @@ def profiled(tmp_path: Path, kept: dict[str, str], **more: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True, cwd=tmp_path, env=env).stdout
 
 
+@pytest.mark.slow
 def test_compiled_templates_are_kept_beside_modules_and_not_taken_if_they_are_broken(
     tmp_path: Path, kept: dict[str, str]
 ) -> None:

@@ -50,6 +50,7 @@ def ends() -> Iterator[None]:
 pytestmark = pytest.mark.usefixtures("ends")
 
 
+@pytest.mark.slow
 def test_labels_are_groups_of_at_least_k(kernel: Method) -> None:
     """Of every number of records from k on, in one dimension and in three."""
     for k in (2, 3, 5):
@@ -59,6 +60,7 @@ def test_labels_are_groups_of_at_least_k(kernel: Method) -> None:
                 group(kernel, rng.normal(size=(n, p)), k)
 
 
+@pytest.mark.slow
 def test_records_are_untouched(kernel: Method) -> None:
     """The array belongs to the caller, who may have made it read-only."""
     X = np.random.default_rng(1).normal(size=(50, 3))

@@ -55,6 +55,7 @@ SAME: Tables = {"original": ORIGINAL, "release": ORIGINAL, "control": CONTROL}
 OTHERS: Tables = {"original": ORIGINAL, "release": people(3, 600), "control": CONTROL}
 
 
+@pytest.mark.slow
 def test_of_a_release_that_is_the_original_everything_is_told(attack: Attack) -> None:
     found = made(SAME, attack, EVERYTHING, sensitive="ill")
     assert found["membership"]["rate"] == 1
@@ -392,6 +393,7 @@ def test_a_rehearsal_holds_people_out(db: str) -> None:
     assert again["attacks"][0]["chance"] == found["linkability"]["chance"]
 
 
+@pytest.mark.slow
 def test_a_gate_rehearses_and_a_report_has_the_figures(db: str) -> None:
     given = {"original": "records", "quasi": ["age", "row_id"], "sensitive": "ill", "measure": ["membership"]}
     (row,) = [r for r in sqlmicro.audit("out", db=db, max_membership=0.6, **given)["audits"] if r["asked"]]
@@ -438,6 +440,7 @@ def test_a_manifest_stands_for_the_record(db: str, tmp_path: Path) -> None:
     assert report["attacks"][0]["how"] == "rehearsed"
 
 
+@pytest.mark.slow
 def test_whole_persons_are_held_out(workbench: Workbench) -> None:
     rng = random.Random(16)
     who = [i // 3 for i in range(900)]
@@ -511,6 +514,7 @@ def test_in_a_session_a_frame_is_a_control_group() -> None:
         assert found["attacks"][0]["n_control"] == 300
 
 
+@pytest.mark.slow
 def test_the_order_of_a_release_changes_no_figure(attack: Attack) -> None:
     """A relation has no order: what is drawn from a release is drawn by its values."""
     turned = {name: values[::-1] for name, values in OTHERS["release"].items()}

@@ -41,6 +41,7 @@ def visits(seed: int) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
     return original, release
 
 
+@pytest.mark.slow
 @MORE
 def test_the_share_of_persons_is_what_plain_python_finds(attack: Attack, seeds: range) -> None:
     known = ("a", "b", "c")

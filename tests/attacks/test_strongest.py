@@ -195,6 +195,7 @@ def test_a_k_anonymous_release_is_not_linked_more_often_than_once_in_k(workbench
     assert max(found["rate"], *found["rates"].values()) <= 1 / k + 1e-12
 
 
+@pytest.mark.slow
 def test_what_was_published_of_the_noise_is_used(workbench: Any) -> None:
     import sqlmicro
 

@@ -115,6 +115,7 @@ def held_against_python(opened: Any, seeds: range) -> int:
     return views
 
 
+@pytest.mark.slow
 def test_random_stars(opened: Any) -> None:
     assert held_against_python(opened, range(50)) > 50
 

@@ -70,6 +70,7 @@ def differing(found: dict[str, list[dict[str, Any]]], expected: dict[str, dict[s
     return wrong
 
 
+@pytest.mark.slow
 @DRAWN
 def test_every_audit_of_classes_is_what_plain_python_counts(audit: Audit, seeds: range) -> None:
     """The person is one column or two, the population has the columns of the person or not; NULL is left out or not."""
@@ -105,6 +106,7 @@ def test_every_audit_of_classes_is_what_plain_python_counts(audit: Audit, seeds:
     assert wrong == {}
 
 
+@pytest.mark.slow
 @DRAWN
 def test_what_a_class_tells_is_counted_over_records_and_no_person_is_diverse_alone(audit: Audit, seeds: range) -> None:
     for seed in list(seeds)[::2]:

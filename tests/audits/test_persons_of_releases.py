@@ -60,6 +60,7 @@ def job(workbench: Workbench, tmp_path: Path) -> Any:
     return write
 
 
+@pytest.mark.slow
 def test_a_gate_counts_the_persons_of_its_table(job: Any) -> None:
     """Classes of 4 persons have more records: a k that records would pass and persons do not is refused."""
     report = sqlmicro.run(job("min_k = 4"))
@@ -129,6 +130,7 @@ def test_what_nothing_tells_apart_any_more_is_said_to_be_records(workbench: Work
     assert sqlmicro.attack(db=db, original="records", release="bare")["person"] == []
 
 
+@pytest.mark.slow
 def test_a_release_with_pseudonyms_is_reported_in_persons(
     workbench: Workbench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -145,6 +145,7 @@ def _options(variant: Variant, table: Any, **more: Any) -> dict[str, Any]:
     return {**variant.settings, **columns, "rest": "keep", "accept_unique": unique, "seed": "contract", **more}
 
 
+@pytest.mark.slow
 @every_variant
 def test_rows_kept_columns_and_missing_values_stay(workbench: Any, variant: Variant) -> None:
     table = _persons()

@@ -88,6 +88,7 @@ def release(tmp_path: Path) -> Release:
     return run
 
 
+@pytest.mark.slow_but("shuffle-2")
 @pytest.mark.parametrize(("name", "settings"), CASES)
 def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
     persons: list[str], release: Release, name: str, settings: dict[str, Any]
@@ -127,6 +128,7 @@ def test_without_a_key_the_content_of_the_records_decides(persons: list[str], re
     assert release(name, persons[1], settings, threads=8) == first, "the order of the rows says nothing"
 
 
+@pytest.mark.slow
 def test_a_key_is_released_where_it_is_kept_only(persons: list[str], release: Release) -> None:
     assert release("mdav", persons[0], {"k": 3}).splitlines()[0] == b"income,age,town,flag,born"
     kept = release("mdav", persons[0], {"k": 3, "keep": ["number"]})

@@ -49,6 +49,7 @@ def chosen(db, budget, **more):
     return report["steps"][0]["parameters"]["quality"], report
 
 
+@pytest.mark.slow_but("30s-fast")
 @pytest.mark.parametrize("text, quality", [("30s", "fast"), ("90s", "balanced"), ("59m", "balanced"), ("2h", "best")])
 def test_the_longest_search_that_fits_is_chosen_and_said(workbench, known, monkeypatch, text, quality):
     monkeypatch.setattr("sqlmicro.group.microaggregate._run", lambda search, *rest: search.start(search.blocks()))

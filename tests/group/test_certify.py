@@ -325,6 +325,7 @@ def test_without_highspy_best_anneals_alone_and_says_so(monkeypatch: pytest.Monk
     assert "pip install 'sqlmicro[optimal]'" in found.notes[0]
 
 
+@pytest.mark.slow
 def test_best_is_repeatable_and_at_least_as_good_as_what_it_starts_from() -> None:
     X = np.random.default_rng(16).normal(size=(14, 2))
     first, again = (microaggregate(X, np.random.default_rng(3), silent, k=3, quality="best") for _ in range(2))

@@ -158,6 +158,7 @@ def test_a_deadline_that_is_over_still_gives_groups_that_keep_all():
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_heard_soon():
     """The kernels come back at least every 0.3 s, here where one column has many values and groups are large."""
     X, _, amount = persons_table(8_000)

@@ -91,6 +91,7 @@ def test_percentages_are_rounded_up() -> None:
     assert [rounded_up(percent) for percent in (0.0, 0.5501, 7.0, 99.1, 123.4)] == ["0", "0.56", "7", "100", "130"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [["--drop", "s"], ["--by", "s"]])
 def test_a_release_says_how_far_it_is_above_the_optimum(tmp_path: Path, by: list[str]) -> None:
     rng = np.random.default_rng(3)

@@ -131,6 +131,7 @@ def test_classes_of_a_release_are_close_in_the_hierarchy(workbench, tmp_path, me
     assert row["distance"] == "hierarchical" and row["passed"] and row["value"] == pytest.approx(worst)
 
 
+@pytest.mark.slow_but("generalize-settings1")
 @pytest.mark.parametrize(
     ("method", "settings"),
     [("suppress", {"k": 4}), ("generalize", {"until_k": 4, "width": ["age=10"], "suppress_up_to": 0.3})],

@@ -125,6 +125,7 @@ def test_every_class_has_k_persons(name, workbench):
         print(f"{name}: {MANY - refused} tables, 0 classes below k; {refused} refused", flush=True)
 
 
+@pytest.mark.slow_but("ENUM")
 @pytest.mark.parametrize("kind", KEYS)
 @each("name", ["mdav", "individual-ranking", "generalize", "mondrian", "suppress", "safe"])
 def test_keys_of_any_type(name, kind, workbench):

@@ -36,6 +36,7 @@ def test_the_union_of_two_groups_never_misses_more():
         assert missing(np.zeros(n, int), rules)[0] <= missing(labels, rules).sum() + 1e-9, number
 
 
+@pytest.mark.slow
 def test_a_state_knows_what_is_missed_however_records_moved():
     for number in range(TABLES):
         rng = np.random.default_rng(number)

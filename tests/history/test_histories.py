@@ -390,6 +390,7 @@ def test_the_outsider_finds_what_is_wrong() -> None:
     assert not any(outsider.fits(text, value) for text, value in wrong.items())
 
 
+@pytest.mark.slow_but("noise")
 @pytest.mark.parametrize("method", QUICK)
 def test_a_history_is_what_its_series_promises(tmp_path: Path, method: str) -> None:
     hold(tmp_path, method, range(1))

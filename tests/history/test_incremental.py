@@ -64,6 +64,7 @@ def changed(db: Path, rng: np.random.Generator, day: int, share: float = 0.05) -
 WAYS: list[dict[str, Any]] = [{}, {"watermark": "updated"}, {"changes_from": "changes"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", "individual_ranking"])
 @pytest.mark.parametrize("way", WAYS, ids=["content", "watermark", "changes"])
 def test_what_is_read_makes_no_difference(
@@ -122,6 +123,7 @@ def test_seats_are_the_same_where_only_those_are_given_who_came_left_or_wait(see
         whole = every
 
 
+@pytest.mark.slow_but("changes-mdav")
 @pytest.mark.parametrize("method", ["mdav", "individual_ranking"])
 @pytest.mark.parametrize("way", WAYS[1:], ids=["watermark", "changes"])
 def test_a_feed_that_lies_breaks_no_promise(tmp_path: Path, method: str, way: dict[str, Any]) -> None:
@@ -140,6 +142,7 @@ def test_a_feed_that_lies_breaks_no_promise(tmp_path: Path, method: str, way: di
         before = now
 
 
+@pytest.mark.slow
 def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     db = make(tmp_path / "w.duckdb", 60)
     night(db, 1)
@@ -153,6 +156,7 @@ def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     assert not any("rows that were read" in note for note in night(db, 6, **WAYS[1])["notes"]), "it went back"
 
 
+@pytest.mark.slow_but("watermark")
 @pytest.mark.parametrize("way", WAYS, ids=["content", "watermark", "changes"])
 def test_a_key_that_is_there_twice_or_missing_is_refused(tmp_path: Path, way: dict[str, Any]) -> None:
     db = make(tmp_path / "w.duckdb", 60)
@@ -201,6 +205,7 @@ def test_the_first_night_loses_what_a_release_by_itself_loses(tmp_path: Path, me
     assert lost[0] == pytest.approx(lost[1], abs=0.01) and 0 < lost[0] < 20
 
 
+@pytest.mark.slow
 def test_a_night_that_is_taken_back_leaves_the_one_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a night removed was of no use to the one before it; of its own rows nothing may be left."""
     db, rng = make(tmp_path / "w.duckdb", 120), np.random.default_rng(3)

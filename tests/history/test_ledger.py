@@ -186,6 +186,7 @@ def test_an_entry_that_is_removed_is_seen(db: str, tmp_path: Path) -> None:
     assert "release 3: this entry or the one before it was changed or removed" in done.stdout
 
 
+@pytest.mark.slow_but("UPDATE sqlmicro.memory SET who = who + 1-the classes of release 1 are not remembered")
 @pytest.mark.parametrize(
     ("change", "said"),
     [

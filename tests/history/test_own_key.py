@@ -32,6 +32,7 @@ def unit(db: str) -> str:
     return found
 
 
+@pytest.mark.slow_but('"net ""no""" INTEGER PRIMARY KEY, age INTEGER, x INTEGER-row key: net "no"')
 @pytest.mark.parametrize(
     ("definition", "expected"),
     [

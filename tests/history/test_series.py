@@ -145,6 +145,7 @@ def test_missed_nights_late_rows_corrections_and_deletions_are_ordinary(begun: s
     assert all(size >= 4 for one in nights for size in one.values())
 
 
+@pytest.mark.slow_but("SELECT 1-more2-another columns")
 @pytest.mark.parametrize(
     ("change", "more", "got"),
     [
@@ -264,6 +265,7 @@ def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path
     assert released(db) == second, "the same night tells nothing new"
 
 
+@pytest.mark.slow_but("more2---person")
 @pytest.mark.parametrize(
     ("more", "got"),
     [
@@ -320,6 +322,7 @@ def test_a_dry_run_remembers_nothing(db: str) -> None:
     assert execute(db, "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'sqlmicro'") == [[(0,)]]
 
 
+@pytest.mark.slow_but("False")
 @pytest.mark.parametrize("ledger", [True, False])
 def test_files_are_remembered_in_a_ledger_of_their_own(db: str, tmp_path: Path, *, ledger: bool) -> None:
     rows, nights = tmp_path / "persons_2026.csv", []
@@ -367,6 +370,7 @@ def test_what_the_audits_of_a_series_find_is_not_published(
     assert execute(db, "FROM out", "SELECT max(id) FROM sqlmicro.releases") == [before[0], [(1,)]]
 
 
+@pytest.mark.slow_but("DELETE FROM sqlmicro.series_seats")
 @pytest.mark.parametrize(
     "change",
     [
@@ -437,6 +441,7 @@ def test_a_table_with_a_column_more_is_refused(begun: str, table: str) -> None:
         night(begun, 2)
 
 
+@pytest.mark.slow
 def test_another_ledger_does_not_begin_a_series_anew_unasked(begun: str, tmp_path: Path) -> None:
     db, ledger = begun, str(tmp_path / "ledger.duckdb")
     with pytest.raises(InputError, match=r"the ledger that it began in\. Got another one: the database has nights"):
@@ -464,6 +469,7 @@ def test_the_order_of_rows_tells_nothing_of_a_table_whose_rows_are_the_same(begu
     assert sorted(after) != after
 
 
+@pytest.mark.slow
 def test_what_is_remembered_has_no_original_value(begun: str) -> None:
     db = begun
     columns = execute(db, "SELECT table_name, column_name FROM duckdb_columns() WHERE table_name LIKE 'series%'")[0]

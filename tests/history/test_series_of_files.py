@@ -108,6 +108,7 @@ def checks(report: dict[str, Any]) -> dict[str, Any]:
     return {row["check"]: row["value"] for row in report["audits"] if row["check"].startswith("series")}
 
 
+@pytest.mark.slow
 def test_nights_differ_by_whole_classes_only(db: str) -> None:
     """Values vanish, NULLs and dates come and go, a night is missed, one is run twice."""
     draw, nights = random.Random(2), list[Released]()
@@ -126,6 +127,7 @@ def test_nights_differ_by_whole_classes_only(db: str) -> None:
     assert not faults(nights, 3)
 
 
+@pytest.mark.slow
 def test_the_same_records_have_the_same_file(begun: str) -> None:
     db = begun
     changed(db, 1, random.Random(3))
@@ -179,6 +181,7 @@ def test_a_new_epoch_begins_anew(begun: str) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_files_with_a_ledger_of_their_own_are_carried_on(db: str, tmp_path: Path) -> None:
     draw, nights = random.Random(6), list[Released]()
     for number in (1, 2, 3):

@@ -51,6 +51,7 @@ def told(report: dict[str, Any]) -> tuple[int, ...]:
 BOUNDED = {"amount": None, "epsilon": 2.0, "lower": 0, "upper": 5000}
 
 
+@pytest.mark.slow_but("laplace")
 @pytest.mark.parametrize(
     "more",
     [

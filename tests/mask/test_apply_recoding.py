@@ -237,6 +237,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow_but("top-code")
 @pytest.mark.parametrize("method", WRONG)
 def test_a_tampered_file_is_refused_with_a_message(session: Any, tmp_path: Path, method: str) -> None:
     tree = tmp_path / "town.csv"
@@ -346,6 +347,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_file_keeps_to_the_schema(session: Any, tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema", reason="pip install 'sqlmicro[test]', which has jsonschema")
     schema = sqlmicro.schema(recoding=True)
@@ -468,6 +470,7 @@ def test_a_release_that_fails_its_audit_writes_no_file(session: Any, tmp_path: P
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "x.json"]
 
 
+@pytest.mark.slow
 def test_mondrian_of_adult_is_applied_alike(session: Any, data_folder: Path, tmp_path: Path) -> None:
     adult = data_folder / "adult" / "adult.csv"
     if not adult.is_file():

@@ -305,6 +305,7 @@ def test_nothing_is_published_that_does_not_keep_it(workbench, monkeypatch):
     assert [name for schema, name in workbench.relations(db) if schema == "main"] == ["records"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_before_any_work(workbench):
     db = workbench.make(people(40, 6, visits=20))
     common = {"columns": QUASI, "k": 2, "rest": "drop"}

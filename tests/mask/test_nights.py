@@ -49,6 +49,7 @@ def _few(db: str) -> Rows:
 GIVEN: dict[str, Any] = {"columns": [ODD, "town"], "width": [f"{ODD}=10"], "prefix": ["town=3"], "until_k": K}
 
 
+@pytest.mark.slow
 def test_newcomers_wait_for_k_alike_or_an_empty_seat_and_fewer_than_k_unknown_ones_wait(tmp_path: Path) -> None:
     db = str(tmp_path / "w.db")
     given = {"columns": [ODD, "town"], "k": K}
@@ -81,6 +82,7 @@ def test_newcomers_wait_for_k_alike_or_an_empty_seat_and_fewer_than_k_unknown_on
     assert Counter(_execute(db, "FROM out")) == before + Counter({("[55, 60]", "Ulm"): K})
 
 
+@pytest.mark.slow
 def test_who_is_left_over_waits_until_patience_ends_for_k_where_she_is_one_of_many(tmp_path: Path) -> None:
     db, given = str(tmp_path / "w.db"), {**GIVEN, "suppress_up_to": 0.5}
     rows: Rows = {i: (i % 2 * 10, "Ulm", "f", "x") for i in range(400)}
@@ -95,6 +97,7 @@ def test_who_is_left_over_waits_until_patience_ends_for_k_where_she_is_one_of_ma
     assert new == {("*", "Ulm"): K}
 
 
+@pytest.mark.slow_but("True")
 @pytest.mark.parametrize("moves", [False, True])
 def test_who_has_changed_stays_as_she_was_published_or_moves(tmp_path: Path, moves: bool) -> None:
     db = str(tmp_path / "w.db")
@@ -115,6 +118,7 @@ def test_who_has_changed_stays_as_she_was_published_or_moves(tmp_path: Path, mov
         assert (report["series"]["withheld"], report["series"]["empty"]) == (0, 0)
 
 
+@pytest.mark.slow
 def test_the_same_night_again_and_an_epoch(tmp_path: Path) -> None:
     db = str(tmp_path / "w.db")
     rows = _few(db)

@@ -122,6 +122,7 @@ def hold(release, population, name, least, share=None):
     return classes
 
 
+@pytest.mark.slow_but("suppress")
 @pytest.mark.parametrize("name", list(METHODS))
 def test_a_release_is_held_by_the_population(workbench, name):
     population, records = people(150, 1)
@@ -167,6 +168,7 @@ def random_releases(workbench, seeds):
     return done
 
 
+@pytest.mark.slow
 def test_releases_of_random_tables(workbench):
     assert len(random_releases(workbench, range(8))) >= 3
 
@@ -176,6 +178,7 @@ def test_releases_of_many_random_tables(workbench):
     assert min(random_releases(workbench, range(1000, 1000 + TABLES // 4)).values()) >= TABLES // 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", *slowly("levels")])
 def test_of_the_table_itself_k_map_is_k(workbench, name):
     """The members of a class are its records then: k-map is k-anonymity, with records left out as well."""
@@ -202,6 +205,7 @@ def test_of_the_table_itself_boxes_have_k(workbench):
     assert set(one.records([*NAMES, "number"])) == set(other.records([*NAMES, "number"]))
 
 
+@pytest.mark.slow_but("suppress")
 @pytest.mark.parametrize("name", ["boxes", "suppress", *slowly("levels", "local")])
 def test_strata_hold_their_own(workbench, name):
     population, records = people(120, 3)
@@ -213,6 +217,7 @@ def test_strata_hold_their_own(workbench, name):
     assert min(members for _, members in classes.values()) >= 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["boxes", *slowly("levels", "local", "suppress")])
 def test_a_population_of_other_types_has_the_values_it_can(workbench, name):
     """34.5 is no age and 'x' is none: who has them is in no class, or in more of them than the audit counts."""
@@ -259,6 +264,7 @@ def test_dates_are_held_by_dates(workbench):
         workbench.release("mondrian", db, columns=["born"], min_k_map=2, population="other", rest="drop")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_before_the_work(workbench):
     population, records = people(60, 6, members=2)
     db = made(workbench, population, records)

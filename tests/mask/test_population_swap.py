@@ -93,6 +93,7 @@ def against_fewest(seeds):
     return made, least, missed
 
 
+@pytest.mark.slow
 def test_tiny_tables_against_the_fewest_exchanges():
     """Tables of 2 to 4 records: 19 exchanges where 17 are the fewest."""
     assert against_fewest(range(60)) == (19, 17, 0)

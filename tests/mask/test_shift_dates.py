@@ -229,6 +229,7 @@ def test_records_without_a_person_are_moved_as_one_and_it_is_said(tmp_path: Path
     assert not any("no person" in note for note in shifted(made(tmp_path, "DROP TABLE visits", VISITS))["notes"])
 
 
+@pytest.mark.slow_but("-options5-ParameterError-Write --within 30d")
 @pytest.mark.parametrize(
     ("statement", "options", "error", "words"),
     [

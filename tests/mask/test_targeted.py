@@ -194,6 +194,7 @@ def test_strata_and_what_goes_along(db: str) -> None:
     assert counts[0] == counts[1], "sizes and areas agree"
 
 
+@pytest.mark.slow
 def test_by_the_table_of_risks(tmp_path: Path) -> None:
     db = made(tmp_path)
     sqlmicro.audit("people", db=db, quasi=["job"], household=["home"], per_record="record_risk")

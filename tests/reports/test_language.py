@@ -225,6 +225,7 @@ def own_words(facts: Facts) -> set[str]:
     return found | {row.pair for row in facts.correlations}
 
 
+@pytest.mark.slow
 def test_no_text_of_a_report_passes_the_translation_by(rich: Facts, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sentence is hidden behind dots: what can still be read was not said with `say`."""
     for module in ("page", "markdown"):
@@ -259,6 +260,7 @@ def test_both_languages_have_the_same_page(rich: Facts) -> None:
     assert tags[0] == tags[1]
 
 
+@pytest.mark.slow
 def test_the_command_and_python_take_the_language(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

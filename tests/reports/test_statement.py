@@ -140,6 +140,7 @@ def signed(facts: Facts) -> dict[str, list[str]]:
     return told(section)
 
 
+@pytest.mark.slow
 def test_the_statement_of_a_release_that_is_alone(db: str) -> None:
     facts = reported("report", release="single", db=db, sample=50)
     assert facts.verdict.colour == "green"
@@ -185,6 +186,7 @@ def test_other_releases_lower_the_first_one_too(db: str) -> None:
             connection.execute("DROP TABLE sqlmicro.withdrawn")
 
 
+@pytest.mark.slow
 def test_what_was_promised_of_sensitive_columns_is_measured_again(db: str) -> None:
     """The column need not be named to the report; when somebody makes a class alike, the report is red."""
     facts = reported("report", release="diverse", db=db, sample=50)
@@ -272,6 +274,7 @@ def test_every_column_has_its_missing_rates(db: str) -> None:
 # The map
 
 
+@pytest.mark.slow
 def test_a_loss_that_was_measured_in_another_way_is_not_on_the_map(workbench: Workbench) -> None:
     """pram takes an integer as a name: its loss is the share of values changed, which is no IL."""
     rng = random.Random(9)

@@ -244,6 +244,7 @@ def _shift_cost(
     return total
 
 
+@pytest.mark.slow
 def test_no_placement_of_a_tiny_file_is_better_by_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """All placements of files of up to 9 records: what the search reaches is near to the best there is."""
     monkeypatch.setattr(mean_cells, "LEAST_RECORDS", 3)

@@ -47,6 +47,7 @@ def _visits(seed: int) -> tuple[dict[str, list[Any]], dict[str, Any], bool]:
     return table, settings, all(len(found) >= k for found in there.values())
 
 
+@pytest.mark.slow
 def test_every_combination_has_k_persons_or_too_few_are_there() -> None:
     import pyarrow as pa
 
@@ -158,6 +159,7 @@ def _placed(table: dict[str, list[Any]], **options: Any) -> tuple[dict[str, list
     return {name: [values[i] for i in order] for name, values in found.items()}, report
 
 
+@pytest.mark.slow_but("3")
 @pytest.mark.parametrize("seed", range(max(4, TABLES // 12)))
 def test_households_stay_whole_and_both_levels_keep_k(seed: int) -> None:
     k, table = 3 + seed % 3, _households(seed)

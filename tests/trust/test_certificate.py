@@ -353,6 +353,7 @@ def test_what_was_certified_is_verified(
         subprocess.run([*words, "-n", "sqlmicro-release"], stdin=data, check=True, capture_output=True)
 
 
+@pytest.mark.slow_but("certificate: a certificate that is a link")
 @needs_ssh
 @pytest.mark.parametrize(("what", "tamper"), [pytest.param(*case, id=case[0]) for case in ALL])
 def test_what_was_tampered_with_is_refused(
@@ -626,6 +627,7 @@ TO = [("table", {"into": "out"}), ("parquet", {"to": "r.parquet"}), ("csv", {"to
       ("json", {"to": "r.json"}), ("folder", {"to": "r", "partition_by": ["s"]})]  # fmt: skip
 
 
+@pytest.mark.slow_but("json")
 @pytest.mark.parametrize(("kind", "to"), [pytest.param(*case, id=case[0]) for case in TO])
 def test_what_the_audits_miss_is_not_published(
     kind: str, to: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

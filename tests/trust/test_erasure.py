@@ -116,6 +116,7 @@ def check_erasure(folder: Path, rows: int, compressed: bool, monkeypatch: pytest
     return counts
 
 
+@pytest.mark.slow
 def test_a_purge_leaves_no_canary_and_a_plain_replacement_thousands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,6 +302,7 @@ def anonymized(tmp_path: Path) -> Path:
     return db
 
 
+@pytest.mark.slow
 def test_residue_tells_places_and_counts_and_no_values(anonymized: Path, tmp_path: Path) -> None:
     log = tmp_path / "old.log"
     log.write_bytes(anonymized.read_bytes()[:1000] + CANARY * 3)

@@ -152,6 +152,7 @@ def worlds(number: int, verbs: tuple[str, ...], wide: int) -> None:
 QUICK = ("mdav", "generalize", "audit")
 
 
+@pytest.mark.slow
 def test_a_world_of_hostile_names() -> None:
     before = dict(counted)
     worlds(1, QUICK, 40)
@@ -378,6 +379,7 @@ PRINTED = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_every_statement_in_the_code_prints_filtered_values_only() -> None:
     """sql/ is held to this by its own test; these are the statements that are no SELECT, written where they are run."""
     found = 0

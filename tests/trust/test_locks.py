@@ -123,6 +123,7 @@ def test_nobody_reads_while_it_is_published(db: str, monkeypatch: pytest.MonkeyP
     assert "Could not set lock" in seen[0].stderr
 
 
+@pytest.mark.slow
 def test_a_dry_run_and_what_only_reads_need_no_lock(db: str, tmp_path: Path) -> None:
     before = Path(db).read_bytes()
     holder = held(Path(db), read_only=True)
@@ -264,6 +265,7 @@ def test_the_ledger_knows_what_was_published_between(db: str, monkeypatch: pytes
         query(db, "FROM second")
 
 
+@pytest.mark.slow
 def test_who_is_erased_between_stays_erased(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = {"columns": ["age"], "rest": "drop", "row_key": ["id"], "k": 4, "overwrite": True, "series": "nightly"}
 
@@ -311,6 +313,7 @@ def test_nothing_is_looked_at_again_where_nobody_has_written(
 # Two at once
 
 
+@pytest.mark.slow
 def test_two_publish_at_once(db: str) -> None:
     """One waits for the other, whoever comes first."""
     first, second = (
@@ -331,6 +334,7 @@ def test_two_publish_at_once(db: str) -> None:
 # Stopped
 
 
+@pytest.mark.slow_but("2-130---into=out")
 @pytest.mark.parametrize(
     ("sent", "code", "target"),
     [

@@ -92,6 +92,7 @@ def random_case(workbench: Any, number: int) -> None:
         assert any(f"took out {taken:,} value" in note for note in release.report["notes"])
 
 
+@pytest.mark.slow
 def test_no_method_that_groups_by_pattern_fills_a_missing_value_in_and_k_holds(workbench: Any) -> None:
     for number in range(len(METHODS)):
         random_case(workbench, number)

@@ -77,6 +77,7 @@ def test_every_row_finds_its_row(folder: Path, steps: str) -> None:
         assert f"over {columns[0]} and {columns[1]}" in text
 
 
+@pytest.mark.slow_but("INTEGER-steps1")
 @pytest.mark.parametrize(
     "steps",
     [
