@@ -124,7 +124,7 @@ def test_what_a_plan_says_is_done_whatever_the_policy_has_become(folder: Path) -
     assert ("changed role", "persons.name", True) in told(planned(folder))
 
 
-@pytest.mark.slow_but("")
+@pytest.mark.slow_but('"mdav"')
 @pytest.mark.parametrize("old", ['"drop"', '"mdav"', '"hash": "', '"rows": 6', '"format": 1', "{", ""])
 def test_a_plan_that_was_changed_is_refused(folder: Path, old: str) -> None:
     planned(folder)
