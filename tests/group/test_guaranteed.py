@@ -11,8 +11,9 @@ from brute_force import best_grouping, sse
 from naive_rules import groups_of, keeps, random_rules
 
 from sqlmicro.errors import InputError
-from sqlmicro.group.guaranteed import keep, t_first_size
+from sqlmicro.group.guaranteed import keep
 from sqlmicro.group.mdav import mdav_labels
+from sqlmicro.group.starts import t_first_size
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
 from sqlmicro.registry import silent
