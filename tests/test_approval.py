@@ -332,3 +332,21 @@ def test_what_is_decided_of_joins_is_shown_to_whoever_signs_off(folder: Path) ->
         ("min_join_k", "1", "as by default", True),
         ("known", "as by default", "orders: none, persons: count", True),
     ]
+
+
+def test_pseudonyms_without_a_key_are_not_approved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan without the key could never be applied: with a key it is not what was approved."""
+    monkeypatch.delenv("SQLMICRO_PSEUDONYM_KEY", raising=False)
+    with duckdb.connect(tmp_path / "w.duckdb") as c:
+        c.execute("CREATE TABLE people AS SELECT i AS person_id, i % 7 AS age FROM range(60) r(i)")
+    policy = tmp_path / "p.toml"
+    policy.write_text(
+        f'db = "{tmp_path / "w.duckdb"}"\n[[table]]\nname = "people"\n'
+        '[[table.step]]\ndo = "pseudonymise"\ncolumns = ["person_id"]\n'
+        '[[table.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n[[table.step]]\ndo = "publish"\n'
+    )
+    with pytest.raises(sqlmicro.InputError, match="approved with it"):
+        sqlmicro.plan(str(policy))
+    assert not list(tmp_path.glob("*.json"))
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "ab" * 32)
+    assert sqlmicro.plan(str(policy))["passed"]

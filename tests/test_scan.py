@@ -184,7 +184,7 @@ def test_views_are_told_of_and_not_run(tmp_path: Path, monkeypatch: pytest.Monke
     ]
 
 
-@pytest.mark.parametrize(("statements", "words"), [([WARDS], "about persons"), (["SELECT 1"], "none in 0 tables")])
+@pytest.mark.parametrize(("statements", "words"), [([WARDS], "about persons"), (["SELECT 1"], "sqlmicro init")])
 def test_a_warehouse_without_persons(tmp_path: Path, statements: list[str], words: str) -> None:
     with pytest.raises(sqlmicro.InputError, match=words):
         scanned(made(tmp_path, *statements))

@@ -129,6 +129,68 @@ def search(state, columns, k, near, within, first, stop, bits, proposals, temper
     return made, moves, work
 
 
+@njit(cache=True, nogil=True)
+def descend(state, columns, k, near, within, at, tried, changed, clock, bits, work):
+    """Make the best move of every record from `at` on, to a group near by, that takes from SSE and misses nothing.
+
+    A move is to another group, or the exchange with one of its members. A pair of groups between which a record had
+    none is not looked at again for it until one of the two has changed.
+
+    Parameters
+    ----------
+    tried : ndarray of shape (n,), int64
+        When a record was last found without a move; changed.
+    changed : ndarray of shape (S,), int64
+        When a group last changed; changed.
+    clock : ndarray of shape (1,), int64
+        How many moves were made, which is the time; changed.
+
+    Returns
+    -------
+    tuple
+        The record reached with `work` done, how many moved, and what is left of the work.
+    """
+    label, made, random = state.label, 0, bits[0]
+    weight, seen = np.empty(state.X.shape[1]), np.empty(near.shape[1], np.int64)
+    while at < len(label) and work > 0:
+        i, many, best, to, other = at, 0, -1e-12, -1, -1
+        a = label[i]
+        at += 1
+        work -= near.shape[1]
+        for y in range(near.shape[1]):
+            b = label[near[i, y]]
+            if b == a or (changed[a] <= tried[i] and changed[b] <= tried[i]) or within[i] != within[near[i, y]]:
+                continue
+            known = False
+            for z in range(many):
+                known |= seen[z] == b
+            if known:
+                continue
+            seen[many] = b
+            many += 1
+            cost = _relocate_cost(state, i, a, b)
+            work -= 4 * len(weight)
+            if cost < best:
+                work -= state.size[a] + state.size[b]
+                if misses(state, columns, k, a, -1, i, -1) + misses(state, columns, k, b, -1, -1, i) <= 0:
+                    best, to, other = cost, b, -1
+            random = _random(random)
+            z = _below(random & _LOW, state.size[b]) if state.size[b] > _LOOKED_AT else 0
+            least, found, done = _best_exchange(state, columns, k, i, b, z, best, 0.0, True, weight)
+            work -= done
+            if found >= 0:
+                best, to, other = least, b, found
+        if to < 0:
+            tried[i] = clock[0]
+            continue
+        _move(state, columns, k, i, to, other)
+        clock[0] += 1
+        changed[a] = changed[to] = clock[0]
+        made += 1
+    bits[0] = random
+    return at, made, work
+
+
 @internal()
 def _union_cost(state, g, h):
     """Return what SSE gains if two groups become one."""
@@ -287,76 +349,3 @@ def _pair(state, columns, c, g, score, chosen):
     for z in range(0, size - 1, 2):
         low = score[order[z]] < score[order[z + 1]]
         chosen[order[z] if low else order[z + 1]] = True
-
-
-@njit(cache=True, nogil=True)
-def t_first(X, bucket, left, labels, rest, at, groups, work):
-    """Form groups of the nearest record of each bucket, around seeds as in MDAV, until `work` is done.
-
-    A bucket that has more records than groups are still to be formed gives a second one where that is the nearest.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, p)
-        Records.
-    bucket : ndarray of shape (n,), int64
-        The bucket of every record, by its rank in the sensitive column.
-    left : ndarray of shape (k,), int64
-        How many records of each bucket are left; changed.
-    labels : ndarray of shape (n,), int64
-        The group of every record, -1 for none yet; changed.
-    rest : ndarray of shape (n,), int64
-        Records left, the first at[0] of them; changed.
-    at : ndarray of shape (3,), int64
-        How many records are left, groups formed, and the last seed; changed.
-    groups : int
-        How many groups are to be formed.
-    work : int
-        How much to do in this call.
-    """
-    p, k = X.shape[1], len(left)
-    nearest, distance, seed = np.empty(k, np.int64), np.empty(k), np.empty(p)
-    while at[1] < groups and work > 0:
-        m, g = at[0], at[1]
-        for j in range(p):
-            seed[j] = 0.0 if g % 2 == 0 else X[at[2], j]
-        if g % 2 == 0:
-            for z in range(m):
-                for j in range(p):
-                    seed[j] += X[rest[z], j] / m
-        far, farthest = -1.0, 0
-        for z in range(m):
-            d = 0.0
-            for j in range(p):
-                d += (X[rest[z], j] - seed[j]) ** 2
-            if d > far:
-                far, farthest = d, rest[z]
-        at[2] = farthest
-        extra, extra_distance = -1, np.inf
-        for b in range(k):
-            distance[b] = np.inf
-        for z in range(m):
-            i, d = rest[z], 0.0
-            b = bucket[i]
-            for j in range(p):
-                d += (X[i, j] - X[farthest, j]) ** 2
-            spare = left[b] > groups - g
-            if d < distance[b]:
-                if spare and distance[b] < extra_distance:
-                    extra, extra_distance = nearest[b], distance[b]
-                nearest[b], distance[b] = i, d
-            elif spare and d < extra_distance:
-                extra, extra_distance = i, d
-        for b in range(k):
-            labels[nearest[b]] = g
-            left[b] -= 1
-        if extra >= 0:
-            labels[extra] = g
-            left[bucket[extra]] -= 1
-        kept = 0
-        for z in range(m):
-            if labels[rest[z]] < 0:
-                rest[kept] = rest[z]
-                kept += 1
-        at[0], at[1] = kept, g + 1
-        work -= 3 * m * p

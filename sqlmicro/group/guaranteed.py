@@ -1,12 +1,12 @@
 """Groups that keep guarantees with little loss, from the groups of any method.
 
 A soft search pays a growing price for what the groups miss; what is left is mended by merging; a strict search with
-splits and annealing follows, in which no group loses what it keeps.
+splits and annealing follows, in which no group loses what it keeps. Where persons are counted and nothing else, groups
+of k persons are made first, and the strict search is enough.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlmicro.errors import InputError
 from sqlmicro.group.local_search import by_value
 from sqlmicro.group.mdav import mdav_labels
+from sqlmicro.group.starts import persons_can_be_first, persons_first, t_first, t_first_size
 from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.registry import Tick, late
@@ -31,8 +32,8 @@ Effort = Literal["fast", "balanced", "best"]
 _WORK = 50_000_000  # of a kernel between two ticks: at most 0.3 s
 _CHUNK = 4096  # records searched together, so that they stay in the processor's cache
 _LEAF = 16  # points of a leaf of the tree that near records are looked up in
-_LEAVES = 16  # of these looked into
-_REACH = 16  # near records of each
+_REACH = 16  # near records of each, and leaves looked into for them
+_CLOSE = 8  # of these where only persons are counted: a start that is good is soon at its best
 _WIDTH = 30  # groups a merge is tried with
 _MANY = 2000  # groups among which all are compared before a merge
 _RECORDS_PER_CALL = 20_000  # records that are searched around between two ticks
@@ -123,8 +124,10 @@ def keep(
     if not missing(labels, rules).any():
         return labels
     schedule = SCHEDULES[effort]
-    search = Search(X, rules, rng, tick, schedule.each, deadline)
-    starts = search.starts(labels, least.size)
+    first = rules.persons is not None and persons_can_be_first(X)
+    quick = first and not rules.sensitive and effort == "fast"
+    search = Search(X, rules, rng, tick, schedule.each, deadline, reach=_CLOSE if quick else _REACH)
+    starts = [search.persons_first] * first + ([] if quick else search.starts(labels, least.size))
     for number, start in enumerate(starts):
         if not (search.found and search.over):  # one grouping is always made
             search.span(0.5 * number / len(starts), 0.5 * (number + 1) / len(starts))
@@ -153,6 +156,7 @@ class Search:
         each: float,
         deadline: float | None,
         within: np.ndarray | None = None,
+        reach: int = _REACH,
     ) -> None:
         import numpy as np
 
@@ -167,7 +171,7 @@ class Search:
         self._within = np.zeros(len(X), np.int64) if within is None else within[self._order]
         self._rules = rules.of(self._order)
         self._columns = columns_of(self._rules, len(X))
-        self._near = self._list_near(np.ascontiguousarray(apart[self._order], dtype=float))
+        self._near = self._list_near(np.ascontiguousarray(apart[self._order], dtype=float), reach)
         self._bits = np.array([rng.integers(1, 2**63)], dtype=np.uint64)
         self._best: np.ndarray | None = None
 
@@ -202,13 +206,19 @@ class Search:
         best = f"IL {100 * self._sse / self._total:.3f} %" if self._sse < self._total else ""
         self._tick(int(1000 * (begin + (end - begin) * min(share, 1.0))), 1000, best)
 
+    def persons_first(self) -> np.ndarray:
+        """Return the groups of MDAV of persons."""
+        assert self._rules.persons is not None
+        return persons_first(self._X, self._rules.persons, self._rules.k, self.say)
+
     def starts(self, labels: np.ndarray, size: int) -> list[Callable[[], np.ndarray]]:
         """Return what makes the groups to start from: t-first, those of the method, MDAV of the least size."""
         n, k = len(self._X), self._rules.k
         found: list[Callable[[], np.ndarray]] = []
         if n <= _T_FIRST_MOST:
             close = [one for one in self._rules.sensitive if one.t < 1 and one.ordered]
-            found += [partial(self.t_first, one.codes, max(size, t_first_size(n, k, one.t))) for one in close]
+            sizes = [(one.codes, max(size, t_first_size(n, k, one.t))) for one in close]
+            found += [partial(t_first, self._X, codes, least, self.say) for codes, least in sizes]
         found.append(lambda: labels[self._order])
         if size >= _LARGER * k and n <= _MDAV_MOST:
             found.append(lambda: mdav_labels(self._X, size, lambda done, total, best="": self.say()))
@@ -286,12 +296,19 @@ class Search:
 
     def _settle(self, rounds: int = _ROUNDS) -> None:
         """Split groups and move records as long as that gains something; remember the grouping if it is the best."""
+        import numpy as np
+
         self._left = max(self._left, self._work / 4)
         n, state = len(self._X), self._state
+        changed, clock = np.zeros(len(state.size), np.int64), np.zeros(1, np.int64)
+        self._seen = np.full(n, -1), changed, clock
         for _ in range(rounds):
+            before = state.size.copy()
             splits, moves = self._split(), 0
+            clock[0] += 1
+            changed[state.size != before] = clock[0]
             for _ in range(_DESCENTS):
-                made = self._sweep(0.0, self._total / n, strict=True)
+                made = self._descent()
                 moves += made
                 if made <= n // 2000 or self.over or self._left < 0:
                     break
@@ -300,6 +317,20 @@ class Search:
         sse = self._loss()
         if sse < self._sse and not missing(state.label, self._rules).any():
             self._best, self._sse = state.label.copy(), sse
+
+    def _descent(self) -> int:
+        """Make the best move of every record that takes from the loss and misses nothing; return how many were made."""
+        descend = late("sqlmicro.group._guaranteed_kernels", "descend")
+
+        at, moves, work = 0, 0, _WORK // 4
+        while at < len(self._X) and self._left >= 0 and not self.over:
+            at, made, unused = descend(
+                self._state, self._columns, self._rules.k, self._near, self._within, at, *self._seen, self._bits, work
+            )
+            self._left -= work - unused
+            moves += made
+            self.say()
+        return moves
 
     def _sweep(self, temperature: float, price: float, *, strict: bool) -> int:
         """Propose as many moves as there are records; return how many were made."""
@@ -347,30 +378,6 @@ class Search:
             self.say()
         return made
 
-    def t_first(self, codes: np.ndarray, size: int) -> np.ndarray:
-        """Return groups of one record from each of `size` buckets of ranks (Soria-Comas et al. 2015, algorithm 3)."""
-        import numpy as np
-
-        form = late("sqlmicro.group._guaranteed_kernels", "t_first")
-
-        X, n = self._X, len(self._X)
-        groups, extra = divmod(n, size)
-        left = np.full(size, groups)
-        larger = (size - extra) // 2  # they are in the middle
-        left[larger : larger + extra] += 1
-        bucket = np.empty(n, dtype=np.int64)
-        bucket[np.argsort(codes, kind="stable")] = np.repeat(np.arange(size), left)
-        labels, rest, at = np.full(n, -1, dtype=np.int64), np.arange(n), np.array([n, 0, 0])
-        while at[1] < groups:
-            form(X, bucket, left, labels, rest, at, groups, _WORK)
-            self.say()
-        formed, others = labels >= 0, np.flatnonzero(labels < 0)
-        sums = np.array([np.bincount(labels[formed], column[formed]) for column in X.T]).T
-        means = sums / np.bincount(labels[formed])[:, None]
-        for i in others:
-            labels[i] = ((means - X[i]) ** 2).sum(axis=1).argmin()
-        return labels
-
     def _halved(self, X: np.ndarray) -> Halves:
         import numpy as np
 
@@ -379,21 +386,15 @@ class Search:
         tree: Halves = halved(X, np.arange(len(X)), _LEAF, 1, self.say)
         return tree
 
-    def _list_near(self, X: np.ndarray) -> np.ndarray:
+    def _list_near(self, X: np.ndarray, reach: int) -> np.ndarray:
         """Return the records near to each (n, reach), where these are the records."""
         import numpy as np
 
         nearest = late("sqlmicro.group._block_kernels", "nearest")
 
         n, tree = len(X), self._halved(X)
-        near = np.empty((n, min(_REACH, n - 1)), dtype=np.int32)
+        near = np.empty((n, min(reach, n - 1)), dtype=np.int32)
         for start in range(0, n, _RECORDS_PER_CALL):
-            nearest(X, tree, near, start, min(n, start + _RECORDS_PER_CALL), _LEAVES, np.empty(0))
+            nearest(X, tree, near, start, min(n, start + _RECORDS_PER_CALL), reach, np.empty(0))
             self.say()
         return near
-
-
-def t_first_size(n: int, k: int, t: float) -> int:
-    """Return the size at which one record from each of so many buckets of ranks is t-close, whatever the records."""
-    size = max(k, math.ceil(n / (2 * (n - 1) * t + 1)))
-    return min(n, size + (n % size) // max(1, n // size))

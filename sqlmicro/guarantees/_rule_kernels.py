@@ -25,6 +25,7 @@ class Columns(NamedTuple):
 
     code: np.ndarray  # (C, n) int32: the value of every record
     ordered: np.ndarray  # (C,) bool
+    counted: np.ndarray  # (C,) bool: whether nothing but the number of distinct values matters, as with persons
     first: np.ndarray  # (C,) int64: where the shares of a column begin
     stop: np.ndarray  # (C,) int64: where they end
     share: np.ndarray  # share of every value in the table, column after column

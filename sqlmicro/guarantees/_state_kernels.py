@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sqlmicro.guarantees._rule_kernels import column_misses
+from sqlmicro.guarantees._rule_kernels import L, column_misses
 from sqlmicro.system.compiled import njit
 
 _NONE = 2**31 - 1  # no value has this number
@@ -78,6 +78,31 @@ def _runs(state, columns, c, g, h, out, new):
 
 
 @njit(cache=True)
+def _find(value, c, first, stop, q):
+    """Return the first place in [first, stop) of the ascending values of column c that has q or more."""
+    while first < stop:
+        middle = (first + stop) >> 1
+        if value[c, middle] < q:
+            first = middle + 1
+        else:
+            stop = middle
+    return first
+
+
+@njit(cache=True)
+def _distinct(state, columns, c, g, out, new):
+    """Return how many values group g would have without record `out` and with `new`, whose values differ; -1: none."""
+    begin, distinct = state.start[g], state.runs[c, g]
+    end = begin + distinct
+    if out >= 0:
+        distinct -= state.count[c, _find(state.value, c, begin, end, columns.code[c, out])] == 1
+    if new >= 0:
+        at = _find(state.value, c, begin, end, columns.code[c, new])
+        distinct += at == end or state.value[c, at] != columns.code[c, new]
+    return distinct
+
+
+@njit(cache=True)
 def misses(state, columns, k, g, h, out, new):
     """Return what group g, united with h, would miss without record `out` and with `new`, in records; -1 is none."""
     size = state.size[g] - (out >= 0) + (new >= 0) + (state.size[h] if h >= 0 else 0)
@@ -87,6 +112,8 @@ def misses(state, columns, k, g, h, out, new):
     for c in range(len(columns.ordered)):
         if out >= 0 and new >= 0 and h < 0 and columns.code[c, out] == columns.code[c, new]:
             missed += state.missed_in[c, g]
+        elif columns.counted[c] and h < 0:
+            missed += max(0.0, columns.limit[c, L] - _distinct(state, columns, c, g, out, new))
         else:
             m = _runs(state, columns, c, g, h, out, new)
             missed += column_misses(columns, c, state.values, state.counts, m, size)
@@ -141,18 +168,6 @@ def _make_room(state, g, room):
         _compact(state)
     _copy(state, state.member, state.value, state.count, g, state.top[0], 2 * room)
     state.top[0] += 2 * room
-
-
-@njit(cache=True)
-def _find(value, c, first, stop, q):
-    """Return the first place in [first, stop) of the ascending values of column c that has q or more."""
-    while first < stop:
-        middle = (first + stop) >> 1
-        if value[c, middle] < q:
-            first = middle + 1
-        else:
-            stop = middle
-    return first
 
 
 @njit(cache=True)

@@ -120,9 +120,10 @@ def _infeasible(rules: Rules, n: int) -> str | None:
 
     faults = []
     if n < rules.k:
-        faults.append(f"there are {n} records, k = {rules.k}")
+        faults.append(f"{n} {'record' if n == 1 else 'records'}, k = {rules.k}")
     if rules.persons is not None and (persons := len(np.unique(rules.persons))) < rules.k:
-        faults.append(f"there are {persons} persons, k = {rules.k}")
+        found = "1 person (rows without one count as one)" if persons == 1 else f"{persons} persons"
+        faults.append(f"{found}, k = {rules.k}")
     for one in (*rules.sensitive, *(rules.members.sensitive if rules.members else ())) if n else ():
         whole = np.zeros(len(one.codes), dtype=np.int64)
         for alone, text in _each_rule(one):

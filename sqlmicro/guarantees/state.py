@@ -89,6 +89,7 @@ def columns_of(rules: Rules, n: int) -> Columns:
     columns: Columns = columns_type(
         np.array(codes, dtype=np.int32).reshape(len(codes), n),
         np.array(ordered, dtype=np.bool_),
+        np.array([_counted(one) for one in limits], dtype=np.bool_),
         ends - np.array([len(share) for share in shares], dtype=np.int64),
         ends,
         np.concatenate([empty, *shares]),
@@ -101,6 +102,12 @@ def columns_of(rules: Rules, n: int) -> Columns:
         np.array(limits, dtype=float).reshape(len(codes), 7),
     )
     return columns
+
+
+def _counted(limits: tuple[float, ...]) -> bool:
+    """Return whether these limits, as `_limits` returns them, are of the number of distinct values only."""
+    _, log_l, recursive_l, _, t, alpha, beta = limits
+    return log_l == recursive_l == 0 and t == alpha == beta == float("inf")
 
 
 def _limits(one: Sensitive) -> tuple[float, ...]:

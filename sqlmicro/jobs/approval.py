@@ -89,6 +89,8 @@ def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
         raise InputError("plan, --out", "must be a path that ends in .json", repr(str(out)))
     if not all(one.decided for one in differences):
         return PlannedRelease(options.policy, None, None, differences, found.tables, found.keys, passed=False)
+    for job in jobs:
+        _need_key(job)
     body = {
         "format": _FORMAT,
         "policy": os.path.relpath(path.absolute(), out.absolute().parent),
@@ -196,6 +198,15 @@ def _columns(warehouse: DuckDBWarehouse, job: Job, source: Source) -> list[Appro
         told = approved.columns_of(plan)
         return [replace(one, role=approved.UNDECIDED) if one.name in left else one for one in told]
     return approved.columns_of(looked_at(compiled(job, source), warehouse, source))
+
+
+def _need_key(job: Job) -> None:
+    """Refuse to approve pseudonyms without a key: another one later would not be what was approved."""
+    if any(step.method.makes_pseudonyms for step in job.steps) and _fingerprint(job) is None:
+        raise InputError(
+            f"plan, {job.label}", "the secret key of its pseudonyms is approved with it", "none",
+            f"Set {VARIABLE}, or write key_file in the policy",
+        )  # fmt: skip
 
 
 def _fingerprint(job: Job) -> str | None:

@@ -116,7 +116,13 @@ def scan_values(options: ScanOptions, progress: Progress) -> Policy:
 
     found = scanned(options, progress)
     if not found.released:
-        raise InputError("scan", "there must be a table about persons", f"none in {len(found.tables)} tables")
+        raise InputError(
+            "scan",
+            f"there must be a table about persons, of {K} rows or more",
+            f"none in {len(found.tables)} tables",
+            "Persons are found by direct identifiers, and by columns that are named or repeat like person_id. A table "
+            "may be about persons all the same: draft a job for it with sqlmicro init --table NAME",
+        )
     columns = sum(len(table.profiles) for table in found.tables)
     return Policy(str(options.db), len(found.tables), columns, len(found.released), policy(options, found))
 

@@ -11,8 +11,9 @@ from brute_force import best_grouping, sse
 from naive_rules import groups_of, keeps, random_rules
 
 from sqlmicro.errors import InputError
-from sqlmicro.group.guaranteed import keep, t_first_size
+from sqlmicro.group.guaranteed import keep
 from sqlmicro.group.mdav import mdav_labels
+from sqlmicro.group.starts import t_first_size
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
 from sqlmicro.registry import silent
@@ -132,7 +133,7 @@ def test_records_that_are_alike(X):
 
 def test_a_single_record():
     assert kept(np.zeros((1, 2)), np.zeros(1, int), Rules(1)).tolist() == [0]
-    with pytest.raises(InputError, match="there are 1 records, k = 2"):
+    with pytest.raises(InputError, match="1 record, k = 2"):
         kept(np.zeros((1, 2)), np.zeros(1, int), Rules(2))
     with pytest.raises(InputError, match="l = 2"):
         kept(np.zeros((1, 2)), np.zeros(1, int), Rules(1, None, (sensitive([0], l=2),)))

@@ -88,7 +88,7 @@ def test_least_sizes_by_hand(one, size):
 def test_why_a_table_cannot_keep_the_rules():
     rules = Rules(5, np.array([0, 0, 1, 1]), (column([3, 1], l=3, alpha=0.5),))
     assert bound(rules, 4).infeasible == (
-        "there are 4 records, k = 5; there are 2 persons, k = 5; "
+        "4 records, k = 5; 2 persons, k = 5; "
         'l = 3 of "drug" does not hold of all 4 records together: '
         "they have 2 values, the most frequent 75.0 % of them; "
         'alpha = 0.5 of "drug" does not hold of all 4 records together: '
