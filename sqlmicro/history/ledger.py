@@ -33,7 +33,9 @@ CONTENTS = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (release BIGINT, who
 TABLES = ("releases", "memory", "class_values", "contents", "withdrawn")
 """The tables of a ledger."""
 _ENTRIES = """SELECT id, source, people, schema_hash, unit, target, place, target_kind, method, k,
-  CAST(started AS VARCHAR), alone_because, remembered, series, epoch, previous, entry
+  CAST(started AS VARCHAR), alone_because, remembered, series, epoch, previous, entry,
+  CAST(parameters AS VARCHAR), CAST(promised AS VARCHAR), CAST(recounted AS VARCHAR), CAST(consulted AS VARCHAR),
+  CAST(checks AS VARCHAR)
 FROM {{ releases | ident }} ORDER BY id"""
 TOLD = ("release", "source", "people", "schema_hash", "unit", "target", "place", "kind", "method", "k", "started",
         "alone_because", "remembered", "series", "epoch")  # fmt: skip
@@ -112,13 +114,27 @@ def by_row_key(columns: Iterable[str]) -> str:
     return f"row key: {', '.join(name.lower() for name in columns)}"
 
 
-def hashed(previous: str | None, told: Sequence[object]) -> str:
-    """Return the hash of an entry: of what it says, and of the hash of the one before it.
+def hashed(previous: str | None, told: Sequence[object], evidence: Sequence[str]) -> str:
+    """Return the hash of an entry: of what it says, of the evidence, and of the hash of the one before it.
 
-    >>> hashed(None, [1, "persons"]) == hashed(None, [1, "person"])
+    The evidence is what a certificate takes from it, as JSON: how the release was made, what was promised, recounted,
+    consulted and checked. How a database writes JSON down does not count.
+
+    >>> hashed(None, [1, "persons"], ['{"k": 5, "n": 9}']) == hashed(None, [1, "persons"], ['{"n":9,"k":5}'])
+    True
+    >>> hashed(None, [1, "persons"], ['{"k": 5, "n": 9}']) == hashed(None, [1, "persons"], ['{"k": 50, "n": 9}'])
     False
     """
-    return sha256(json.dumps([previous, *told]).encode()).hexdigest()
+    told = [previous, *told, *(json.loads(text) for text in evidence)]
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _intact(entry: str, previous: str | None, told: Sequence[object], evidence: Sequence[str]) -> bool:
+    """Tell whether an entry says what it said."""
+    try:
+        return entry == hashed(previous, told, evidence)
+    except (ValueError, TypeError):  # somebody has put something else there than JSON
+        return False
 
 
 def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
@@ -133,8 +149,8 @@ def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
     found: list[Entry] = []
     before = None
     for row in rows:
-        told, previous, entry = row[: len(TOLD)], row[-2], row[-1]
-        intact = previous == before and entry == hashed(previous, told)
+        told, (previous, entry, *evidence) = row[: len(TOLD)], row[len(TOLD) :]
+        intact = previous == before and _intact(entry, previous, told, evidence)
         given: dict[str, Any] = dict(zip(TOLD, told, strict=True))
         found.append(Entry(**given, entry=entry, state="out", reason=reasons.get(told[0]), intact=intact))
         before = entry

@@ -29,9 +29,8 @@ from sqlmicro.system.reporting import as_json, from_json, named
 
 _WHERE = "certify-release"
 _COLUMNS = """SELECT target, place, target_kind, parameters, n, versions, output_hash, file_hash, alone_because, series,
-  epoch, previous, entry, recounted, consulted
+  epoch, previous, entry, recounted, consulted, checks
 FROM {{ r | ident }} WHERE id = $1"""
-_CHECKS = """SELECT "check", value, threshold, passed FROM {{ a | ident }} WHERE release = $1 ORDER BY ALL"""
 _EXPORTED = (
     "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "FLOAT",
     "DOUBLE", "DECIMAL", "VARCHAR", "ENUM", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "BLOB",
@@ -160,11 +159,10 @@ def of(warehouse: DuckDBWarehouse, text: str, *, signed: bool) -> tuple[Certific
     path = Path(json.loads(row["place"])[0]) if row["target_kind"] == "file" else None
     release, recounted = _file(path, row, promised) if path else _table(warehouse, row, promised)
     own = {name for name, _ in release.columns}
-    checks = warehouse.query("record", _CHECKS, [entry.release], a=ledger.beside(releases, "audits"))
     told = Certificate(
         "sqlmicro-release-certificate", 1, datetime.now(UTC).replace(microsecond=0).isoformat(), signed, release,
         {name: why for name, why in parameters.apart.items() if name in own}, recounted,
-        _attested(checks, recounted), _plan(parameters, own), json.loads(row["versions"]),
+        _attested(json.loads(row["checks"]), recounted), _plan(parameters, own), json.loads(row["versions"]),
         CertifiedEntry(
             entry.release, row["entry"], row["previous"], row["series"], row["epoch"], row["alone_because"] is not None,
             from_json(list[Consulted], json.loads(row["consulted"])),
@@ -270,7 +268,7 @@ def _refuse_changed(same: bool, row: Mapping[str, Any]) -> None:
         raise InputError(_WHERE, f"{row['target']!r} must be as it was published", "other content", do)
 
 
-def _attested(checks: Collection[tuple[Any, ...]], recounted: list[Recounted]) -> list[Attested]:
+def _attested(checks: Collection[list[Any]], recounted: list[Recounted]) -> list[Attested]:
     """Return the checks that were held to something, or are of several releases, and cannot be recounted."""
     labels = {
         f"{check} ({', '.join([*one.columns, *([one.sensitive] if one.sensitive else [])])})"

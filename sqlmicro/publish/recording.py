@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlmicro.audits.row import Check
-from sqlmicro.audits.verdict import Verdict, judge
+from sqlmicro.audits.verdict import judge
 from sqlmicro.database import risk_tables, triggers, unfinished
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
@@ -35,17 +35,18 @@ _RELEASES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   started TIMESTAMP, seconds DOUBLE, versions JSON, key_source VARCHAR,
   key_fingerprint VARCHAR, input_hash VARCHAR, output_hash VARCHAR, file_hash VARCHAR, sql_hash VARCHAR,
   alone_because VARCHAR, remembered VARCHAR, series VARCHAR, epoch BIGINT, previous VARCHAR, entry VARCHAR,
-  recounted JSON, consulted JSON)"""
+  recounted JSON, consulted JSON, checks JSON)"""
 RECORDED = (
     "id", "source", "people", "schema_hash", "unit", "target", "place", "target_kind",
     "method", "parameters", "k", "k_released", "verdict", "promised", "n", "suppressed", "il",
     "loss_by_column", "started", "seconds", "versions", "key_source", "key_fingerprint",
     "input_hash", "output_hash", "file_hash", "sql_hash",
     "alone_because", "remembered", "series", "epoch", "previous", "entry", "recounted", "consulted",
+    "checks",
 )  # fmt: skip
 """The columns of sqlmicro.releases."""
 _INSERT = """INSERT INTO {{ r | ident }} VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-  $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)"""
+  $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)"""
 _CANDIDATES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, candidate BIGINT, algorithm VARCHAR, pass VARCHAR, unification VARCHAR, distance DOUBLE,
   counts DOUBLE, sums DOUBLE, parts JSON, loss DOUBLE, groups BIGINT, dropped BIGINT, seconds DOUBLE, memory BIGINT,
@@ -75,8 +76,6 @@ def record(
     `audits` are those of every file that was published, by the number of the candidate; None is the release.
     `kept` says what the ledger keeps of its persons, and where it is.
     """
-    verdict = judge(audits[None], run.apart, run.roles.unit)
-    assert report.key is not None and report.hashes is not None  # on every engine that records
     refuse_triggers(warehouse, target)
     releases, checks = target.record_table(warehouse, "releases"), target.record_table(warehouse, "audits")
     if releases.schema == SCHEMA:
@@ -91,7 +90,8 @@ def record(
         run.notes += [f"removed sqlmicro.{name}: the risks of records that are no longer there" for name in gone]
     if isinstance(target, InPlace) and not target.on_server and (target.file or warehouse.has_file):
         unfinished.note_not_purged(warehouse, releases.catalog, number)
-    warehouse.insert("record", _INSERT, _entry(warehouse, run, target, report, verdict, started, kept), r=releases)
+    entry = _entry(warehouse, run, target, report, audits[None], started, kept)
+    warehouse.insert("record", _INSERT, entry, r=releases)
     if report.candidates:
         candidates = target.record_table(warehouse, "candidates")
         warehouse.query("record", target.record_definition(_CANDIDATES), name=candidates)
@@ -105,28 +105,35 @@ def _entry(
     run: Run,
     target: Target,
     report: ReleaseReport,
-    verdict: Verdict,
+    checks: Sequence[Check],
     started: float,
     kept: Kept | None,
 ) -> list[object]:
     """Return what is recorded of a release, with the hash that ties it to the entry before it."""
-    assert report.key is not None and report.hashes is not None and report.release is not None
+    assert report.key is not None and report.hashes is not None and report.release is not None  # on engines that record
+    verdict = judge(checks, run.apart, run.roles.unit)
+    promised = [{"k": one.k, "columns": one.columns} for one in verdict.promised]
+    audited = [(check.label, check.value, check.threshold, check.passed) for check in checks]
+    made, *found = (
+        json.dumps(as_json(told)) for told in (report.parameters, promised, report.recounted, report.consulted, audited)
+    )
     previous = _previous(warehouse, target.record_table(warehouse, "releases"), report.release)
     at = datetime.fromtimestamp(started, UTC).replace(tzinfo=None, microsecond=0)
     place, digest = kept or Kept(ledger.place(target.name and warehouse.full(target.name), target.path), None)
     where = [report.source, run.source.identity, ledger.schema_hash(run.source.columns), ledger.unit(run),
              target.label, place, report.target_kind, report.method]  # fmt: skip
     night = [report.series and report.series.name, report.series and report.series.epoch]
-    entry = ledger.hashed(previous, [report.release, *where, verdict.k, str(at), report.alone_because, digest, *night])
+    told = [report.release, *where, verdict.k, str(at), report.alone_because, digest, *night]
+    entry = ledger.hashed(previous, told, [made, *found])
     report.chain = Chain(entry, previous)
     return [
         report.release,
         *where,
-        json.dumps(as_json(report.parameters)),
+        made,
         verdict.k,
         verdict.k_released,
         verdict.status,
-        json.dumps([{"k": one.k, "columns": one.columns} for one in verdict.promised]),
+        found[0],
         report.rows,
         report.suppressed,
         report.losses.il,
@@ -137,7 +144,7 @@ def _entry(
         *(report.key.source, report.key.fingerprint),
         *(report.hashes.input_hash, report.hashes.output_hash, report.hashes.file_hash, report.hashes.sql_hash),
         *(report.alone_because, digest, *night, previous, entry),
-        *(json.dumps(as_json(found)) for found in (report.recounted, report.consulted)),
+        *found[1:],
     ]
 
 

@@ -343,7 +343,7 @@ def test_what_was_certified_is_verified(
     for line in ("k-anonymity is 5, 5 was promised: age, pay", "l-diversity is", "t-closeness is", "not counted: diag"):
         assert line in recounted
     assert "measured against the source" in attested and "1 earlier releases" in attested
-    assert "union-k is 1.0, 5.0 was promised, but NOT required of this release" in attested
+    assert "union-k is 1, 5 was promised, but NOT required of this release" in attested
     told = json.loads(given.certificate.read_text())
     assert [one["release"] for one in told["ledger"]["consulted"]] == [1]
     assert told["ledger"]["alone"] is True and told["signed"] is True
@@ -757,11 +757,32 @@ def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path:
             sqlmicro.certify_release(str(release), **used)
     finally:
         release.write_bytes(kept)
-    with duckdb.connect(used["db"]) as con:
-        con.execute("UPDATE sqlmicro.releases SET k = 50 WHERE id = 1")
-    with pytest.raises(sqlmicro.InputError, match="the ledger must be as it was written"):
-        sqlmicro.certify_release(str(release), **used)
+    for change in (
+        "k = 50", "consulted = '[]'", "consulted = '{}'", "checks = replace(checks, '5', '50')",
+        "promised = replace(promised, '5', '50')", "recounted = replace(recounted, '5', '50')",
+        "parameters = replace(parameters, 'age', 'Age')",
+    ):  # fmt: skip
+        shutil.copy(certified / "w.duckdb", tmp_path)
+        with duckdb.connect(used["db"]) as con:
+            assert con.execute(f"UPDATE sqlmicro.releases SET {change}").fetchall() == [(2,)]
+        with pytest.raises(sqlmicro.InputError, match="the ledger must be as it was written"):
+            sqlmicro.certify_release(str(release), **used)
     assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
+
+
+@needs_ssh
+def test_what_was_checked_is_not_what_the_table_of_audits_says_now(certified: Path, tmp_path: Path) -> None:
+    """Later audits add rows to it, so that nothing tells whether it was changed: a certificate has what was recorded."""
+    shutil.copy(certified / "w.duckdb", tmp_path)
+    used = {"db": str(tmp_path / "w.duckdb"), "key": str(certified / "owner")}
+    told = []
+    for change in ("", "UPDATE sqlmicro.audits SET value = 50"):
+        with duckdb.connect(used["db"]) as con:
+            con.execute(change)
+        to = tmp_path / f"{len(told)}.json"
+        sqlmicro.certify_release(str(certified / "r.parquet"), to=str(to), **used)
+        told.append(json.loads(to.read_text()))
+    assert told[0]["attested"] == told[1]["attested"] and told[0]["attested"]
 
 
 @needs_ssh
