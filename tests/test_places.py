@@ -40,14 +40,22 @@ def by_place(warehouse: DuckDBWarehouse, relation: Name, *made: tuple[Name, str]
 def test_numbers_are_at_the_places_where_a_join_puts_them() -> None:
     with open_warehouse(None) as warehouse:
         relation = records(warehouse)
-        for kind in ("DOUBLE", "FLOAT", "BIGINT", "INTEGER", "UTINYINT"):
+        for kind, gaps in (("DOUBLE", "rows"), ("FLOAT", "values"), ("UTINYINT", "none")):
+            _is_placed(warehouse, relation, kind, gaps)
+
+
+@pytest.mark.slow
+def test_numbers_of_every_type_are_there() -> None:
+    with open_warehouse(None) as warehouse:
+        relation = records(warehouse)
+        for kind in places._BITS:
             for gaps in ("none", "rows", "values"):
                 _is_placed(warehouse, relation, kind, gaps)
 
 
 def _is_placed(warehouse: DuckDBWarehouse, relation: Name, kind: str, gaps: str) -> None:
     left = f"WHERE i % 7 <> 3 OR i < {1 << 16}" if gaps == "rows" else ""
-    value = f"CAST(hash(i) % 251 AS {kind})"
+    value = f"CAST(hash(i) % 127 AS {kind})"
     shown = f"CASE WHEN i % 11 <> 5 THEN {value} END" if gaps == "values" else value
     more = "CAST('NaN' AS FLOAT)" if kind == "FLOAT" else "-0.0e0" if kind == "DOUBLE" else "0"
     text = (

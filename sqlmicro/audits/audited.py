@@ -58,7 +58,8 @@ class AuditedRelease(AssessedRelease):
     Notes
     -----
     `records` has every value by its canonical bytes, `cells` the classes. Both are views where NULL is a value or left
-    out: whoever reads them, reads the release as it is at that moment.
+    out: whoever reads them, reads the release as it is at that moment. What every measure of a sensitive column reads,
+    `members`, is counted once.
     """
 
     verb: ClassVar[str] = "audit"
@@ -147,7 +148,7 @@ class AuditedRelease(AssessedRelease):
         They are records also where persons are counted: what a person has in one record need not be in another.
         """
         into = f"members_{self.sensitive.index(sensitive) + 1}"
-        return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive), of_records=True))
+        return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive), of_records=True, view=False))
 
     @property
     def person_records(self) -> Name:
@@ -276,7 +277,13 @@ class AuditedRelease(AssessedRelease):
         )
 
     def _cells(
-        self, into: str, columns: Sequence[Column], weight: Column | None = None, *, of_records: bool = False
+        self,
+        into: str,
+        columns: Sequence[Column],
+        weight: Column | None = None,
+        *,
+        of_records: bool = False,
+        view: bool = True,
     ) -> Name:
         wildcard, weights = self.nulls == "wildcard", [] if weight is None else [weight]
         if self.person and wildcard:
@@ -286,7 +293,7 @@ class AuditedRelease(AssessedRelease):
         relation = self.records
         if self.person and not of_records:
             relation = self._of_persons(f"{into}_of_persons", relation, columns, weights)
-        cells = self._counted(name, columns, relation, summed=weights)
+        cells = self._counted(name, columns, relation, summed=weights, view=view)
         if not wildcard:
             return cells
         return self._matching(into, cells, cells, columns[len(self.quasi) :], ["total"] if weight else [])
