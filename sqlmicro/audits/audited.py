@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sqlmicro.attacks.control import Controlled
 from sqlmicro.audits import canonical
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
@@ -15,6 +14,9 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlmicro.attacks.control import Controlled
 
 Nulls = Literal["own_value", "wildcard", "exclude"]
 ARITHMETIC = ("integer", "float", "decimal")
