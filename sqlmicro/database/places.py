@@ -94,11 +94,11 @@ def _in_order(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], 
     if not all(bits) or n * sum(bits) > 8 * MOST_BYTES:
         return None
     into = f"{values.table}_in_order"
-    placed = warehouse.fill(_placed(warehouse, values, [*zip(columns, bits, strict=True)], n), into)
+    placed = _placed(warehouse, values, [*zip(columns, bits, strict=True)], n)
     select = render("replace/in_order.sql", relation=relation, values=values, columns=columns)
-    warehouse.log_only(into, _SHOWN, target=placed, select=select)
-    warehouse.forget(values)
-    return placed
+    warehouse.log_only(into, _SHOWN, target=warehouse.staged(into), select=select)
+    warehouse.forget(values)  # before they are there a second time
+    return warehouse.fill(placed, into)
 
 
 def _placed(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[tuple[str, int]], n: int) -> pa.Table:
