@@ -358,7 +358,13 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     """Return the records of a relation with the values of an outcome."""
     columns = [(column, *outcome.values.get(column, (None, column.staged))) for column in run.roles.released]
     released = with_values(
-        run.warehouse, relation, columns, f"released_{suffix}", rows=run.rows_in, by_place=outcome.rows is None
+        run.warehouse,
+        relation,
+        columns,
+        f"released_{suffix}",
+        rows=run.rows_in,
+        by_place=outcome.rows is None,
+        read_once=outcome.read_once,
     )  # the rows of a series are those of its seats, in no order
     if outcome.only_grouped is None:
         return released

@@ -33,7 +33,8 @@ def by_place(warehouse: DuckDBWarehouse, relation: Name, *made: tuple[Name, str]
     """Return the records with columns of some relations, and the last statements that were logged."""
     columns = [(Column(f"c{at}", "DOUBLE", f"c{at}"), values, name) for at, (values, name) in enumerate(made)]
     before = len(warehouse.log)
-    released = places.with_values(warehouse, relation, columns, "released", rows=0, by_place=True)
+    once = {values for values, _ in made}
+    released = places.with_values(warehouse, relation, columns, "released", rows=0, by_place=True, read_once=once)
     return released, "\n".join(entry.sql for entry in warehouse.log[before:])
 
 
@@ -112,6 +113,17 @@ def test_what_cannot_be_placed_is_looked_up(more: str) -> None:
         released, log = by_place(warehouse, relation, (values, "s"))
         assert "LEFT JOIN" in log and "POSITIONAL JOIN" not in log
         assert warehouse.query("t", "SELECT c0 FROM {{ r | ident }}", r=released) == expected
+
+
+def test_what_was_placed_and_dropped_is_joined_to_what_is_looked_up() -> None:
+    with open_warehouse(None) as warehouse:
+        relation = records(warehouse, 4)
+        number = make(warehouse, "number", "SELECT * FROM (VALUES (3, 0.5e0), (0, 1.5e0)) AS t(row_id, x)")
+        text = make(warehouse, "new", "SELECT * FROM (VALUES (3, 's'), (0, 't')) AS t(row_id, s)")
+        released, log = by_place(warehouse, relation, (number, "x"), (text, "s"))
+        assert "written to its place" in log and "POSITIONAL JOIN" not in log
+        rows = warehouse.query("t", "SELECT c0, c1 FROM {{ r | ident }}", r=released)
+        assert rows == [(1.5, "t"), (None, None), (None, None), (0.5, "s")]
 
 
 def test_two_values_of_a_record_are_refused() -> None:

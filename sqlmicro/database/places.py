@@ -6,7 +6,7 @@ of what a sort costs; only other values are sorted, or looked up where some are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column
@@ -40,10 +40,12 @@ def with_values(
     *,
     rows: int,
     by_place: bool,
+    read_once: Collection[Name] = (),
 ) -> Name:
     """Return the records with new values: of every column where they are, None for the records, and their name there.
 
-    Values are joined by place, where that is allowed and the records are there from row_id 0 on, else by row_id.
+    Values are joined by place, where that is allowed and the records are there from row_id 0 on, else by row_id. Those
+    that are `read_once` may be dropped by the time they are joined.
     """
     names: dict[Name, list[str]] = {}
     for _, values, name in columns:
@@ -51,41 +53,39 @@ def with_values(
             names.setdefault(values, []).append(name)
     aliases = {values: f"v{number}" for number, values in enumerate(names, 1)}
     shown = [(column, "r" if values is None else aliases[values], name) for column, values, name in columns]
-    joined = _by_place(warehouse, relation, names) if by_place and aligned(warehouse, relation) else None
-    if joined is None:
-        by_row_id = [(alias, values) for values, alias in aliases.items()]
-        return warehouse.run(
-            "replace/released.sql", into, rows=rows, relation=relation, columns=shown, joined=by_row_id
-        )
-    in_order = [(aliases[values], placed) for values, placed in joined.items() if placed]
-    unordered = [(aliases[values], values) for values, placed in joined.items() if not placed]
-    made = warehouse.run(
-        "replace/released_in_order.sql", into, rows=rows, relation=relation, columns=shown, in_order=in_order,
-        unordered=unordered,
-    )  # fmt: skip
-    for values, placed in joined.items():
-        if placed not in (None, values):
-            warehouse.forget(placed)
+    by_place = by_place and aligned(warehouse, relation)
+    placed = _all_in_order(warehouse, relation, names, read_once) if by_place else {}
+    unordered = [values for values in names if values not in placed]
+    there = [(aliases[values], placed.get(values, values)) for values in names]
+    if by_place and all(aligned(warehouse, relation, values) for values in unordered):
+        made = warehouse.run(
+            "replace/released_in_order.sql", into, rows=rows, relation=relation, columns=shown,
+            in_order=[(aliases[values], one) for values, one in placed.items()],
+            unordered=[(aliases[values], values) for values in unordered],
+        )  # fmt: skip
+    else:
+        made = warehouse.run("replace/released.sql", into, rows=rows, relation=relation, columns=shown, joined=there)
+    for one in {*placed.values()} - {*names}:
+        warehouse.forget(one)
     return made
 
 
-def _by_place(
-    warehouse: Warehouse, relation: Name, names: Mapping[Name, Sequence[str]]
-) -> dict[Name, Name | None] | None:
-    """Return relations of new values in the order of the records, which are all there.
-
-    None stands for one that has to be sorted; None in place of all, where one lacks values and has to be looked up.
-    """
+def _all_in_order(
+    warehouse: Warehouse, relation: Name, names: Mapping[Name, Sequence[str]], read_once: Collection[Name]
+) -> dict[Name, Name]:
+    """Return relations of new values in the order of the records, which are all there; not those to be sorted."""
     assert isinstance(warehouse, DuckDBWarehouse)  # the only one that keeps an order
-    n, found = warehouse.count(relation), dict[Name, Name | None]()
+    n, found = warehouse.count(relation), {}
     for values, columns in names.items():
-        found[values] = _in_order(warehouse, values, columns, relation, n)
-        if found[values] is None and not aligned(warehouse, relation, values):
-            return None
+        placed = _in_order(warehouse, values, columns, relation, n, read_once=values in read_once)
+        if placed is not None:
+            found[values] = placed
     return found
 
 
-def _in_order(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], relation: Name, n: int) -> Name | None:
+def _in_order(
+    warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], relation: Name, n: int, *, read_once: bool
+) -> Name | None:
     """Return new values in the order of n records; None where that would cost as much as a sort."""
     if warehouse.query("in order", _IN_ORDER, r=values, n=n)[0][0]:
         return values
@@ -97,7 +97,8 @@ def _in_order(warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], 
     placed = _placed(warehouse, values, [*zip(columns, bits, strict=True)], n)
     select = render("replace/in_order.sql", relation=relation, values=values, columns=columns)
     warehouse.log_only(into, _SHOWN, target=warehouse.staged(into), select=select)
-    warehouse.forget(values)  # before they are there a second time
+    if read_once:
+        warehouse.forget(values)  # before they are there a second time
     return warehouse.fill(placed, into)
 
 
