@@ -75,9 +75,11 @@ def loaded(warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool,
 
 
 def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
-    """Tell whether two records have the same content: those follow each other."""
-    text = (
-        "SELECT coalesce(bool_or(same), false) "
-        "FROM (SELECT record = lag(record) OVER () AS same FROM {{ numbered | ident }})"
-    )
+    """Tell whether two records have the same content: those follow each other where an order is kept."""
+    text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
+    if warehouse.keeps_order:
+        text = (
+            "SELECT coalesce(bool_or(same), false) "
+            "FROM (SELECT record = lag(record) OVER () AS same FROM {{ numbered | ident }})"
+        )
     return bool(warehouse.query("copies", text, numbered=numbered)[0][0])
