@@ -22,9 +22,10 @@ from sqlmicro.database.deniable import Deniable, Kept
 from sqlmicro.database.levels import Level, Part
 from sqlmicro.database.loading import Relation, loaded
 from sqlmicro.database.own_key import known_by
+from sqlmicro.database.places import with_values
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.warehouse import Warehouse, aligned
+from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.group import class_size, keeping
 from sqlmicro.missing import counted, policy
@@ -355,22 +356,16 @@ def _apply(run: Run, outcome: Outcome, suffix: str) -> None:
 
 def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     """Return the records of a relation with the values of an outcome."""
-    replaced = dict.fromkeys(values for values, _ in outcome.values.values())
-    aliases = {values: f"v{index}" for index, values in enumerate(replaced, 1)}
-    columns = []
-    for column in run.roles.released:
-        values, name = outcome.values.get(column, (None, column.staged))
-        columns.append((column, "r" if values is None else aliases[values], name))
-    # The rows of a series are those of its seats, in no order.
-    in_order = outcome.rows is None and aligned(run.warehouse, relation, *replaced)
-    released = run.warehouse.run(
-        "replace/released_in_order.sql" if in_order else "replace/released.sql",
+    columns = [(column, *outcome.values.get(column, (None, column.staged))) for column in run.roles.released]
+    released = with_values(
+        run.warehouse,
+        relation,
+        columns,
         f"released_{suffix}",
         rows=run.rows_in,
-        relation=relation,
-        columns=columns,
-        joined=[(alias, values) for values, alias in aliases.items()],
-    )
+        by_place=outcome.rows is None,
+        read_once=outcome.read_once,
+    )  # the rows of a series are those of its seats, in no order
     if outcome.only_grouped is None:
         return released
     return run.warehouse.run(

@@ -34,8 +34,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyarrow import csv
-from pyarrow.parquet import ParquetFile
 
 FORMAT, VERSION, NAMESPACE = "sqlmicro-release-certificate", 1, "sqlmicro-release"
 
@@ -85,11 +83,13 @@ def regular(path: Path) -> Any:
 
 def batches(path: Path) -> Iterator[Any]:
     """Yield the records of a file as Arrow record batches."""
+    from pyarrow import csv, parquet
+
     packed = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
     kind = path.with_suffix("").suffix if packed else path.suffix
     files = [pa.CompressedInputStream(regular(path), packed) if packed else regular(path) for _ in range(2)]
     if kind == ".parquet":
-        yield from ParquetFile(files[0]).iter_batches(1 << 16)
+        yield from parquet.ParquetFile(files[0]).iter_batches(1 << 16)
     elif kind == ".arrow":
         yield from pa.ipc.open_file(files[0]).read_all().to_batches()
     elif kind == ".csv":

@@ -96,10 +96,12 @@ class Outcome:
     release. `only_grouped` has the row_id of the records that stay; `rows` has the rows of the release before their
     values are replaced, where some are added. `claims` replaces what the method promises of all its columns together,
     and `promise` its name in the report. `told` is a dataclass with what the method itself reports of its work, `loss`
-    that of its groups, `denied` what it claims so that its release can be denied, `recoding` what it decided.
+    that of its groups, `denied` what it claims so that its release can be denied, `recoding` what it decided;
+    `read_once` are relations that are dropped when they were read.
     """
 
     values: dict[Column, tuple[Name, str]] = field(default_factory=dict)
+    read_once: set[Name] = field(default_factory=set)
     only_grouped: Name | None = None
     rows: Name | None = None
     nominal: list[Column] = field(default_factory=list)
@@ -180,8 +182,7 @@ class Work:
     def bind(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Bind the key of the draws for some columns, and return the name of its variable."""
         self._bound += 1
-        name = f"sqlmicro_{self.prefix}_{self._bound}"
-        self.warehouse.set_key(name, self.draw_key(columns, also, but))
+        self.warehouse.set_key(name := f"sqlmicro_{self.prefix}_{self._bound}", self.draw_key(columns, also, but))
         return name
 
     def drawn(self, *streams: Stream, relation: Name | None = None) -> Name:
@@ -231,9 +232,8 @@ class Work:
 
     def sort(self, column: Column) -> Name:
         """Sort the records that have a value in `column`, within strata."""
-        return self.run(
-            "group/sorted.sql", f"sorted_{column.staged}", relation=self.relation, by=self.by, column=column
-        )
+        into = f"sorted_{column.staged}"
+        return self.run("group/sorted.sql", into, relation=self.relation, by=self.by, column=column)
 
     def sort_by(self, relation: Name, column: str) -> Name:
         """Sort the records of another relation by one of its columns, within strata."""

@@ -1,11 +1,15 @@
 -- title: The records, those of the same content told apart by a number, so that each draws its own random numbers
--- source: sqlmicro: which of them has which number makes no difference, because they are the same
--- reads: numbered
+-- source: sqlmicro: which of them has which number makes no difference, because they are the same. Numbered in the order
+--   of record, they follow each other, so that they are counted as they come
+-- reads: numbered (in the order of row_id, which is that of record)
 -- returns: row_id, record, the columns, in the order of row_id
 -- params: numbered, columns
 SELECT
   row_id,
-  hash(record, row_number() OVER (PARTITION BY record ORDER BY row_id)) AS record,
+  hash(record, row_id + 1 - max(first_row_id) OVER (ROWS UNBOUNDED PRECEDING)) AS record,
   {{ columns | idents }}
-FROM {{ numbered | ident }}
-ORDER BY row_id
+FROM (
+  SELECT
+    *,
+    CASE WHEN record IS DISTINCT FROM lag(record) OVER () THEN row_id END AS first_row_id
+  FROM {{ numbered | ident }})

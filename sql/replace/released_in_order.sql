@@ -1,11 +1,11 @@
 -- title: The records with their new values, of which there are some for every record
--- source: sqlmicro: sorted by row_id, new values stand in the order of the records, so that nothing has to be looked up
+-- source: sqlmicro: in the order of row_id, new values stand in that of the records, so that nothing has to be looked up
 -- reads: relation (in the order of row_id), and the relations that carry new values, for every record
 -- returns: row_id, record and the columns, in the order of row_id
--- params: relation, columns (the column, where it comes from, its name there), joined (alias, relation)
+-- params: relation, columns (the column, where it comes from, its name there), in_order (alias, relation), unordered
 SELECT
   CASE
-    WHEN true{% for alias, replaced in joined %} AND {{ alias | ident }}.row_id = r.row_id{% endfor %} THEN r.row_id
+    WHEN true{% for alias, replaced in in_order + unordered %} AND {{ alias | ident }}.row_id = r.row_id{% endfor %} THEN r.row_id
     ELSE error('new values must be those of the same records')
   END AS row_id,
   r.record
@@ -13,6 +13,9 @@ SELECT
   , {{ alias | ident }}.{{ name | ident }} AS {{ column | ident }}
 {% endfor %}
 FROM {{ relation | ident }} AS r
-{% for alias, replaced in joined %}
+{% for alias, replaced in in_order %}
+POSITIONAL JOIN {{ replaced | ident }} AS {{ alias | ident }}
+{% endfor %}
+{% for alias, replaced in unordered %}
 POSITIONAL JOIN (FROM {{ replaced | ident }} ORDER BY row_id) AS {{ alias | ident }}
 {% endfor %}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sqlmicro.attacks.control import Controlled
 from sqlmicro.audits import canonical
 from sqlmicro.database.assessed import AssessedRelease
 from sqlmicro.database.columns import Column, pick
@@ -15,6 +14,9 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlmicro.attacks.control import Controlled
 
 Nulls = Literal["own_value", "wildcard", "exclude"]
 ARITHMETIC = ("integer", "float", "decimal")
@@ -58,7 +60,8 @@ class AuditedRelease(AssessedRelease):
     Notes
     -----
     `records` has every value by its canonical bytes, `cells` the classes. Both are views where NULL is a value or left
-    out: whoever reads them, reads the release as it is at that moment.
+    out: whoever reads them, reads the release as it is at that moment. What every measure of a sensitive column reads,
+    `members`, is counted once.
     """
 
     verb: ClassVar[str] = "audit"
@@ -147,7 +150,7 @@ class AuditedRelease(AssessedRelease):
         They are records also where persons are counted: what a person has in one record need not be in another.
         """
         into = f"members_{self.sensitive.index(sensitive) + 1}"
-        return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive), of_records=True))
+        return self.once(into, lambda: self._cells(into, (*self.quasi, sensitive), of_records=True, view=False))
 
     @property
     def person_records(self) -> Name:
@@ -276,7 +279,13 @@ class AuditedRelease(AssessedRelease):
         )
 
     def _cells(
-        self, into: str, columns: Sequence[Column], weight: Column | None = None, *, of_records: bool = False
+        self,
+        into: str,
+        columns: Sequence[Column],
+        weight: Column | None = None,
+        *,
+        of_records: bool = False,
+        view: bool = True,
     ) -> Name:
         wildcard, weights = self.nulls == "wildcard", [] if weight is None else [weight]
         if self.person and wildcard:
@@ -286,7 +295,7 @@ class AuditedRelease(AssessedRelease):
         relation = self.records
         if self.person and not of_records:
             relation = self._of_persons(f"{into}_of_persons", relation, columns, weights)
-        cells = self._counted(name, columns, relation, summed=weights)
+        cells = self._counted(name, columns, relation, summed=weights, view=view)
         if not wildcard:
             return cells
         return self._matching(into, cells, cells, columns[len(self.quasi) :], ["total"] if weight else [])

@@ -143,8 +143,7 @@ class DuckDBWarehouse:
     def table(self, relation: Name | Select) -> pa.Table:
         """Return the records of a relation as an Arrow table."""
         text = statement("SELECT * FROM {{ r | ident }}", r=relation)
-        found: pa.Table = self._call("table", lambda: self._connection.sql(text).to_arrow_table())
-        return found
+        return self._call("table", lambda: self._connection.sql(text).to_arrow_table())
 
     def batches(self, relation: Name) -> Iterator[pa.RecordBatch]:
         """Yield the records of a relation as Arrow batches; the connection is busy until the last."""
@@ -154,7 +153,7 @@ class DuckDBWarehouse:
 
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
-        target = self._filled(table, into)
+        target = self.fill(table, into)
         shown = statement(filled.SHOWN, target=target, types=self.describe(target), comment=comment)
         self.log.append(Logged(into, shown))
         self.loaded.append(target)
@@ -162,11 +161,12 @@ class DuckDBWarehouse:
 
     def words(self, into: str, key: str, n: int) -> Name:
         """Create the staging relation `into` of n words that a release is put in order by: see `Key.words`."""
-        target = self._filled(filled.words(key, n), into)
+        target = self.fill(filled.words(key, n), into)
         self.log_only(into, filled.DRAWN, target=target, n=n)
         return target
 
-    def _filled(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
+    def fill(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
+        """Create the staging relation `into` from records of Arrow's, which is not logged."""
         target, view = self.staged(into), f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
         self._call(into, lambda: self._connection.register(view, records))
         made = "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}"

@@ -52,16 +52,18 @@ def loaded(warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool,
         When the table has no rows, or --row-key does not identify them.
     """
     columns = [column for column in source.columns if column in set(roles.read)]
+    ties = [KNOWN_BY] if roles.known_by else []
     with warehouse.aside() if watched else nullcontext():
         seen = content(warehouse, source.relation) if watched else None
         typed = type_columns(
-            warehouse, source, columns, set(roles.used), row_key=roles.row_key, known_by=roles.known_by
-        )
-    was_read = content_of_input(warehouse, typed, columns, roles.row_key)
-    ties = [KNOWN_BY] if roles.known_by else []
-    shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, ties=ties)
-    numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=[*columns, *ties])
-    warehouse.forget(typed)
+            warehouse, source, columns, set(roles.used), row_key=roles.row_key, known_by=roles.known_by,
+            view=not source.is_text,  # of text, whose columns are found anew with every statement
+        )  # fmt: skip
+        shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, ties=ties)
+        numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=[*columns, *ties])
+    if source.is_text:
+        warehouse.forget(typed)
+    was_read = content_of_input(warehouse, numbered, columns, roles.row_key)
     rows = warehouse.count(numbered)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
@@ -73,6 +75,11 @@ def loaded(warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool,
 
 
 def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
-    """Tell whether two records have the same content."""
+    """Tell whether two records have the same content: those follow each other where an order is kept."""
     text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
+    if warehouse.keeps_order:
+        text = (
+            "SELECT coalesce(bool_or(same), false) "
+            "FROM (SELECT record = lag(record) OVER () AS same FROM {{ numbered | ident }})"
+        )
     return bool(warehouse.query("copies", text, numbered=numbered)[0][0])

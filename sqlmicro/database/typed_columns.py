@@ -23,8 +23,11 @@ def type_columns(
     *,
     row_key: Sequence[Column] = (),
     known_by: Sequence[Column] = (),
+    view: bool = False,
 ) -> Name:
     """Bring every column into the form the methods work on; `used` ones are computed with.
+
+    A view is for what is read once.
 
     Every record gets `record`, a hash of what identifies it: of `row_key`, or else of the columns. A key that
     only the ledger knows records by is `known_by`, and its hash `key_0`: what `record` would be.
@@ -45,6 +48,7 @@ def type_columns(
     return warehouse.run(
         "load/typed.sql",
         into,
+        view=view,
         relation=source.relation,
         row_key=row_key or known_by,
         identity=names if row_key else columns,

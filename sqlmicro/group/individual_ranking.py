@@ -80,6 +80,7 @@ def individual_ranking(
                 "replace/rank_means.sql", f"values_{column.staged}", sorted=ordered, strata=placed, by=work.by, k=k
             )
             work.replace(column, values)
+            work.outcome.read_once.add(values)
             work.warehouse.forget(ordered)  # the values are made: it would take memory until the end
         else:
             groups = work.groups_by_rank(ordered, strata, k)

@@ -115,7 +115,8 @@ class Key:
         """Yield n random words of 8 bytes, which only the key of an order can make: some blocks of words.
 
         They are those of SHAKE-128 (FIPS 202) of the key and the number of the block: without the key they cannot be
-        told from random ones, so that the order by them is any order with the same probability.
+        told from random ones, so that the order by them is any order with the same probability. That two of n words
+        are equal has a probability of n²/2^65, 3e-6 for ten million; these two stand in no certain order.
 
         >>> [len(block) // 8 for block in Key.words("a key", 3)]
         [3]

@@ -167,14 +167,14 @@ CASES = [
         expect=[(0,), (1,), (1,)],
         ordered=True,
     ),
-    # Two records are alike: they are told apart, whichever is the first of them.
+    # Records that are alike follow each other: they are told apart, whichever is the first of them.
     Case(
         "load/copies.sql",
-        given={"numbered": values("row_id, record, x", "(0, 9, 'a')", "(1, 4, 'b')", "(2, 9, 'a')")},
+        given={"numbered": values("row_id, record, x", "(0, 4, 'b')", "(1, 9, 'a')", "(2, 9, 'a')", "(3, 11, 'c')")},
         params={"numbered": rel("numbered"), "columns": [col("x")]},
-        show="row_id, list_position([hash(9, 1::BIGINT), hash(9, 2::BIGINT), hash(4, 1::BIGINT)], record), x",
+        show="row_id, list_position([hash(9, 1), hash(9, 2), hash(4, 1), hash(11, 1)], record), x",
         returns=["row_id", "record", "x"],
-        expect=[(0, 1, "a"), (2, 2, "a"), (1, 3, "b")],
+        expect=[(0, 3, "b"), (1, 1, "a"), (2, 2, "a"), (3, 4, "c")],
     ),
     # From a folder's CSV files, in the order given; the name of a file may hold a quote.
     Case(

@@ -102,12 +102,12 @@ CASES = [
         ],
         ordered=True,
     ),
-    # The order is that of the words, of equal ones that of the numbers; the own row_id has no part in it.
+    # The order is that of the words; the own row_id has no part in it.
     Case(
         "publish/records.sql",
         given={
             "records": values("row_id, row_id_, own", "(0, 1, 50)", "(1, 1, 40)", "(3, 1, 30)", "(4, 1, 20)"),
-            "words": values("row_id, word", "(0, 7)", "(1, 2)", "(3, 7)", "(4, 5)"),
+            "words": values("row_id, word", "(0, 7)", "(1, 2)", "(3, 9)", "(4, 5)"),
         },
         params={"records": rel("records"), "words": rel("words"), "columns": [ROW_ID, OWN]},
         returns=["row_id", "own"],

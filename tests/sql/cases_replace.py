@@ -251,18 +251,31 @@ CASES = [
         expect=[(0, 7, "a", 1.5, 15), (1, 8, "b", 1.5, 15), (2, 9, None, None, 30)],
         ordered=True,
     ),
-    # Relations with a row for every record, in whatever order.
+    # A record without a new value, or with one that is missing, has none.
+    Case(
+        "replace/in_order.sql",
+        given={
+            "typed": values("row_id, x", "(0, 1)", "(1, 2)", "(2, 3)", "(3, 4)"),
+            "new": values("value, row_id, y", "(2.5e0, 3, 30)", "(NULL, 1, 10)", "(0.5e0, 0, NULL)"),
+        },
+        params={"relation": rel("typed"), "values": rel("new"), "columns": ["value", "y"]},
+        returns=["row_id", "value", "y"],
+        expect=[(0, 0.5, None), (1, None, 10), (2, None, None), (3, 2.5, 30)],
+        ordered=True,
+    ),
+    # Relations with a row for every record: one in their order, one in another.
     Case(
         "replace/released_in_order.sql",
         given={
             "typed": values("row_id, record, x, y", "(0, 7, 1, 10)", "(1, 8, 2, 20)", "(2, 9, NULL, 30)"),
-            "new_x": values("row_id, value", "(2, NULL)", "(1, 1.5e0)", "(0, 2.5e0)"),
+            "new_x": values("row_id, value", "(0, 2.5e0)", "(1, 1.5e0)", "(2, NULL)"),
             "new_y": values("y, row_id", "(15, 1)", "(5, 0)", "(10, 2)"),
         },
         params={
             "relation": rel("typed"),
             "columns": [(X, "v1", "value"), (INCOME, "r", "y"), (Y, "v2", "y")],
-            "joined": [("v1", rel("new_x")), ("v2", rel("new_y"))],
+            "in_order": [("v1", rel("new_x"))],
+            "unordered": [("v2", rel("new_y"))],
         },
         returns=["row_id", "record", "x", 'net "income"', "y"],
         expect=[(0, 7, 2.5, 10, 5), (1, 8, 1.5, 20, 15), (2, 9, None, 30, 10)],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hashlib import shake_128
+from hashlib import sha256, shake_128
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -67,3 +68,28 @@ def test_relations_are_joined_by_place_only_where_they_have_all_records() -> Non
         assert not aligned(warehouse, every, make("added", [0, 1, 3]))  # as many, one left out and one added
         assert not aligned(warehouse, make("left", [1, 2]), make("left_too", [1, 2]))
         assert aligned(warehouse, make("none", []), make("none_too", []))
+
+
+@pytest.mark.slow
+def test_a_release_depends_on_neither_threads_nor_the_order_of_its_source(tmp_path: Path) -> None:
+    """More records than a thread takes at once, with ties, copies and missing values; all are put in places."""
+    import duckdb
+
+    rows = "SELECT i % 140000 AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE hash(i % 140000) % 900 / 4e0 END AS x, "
+    rows += "CASE WHEN i % 140000 % 7 < 3 THEN -0.0e0 ELSE hash(i % 140000 + 1) % 50000 / 8e0 END AS y "
+    rows += "FROM range(150000) AS t(i)"
+    found = set()
+    for number, (order, threads) in enumerate([("i", 1), ("i", 4), ("-i", 2), ("hash(i)", 3)]):
+        db = str(tmp_path / f"persons_{number}.duckdb")
+        with duckdb.connect(db) as con:
+            con.execute(f"CREATE TABLE persons AS {rows} ORDER BY {order}")
+        with sqlmicro.open(db, threads=threads) as session:
+            release = session.individual_ranking(
+                "persons", columns=["x", "y"], keep="id", accept_unique="id", k=3, nulls="keep", rows_are_persons=True,
+                seed="a seed of the test",
+            )  # fmt: skip
+            table = release.arrow()
+        bits = [table.column("id").to_numpy(), table.column("x").fill_null(-1.0).to_numpy().view(np.int64)]
+        bits += [table.column("y").to_numpy().view(np.int64)]
+        found.add(sha256(b"".join(one.tobytes() for one in bits)).hexdigest())
+    assert len(found) == 1

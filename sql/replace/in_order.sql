@@ -1,0 +1,13 @@
+-- title: New values in the order of the records, NULL where there are none
+-- source: sqlmicro: relations in one order are joined by place
+-- reads: relation, values
+-- returns: row_id, the columns, in the order of row_id
+-- params: relation, values, columns (names in `values`)
+SELECT
+  r.row_id
+{% for column in columns %}
+  , v.{{ column | ident }}
+{% endfor %}
+FROM {{ relation | ident }} AS r
+LEFT JOIN {{ values | ident }} AS v ON v.row_id = r.row_id
+ORDER BY r.row_id
