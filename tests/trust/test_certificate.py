@@ -772,7 +772,7 @@ def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path:
 
 @needs_ssh
 def test_what_was_checked_is_not_what_the_table_of_audits_says_now(certified: Path, tmp_path: Path) -> None:
-    """Later audits add rows to it, so that nothing tells whether it was changed: a certificate has what was recorded."""
+    """Later audits add rows to it, so nothing tells whether it was changed: a certificate has what was recorded."""
     shutil.copy(certified / "w.duckdb", tmp_path)
     used = {"db": str(tmp_path / "w.duckdb"), "key": str(certified / "owner")}
     told = []
