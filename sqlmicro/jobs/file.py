@@ -63,6 +63,7 @@ from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import find, methods
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
+from sqlmicro.system.stores import is_url
 
 SECTIONS = ("step", "gate")
 (TABLE,) = common.names(parameters(common.TableOption))
@@ -243,7 +244,7 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
         if kind in ("TABLE", "NAME=URL"):
             return (finding if kind == "TABLE" else attach).beside(folder, text)
         column, equals, file = text.partition("=") if kind == "A=FILE" else ("", "", text)
-        return text if Path(file).is_absolute() else f"{column}{equals}{folder / file}"
+        return text if Path(file).is_absolute() or is_url(file) else f"{column}{equals}{folder / file}"
 
     found = dict(settings)
     for parameter in declared:

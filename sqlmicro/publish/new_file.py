@@ -43,6 +43,11 @@ class NewFile:
     purge: ClassVar[bool] = False
     widen: ClassVar[bool] = False
 
+    @property
+    def place(self) -> str:
+        """Its absolute path."""
+        return str(self.path)
+
     def of_candidate(self, number: int) -> NewFile:
         """Return where a candidate goes that is kept: `<file>_candidate_N.<ending>`."""
         ending = file_ending(self.label)
@@ -65,12 +70,15 @@ class NewFile:
     def _existing(self, run: Run) -> str:
         if not self.path.parent.is_dir():
             raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
-        if run.source.is_file and self.path in run.source.files():
-            must = "a release does not replace its own source this way"
-            raise InputError("--to", must, repr(self.label), "Choose another name")
+        self._refuse_source(run, run.source.is_file and self.path in run.source.files())
         if len(self.path.name.encode()) > _LONGEST_NAME:
             raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(self.path.name)))
         return "a folder" if self.path.is_dir() else "a file" if self.path.exists() else ""
+
+    def _refuse_source(self, run: Run, is_source: bool) -> None:
+        if is_source:
+            must = "a release does not replace its own source this way"
+            raise InputError("--to", must, repr(self.label), "Choose another name")
 
     def _check_partitions(self, run: Run) -> None:
         """Refuse columns that the release does not have: the names of the folders tell their values."""

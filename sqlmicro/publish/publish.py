@@ -27,7 +27,7 @@ from sqlmicro.publish.release import Output, Release, select_of
 from sqlmicro.publish.targets import Statement, TableTarget, Target
 from sqlmicro.publish.together import Together
 from sqlmicro.system import scratch
-from sqlmicro.system.moves import Move
+from sqlmicro.system.moves import Placed
 
 
 def publish(
@@ -200,12 +200,12 @@ def to_files(releases: Sequence[Release], together: Together | None = None, *, d
     AuditFailed
         When a file does not keep what its methods promise. Nothing is published.
     """
-    planned: dict[int, list[Move]] = {}
+    planned: dict[int, list[Placed]] = {}
     with contextlib.ExitStack() as folders:
         for number, release in enumerate(releases):
             run = release.run
             run.resume()
-            written: list[tuple[Path, Path]] = []
+            written: list[tuple[Path, NewFile]] = []
             targets = [_file(output.target) for output in release.outputs]
             folder = folders.enter_context(scratch.folder(targets[0].path.parent))
             for output, target in zip(release.outputs, targets, strict=True):
@@ -215,10 +215,10 @@ def to_files(releases: Sequence[Release], together: Together | None = None, *, d
                 columns = make_columns(run.warehouse.describe(relation))
                 audited = audit_release(run, output, relation, columns)
                 release.audits[output.candidate] = recounted.of_file(run, audited, beside)
-                written.append((beside, target.path))
+                written.append((beside, target))
             _read_back(release, relation, columns, beside)
             if not dry:
-                planned[number] = [placing.planned(beside, place) for beside, place in written]
+                planned[number] = [move for beside, target in written for move in placing.planned(beside, target)]
         if together:
             together.audit()
         if not dry:
