@@ -8,11 +8,12 @@ from pathlib import Path
 from sqlmicro.database import postgres
 from sqlmicro.database.catalog import file_of, kind_of, target_name
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.files import WRITTEN, file_ending, file_format
+from sqlmicro.database.files import WRITTEN, file_format
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import PublishSettings
+from sqlmicro.publish.delta_table import PREFIX, DeltaTable
 from sqlmicro.publish.ducklake import DuckLakeTable
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.mysql import MySQLTable
@@ -74,6 +75,8 @@ def choose_target(
         )
     if settings.partition_by:
         return _partitioned(warehouse, to, settings, keeps)
+    if to is not None and to.startswith(PREFIX) and not keeps:
+        return _file(warehouse, to, keeps, settings)
     if to is not None:
         if is_url(to):
             check(to, "--to", written=True)
@@ -102,8 +105,9 @@ def choose_target(
 def _file(warehouse: DuckDBWarehouse, to: str, keeps: bool, settings: PublishSettings) -> NewFile:
     records = None if warehouse.in_memory else warehouse
     made, path = NewFile, Path(to).absolute()
-    if is_url(to):
-        made, path = NewObject, (warehouse.temp or Path(tempfile.gettempdir())) / f"object{file_ending(to)}"
+    if is_url(to) or to.startswith(PREFIX):
+        made = DeltaTable if to.startswith(PREFIX) else NewObject
+        path = (warehouse.temp or Path(tempfile.gettempdir())) / "release"
     return made(to, path, settings.overwrite and not settings.partition_by, keeps, settings.partition_by, records)
 
 

@@ -12,6 +12,8 @@ from sqlmicro.database.templates import Name, Sql, statement
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.publish import targets
 from sqlmicro.publish.targets import Statement, Target
+from sqlmicro.system import moves
+from sqlmicro.system.moves import Placed
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -47,6 +49,16 @@ class NewFile:
     def place(self) -> str:
         """Its absolute path."""
         return str(self.path)
+
+    @property
+    def ending(self) -> str:
+        """The ending of its name, which says how it is written; a folder has none."""
+        return file_ending(self.label)
+
+    def move(self, new: Path) -> Placed:
+        """Return what puts a new file, or a folder of files, in its place; it is written to the disk first."""
+        moves.to_disk(new)
+        return moves.planned(new, self.path)
 
     def of_candidate(self, number: int) -> NewFile:
         """Return where a candidate goes that is kept: `<file>_candidate_N.<ending>`."""
@@ -105,7 +117,7 @@ class NewFile:
 
         Of a single column in CSV, a missing value alone would be a blank line, which readers skip: it is written as "".
         """
-        if len(run.roles.released) > 1 or not file_ending(self.label).startswith(".csv"):
+        if len(run.roles.released) > 1 or not self.ending.startswith(".csv"):
             return select
         return statement(_ONLY_COLUMN, column=run.roles.released[0].name, select=select)
 

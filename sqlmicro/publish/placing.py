@@ -14,14 +14,11 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.publish import consult
-from sqlmicro.publish.new_file import NewFile
-from sqlmicro.publish.new_object import NewObject
 from sqlmicro.publish.recording import record
 from sqlmicro.system import locks, moves
 from sqlmicro.system.interrupts import committing
@@ -60,7 +57,7 @@ def place(
             moves.put(files)
             for folder in {move.place.parent for move in local}:
                 locks.fsync(folder)
-            if records:
+            if records and local:
                 with records.aside():
                     unfinished.note_recorded(records, run)
         releases[0].run.warehouse.committed = True
@@ -89,11 +86,3 @@ def _taken_back(
             with contextlib.suppress(Exception), records.aside():
                 unfinished.take_back(records, run, [_number(release) for release in releases])
         raise
-
-
-def planned(new: Path, target: NewFile) -> list[Placed]:
-    """Return the moves of a new file, or a folder of files, to its place; it is written to the disk first."""
-    if isinstance(target, NewObject):
-        return [target.move(new)]
-    moves.to_disk(new)
-    return [moves.planned(new, target.path)]

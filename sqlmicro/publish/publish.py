@@ -13,7 +13,6 @@ from pathlib import Path
 from sqlmicro.audits import k_anonymity
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.files import file_ending
 from sqlmicro.database.opening import lock_to_write
 from sqlmicro.database.templates import Name
 from sqlmicro.pipeline import Run
@@ -209,7 +208,7 @@ def to_files(releases: Sequence[Release], together: Together | None = None, *, d
             targets = [_file(output.target) for output in release.outputs]
             folder = folders.enter_context(scratch.folder(targets[0].path.parent))
             for output, target in zip(release.outputs, targets, strict=True):
-                beside = folder / f"{number}_{len(written)}{file_ending(target.label)}"
+                beside = folder / f"{number}_{len(written)}{target.ending}"
                 select = target.written(run, select_of(run, output))
                 relation = run.warehouse.write(select, beside, target.partition_by, rows=run.rows_in)
                 columns = make_columns(run.warehouse.describe(relation))
@@ -218,7 +217,7 @@ def to_files(releases: Sequence[Release], together: Together | None = None, *, d
                 written.append((beside, target))
             _read_back(release, relation, columns, beside)
             if not dry:
-                planned[number] = [move for beside, target in written for move in placing.planned(beside, target)]
+                planned[number] = [target.move(beside) for beside, target in written]
         if together:
             together.audit()
         if not dry:
