@@ -20,10 +20,13 @@ import pytest
 from looping import each
 
 import sqlmicro
+from sqlmicro.database.finding import beside
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import AuditFailed, InputError, ParameterError, SqlmicroError
+from sqlmicro.jobs import file
 from sqlmicro.system import stores
 from sqlmicro.system.object_moves import FolderMove, NotTakenBack, ObjectMove
+from sqlmicro.system.progress import Progress
 from sqlmicro.system.stores import INCOMPLETE, Store
 
 KEY, SECRET = "AKIACANARY", "sesame-canary"
@@ -149,10 +152,15 @@ def test_nothing_is_written_over_https() -> None:
     assert done.returncode == 2 and "s3://, gs://, az://" in done.stderr.replace("\n", " ")
 
 
-def test_a_job_file_leaves_urls_as_they_are() -> None:
-    from sqlmicro.database.finding import beside
-
+def test_a_job_file_leaves_urls_as_they_are(tmp_path: Path) -> None:
     assert beside(Path("/jobs"), "s3://lake/in/*.parquet") == "s3://lake/in/*.parquet"
+    assert beside(Path("/jobs"), "delta:s3://lake/t") == "delta:s3://lake/t"
+    (tmp_path / "job.toml").write_text(
+        'table = "s3://lake/in/p.parquet"\n[[step]]\ndo = "mdav"\ncolumns = ["age"]\n'
+        '[[step]]\ndo = "publish"\nto = "s3://lake/out/r.parquet"\n'
+    )
+    (job,) = file.read(str(tmp_path / "job.toml"), {}, Progress(enabled=False))
+    assert (job.options.table, job.publish.to) == ("s3://lake/in/p.parquet", "s3://lake/out/r.parquet")
 
 
 # The whole way

@@ -132,7 +132,7 @@ def beside(folder: Path, text: str) -> str:
     """
     kind, colon, path = text.partition(":")
     if colon and kind in LAKES:
-        return f"{kind}:{folder / path}"
+        return text if is_url(path) else f"{kind}:{folder / path}"
     return text if file_format(text) is None or is_url(text) else str(folder / text)
 
 

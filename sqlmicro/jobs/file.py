@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.audits.registry import audits
-from sqlmicro.database import attach, finding
+from sqlmicro.database import attach, finding, lakes
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
 from sqlmicro.jobs import keys, known_rows
 from sqlmicro.jobs.steps import (
@@ -243,6 +243,8 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
             return text
         if kind in ("TABLE", "NAME=URL"):
             return (finding if kind == "TABLE" else attach).beside(folder, text)
+        if text.startswith(tuple(f"{lake}:" for lake in lakes.LAKES)):
+            return finding.beside(folder, text)
         column, equals, file = text.partition("=") if kind == "A=FILE" else ("", "", text)
         return text if Path(file).is_absolute() or is_url(file) else f"{column}{equals}{folder / file}"
 
