@@ -101,6 +101,10 @@ def test_a_folder_name_tells_only_what_is_released(source: str, tmp_path: Path) 
     with pytest.raises(sqlmicro.ParameterError, match="--to FOLDER"):
         sqlmicro.mdav(source, into="o", partition_by=["year"], **OPTIONS)
     assert [path.name for path in tmp_path.iterdir()] == ["persons.parquet"]
+    duckdb.connect().execute(f"COPY (SELECT *, city AS \"net \"\"city\" FROM '{source}') TO '{tmp_path}/odd.parquet'")
+    with pytest.raises(sqlmicro.ParameterError, match="letters without accents"):
+        sqlmicro.mdav(str(tmp_path / "odd.parquet"), to=str(tmp_path / "o"), partition_by=['net "city'],
+                      **OPTIONS | {"keep": ['net "city']})  # fmt: skip
 
 
 def test_folders_named_by_an_anonymized_column_have_its_released_values(source: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
+from urllib.parse import quote
 
 from sqlmicro.database.files import copying, file_ending
 from sqlmicro.database.templates import Name, Sql, statement
@@ -99,6 +100,10 @@ class NewFile:
         if left_out:
             must, has = "names columns of the release", "Its columns: " + ", ".join(released)
             raise ParameterError("--partition-by", must, ", ".join(left_out), has)
+        escaped = [name for name in self.partition_by if quote(name, safe="") != name]
+        if escaped:  # DuckDB writes them into the names of the folders, and reads other names from there
+            must = "names columns of letters without accents, digits and any of _ - . ~"
+            raise ParameterError("--partition-by", must, ", ".join(escaped), "Rename them first")
         if released <= set(self.partition_by):
             raise ParameterError("--partition-by", "must leave a column to put into the files", "all columns")
 
