@@ -139,5 +139,40 @@ def test_without_an_extension_only_a_table_that_is_its_files_is_read(source: str
     deltalake.write_deltalake(str(tmp_path / "parts"), table.drop_columns(["small"]), partition_by=["day"])
     with pytest.raises(InputError, match="partitions"):
         Delta(str(tmp_path / "parts"), "here").files()
+    sqlmicro.mdav(source, to=f"delta:{tmp_path}/lake", **OPTIONS)
+    log = tmp_path / "lake" / "_delta_log" / f"{0:020}.json"
+    (name,) = [path.name for path in (tmp_path / "lake").glob("*.parquet")]
+    for elsewhere in (source, f"file://{source}", "../persons.parquet"):  # whoever writes the log names any file
+        log.write_text(log.read_text().replace(name, elsewhere))
+        with pytest.raises(InputError):
+            sqlmicro.audit(f"delta:{tmp_path}/lake", quasi=["age"], min_k=3)
+        name = elsewhere
     with pytest.raises(InputError, match="there must be a folder"):
         sqlmicro.audit(f"delta:{tmp_path}/none", quasi=["age"], min_k=3)
+
+
+@pytest.mark.skipif(
+    not duckdb.connect().execute("SELECT version()").fetchall()[0][0].startswith("v2."),
+    reason="needs DuckDB 2: for 1.5 there are wheels of its extension",
+)
+def test_iceberg_is_read_without_an_extension(source: str, tmp_path: Path) -> None:
+    catalogs = pytest.importorskip("pyiceberg.catalog.sql", reason="needs: pip install 'pyiceberg[sql-sqlite,pyarrow]'")
+    catalog = catalogs.SqlCatalog("c", uri=f"sqlite:///{tmp_path}/c.db", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("n")
+    records = duckdb.connect().sql(f"SELECT * EXCLUDE (small) FROM '{source}'").to_arrow_table()
+    table = catalog.create_table("n.persons", schema=records.schema)
+    table.append(records)
+    table.append(records)
+    folder = tmp_path / "n" / "persons"
+
+    def newest() -> str:
+        return f"iceberg:{sorted(folder.glob('metadata/*.metadata.json'))[-1]}"
+
+    report = sqlmicro.mdav(newest(), to=str(tmp_path / "o.parquet"), **OPTIONS)
+    assert (report["rows"], report["k"]) == (120, 3)
+    (folder / "metadata" / "version-hint.text").write_text(Path(newest()).name.removesuffix(".metadata.json"))
+    assert sqlmicro.mdav(f"iceberg:{folder}", to=str(tmp_path / "p.parquet"), **OPTIONS)["rows"] == 120
+    with table.update_schema() as change:
+        change.rename_column("age", "income_2")
+    with pytest.raises(InputError, match="columns that have changed"):
+        sqlmicro.mdav(newest(), to=str(tmp_path / "q.parquet"), **OPTIONS)

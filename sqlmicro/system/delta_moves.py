@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -60,7 +60,7 @@ class Delta:
                 self.where, "must have all records in its files to be read without DuckDB's extension 'delta'",
                 "partitions, or " + (", ".join(sorted(features)) or "other names of columns"),
             )  # fmt: skip
-        return [str(uri).removeprefix("file://") for uri in table.file_uris()]
+        return within(self.folder, map(str, table.file_uris()), self.where)
 
     def commit(self, file: Path, name: str, replaced: int | None) -> None:
         """Make a file the whole content of the table, which has this version or is not there yet."""
@@ -98,6 +98,20 @@ class Delta:
         raise InputError(
             self.where, "the Delta table must do what is asked of it", kind, "Is anybody else writing to it?"
         )
+
+
+def within(folder: str, uris: Iterable[str], where: str) -> list[str]:
+    """Return the files of a table as paths or URLs: a log may name what is elsewhere, which nobody has named.
+
+    Raises
+    ------
+    InputError
+        When one is not in the folder of the table.
+    """
+    files = [uri.removeprefix("file://") for uri in uris]
+    if not all(file.startswith(f"{folder}/") and ".." not in file.split("/") for file in files):
+        raise InputError(where, "a table has its files in its own folder", "others")
+    return files
 
 
 def kept_types(file: Path) -> list[str]:
