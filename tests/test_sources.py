@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.database import attach
+from sqlmicro.database import attach, lakes
 
 ROWS = 60
 RECORDS = """SELECT i AS id, (i * 37) % 41 AS age, (i * i) % 997 + 0.25 AS income,
@@ -101,6 +101,10 @@ def test_a_folder_name_tells_only_what_is_released(source: str, tmp_path: Path) 
     with pytest.raises(sqlmicro.ParameterError, match="--to FOLDER"):
         sqlmicro.mdav(source, into="o", partition_by=["year"], **OPTIONS)
     assert [path.name for path in tmp_path.iterdir()] == ["persons.parquet"]
+    duckdb.connect().execute(f"COPY (SELECT *, city AS \"net \"\"city\" FROM '{source}') TO '{tmp_path}/odd.parquet'")
+    with pytest.raises(sqlmicro.ParameterError, match="letters without accents"):
+        sqlmicro.mdav(str(tmp_path / "odd.parquet"), to=str(tmp_path / "o"), partition_by=['net "city'],
+                      **OPTIONS | {"keep": ['net "city']})  # fmt: skip
 
 
 def test_folders_named_by_an_anonymized_column_have_its_released_values(source: str, tmp_path: Path) -> None:
@@ -213,6 +217,7 @@ def test_another_form_is_refused_without_quoting_it(text: str) -> None:
 def test_a_missing_extension_names_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(attach, "_in_wheel", lambda extension, version: None)
+    monkeypatch.setattr(lakes, "find_spec", lambda name: None)  # what else reads a table
     sqlite3.connect(tmp_path / "a.db").close()
     (tmp_path / "lake").mkdir()
     version = VERSION.removeprefix("v")

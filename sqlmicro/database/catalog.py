@@ -10,6 +10,10 @@ from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name, ident
 from sqlmicro.errors import ParameterError
 
+TAKEN = """SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas()
+UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"""
+"""The look-up of all names that something has."""
+
 
 def split_name(text: str) -> list[str]:
     """Split `catalog.schema.name` at the dots outside double quotes.

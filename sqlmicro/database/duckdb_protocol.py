@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlmicro.database.connection import Deferred
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+
+if TYPE_CHECKING:
+    from sqlmicro.database.pinned import PinnedObjects
 
 
 class DuckDB(Warehouse, Protocol):
@@ -21,6 +24,8 @@ class DuckDB(Warehouse, Protocol):
     """The files it may read once it is sealed; None: any."""
     folders: set[str]
     """The folders it may read once it is sealed."""
+    objects: dict[str, PinnedObjects]
+    """The objects it may read, by the store they are in."""
     attached: list[str]
     """The databases beside it."""
     deferred: dict[str, Deferred]
@@ -47,6 +52,9 @@ class DuckDB(Warehouse, Protocol):
 
     def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
+
+    def reach(self, objects: PinnedObjects) -> None:
+        """Let the database read objects of a store: those that are added."""
 
     def attach(self, text: str, /, **params: Any) -> None:
         """Run one ATTACH outside the log."""

@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.database import built_ins, filled
+from sqlmicro.database.catalog import TAKEN
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.finding import find_source
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sqlmicro.database.pinned import PinnedObjects
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
@@ -47,6 +49,8 @@ class DuckDBWarehouse:
         self.reading = ""
         self.readable: set[str] | None = set()
         self.folders: set[str] = set()
+        self.objects: dict[str, PinnedObjects] = {}
+        self.temp: Path | None = None
         self.attached: list[str] = []
         self.deferred: dict[str, Deferred] = {}
         self.committed, self.sealable = False, True
@@ -170,8 +174,7 @@ class DuckDBWarehouse:
         target, view = self.staged(into), f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
         self._call(into, lambda: self._connection.register(view, records))
         made = "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}"
-        text = statement(made, target=target, view=view)
-        self._call(into, lambda: self._connection.execute(text))
+        self._call(into, lambda: self._connection.execute(statement(made, target=target, view=view)))
         self._call(into, lambda: self._connection.unregister(view))
         return target
 
@@ -184,9 +187,8 @@ class DuckDBWarehouse:
     def create(self, kind: str, target: Name, template: str, **params: Any) -> None:
         """Create a TABLE or VIEW of the user's from a template."""
         made = "CREATE VIEW {{ target | ident }}" if kind == "VIEW" else "CREATE TABLE {{ target | ident }}"
-        text = made + " AS\n{{ select }}"
         with self.progress.stage(f"register {target}", share=self._share):
-            self.execute("register", text, target=target, select=render(template, **params))
+            self.execute("register", made + " AS\n{{ select }}", target=target, select=render(template, **params))
 
     def write(self, select: Sql, path: Path, partition_by: tuple[str, ...] = (), *, rows: int = 0) -> Name:
         """Write the records of a SELECT to a new file that nobody else can read yet, and return what reads it back."""
@@ -223,6 +225,11 @@ class DuckDBWarehouse:
             What the database raises.
         """
         interruptible(partial(self._connection.execute, statement(text, **params)), self._connection.interrupt)
+
+    def reach(self, objects: PinnedObjects) -> None:
+        """Let the database read objects of a store: those that are added."""
+        self._connection.register_filesystem(objects)
+        self.objects[objects.protocol[0]] = objects
 
     def query(self, title: str, text: str, values: Sequence[object] = (), /, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a look-up in the catalog or in our own tables; it is not part of the log."""
@@ -370,14 +377,7 @@ class DuckDBWarehouse:
 
     def free_name(self, wish: str) -> str:
         """Return `wish`, numbered if a database, schema, table or view is called so already."""
-        taken = {
-            str(row[0]).lower()
-            for row in self.query(
-                "catalog",
-                "SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas() "
-                "UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()",
-            )
-        }
+        taken = {str(row[0]).lower() for row in self.query("catalog", TAKEN)}
         name, number = wish, 1
         while name in taken:
             number += 1
@@ -396,5 +396,5 @@ class DuckDBWarehouse:
         try:
             return interruptible(function, self._connection.interrupt)
         except Exception as error:
-            failure = wrapped(title, error, self.reading)
+            failure = wrapped(title, error, self.reading, self.objects.values())
         raise failure  # out of the block: the database's own error, which may quote records, is not its context

@@ -10,6 +10,7 @@ from pathlib import Path
 from sqlmicro.database.templates import Params, Sql
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.params import check_path
+from sqlmicro.system.stores import is_url
 
 WRITTEN = (
     ".parquet", ".csv", ".csv.gz", ".csv.zst", ".json", ".json.gz", ".json.zst", ".ndjson", ".ndjson.gz", ".ndjson.zst"
@@ -61,18 +62,20 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
         raise InputError("files", "must be of one format", ", ".join(sorted({str(kind) for kind in formats.values()})))
     for path in paths:
         check_path(path, "files")
-        if not Path(path).is_file() and not glob.glob(path, recursive=True):  # noqa: PTH207  (the user's pattern may be absolute)
+        if not is_url(path) and not Path(path).is_file() and not glob.glob(path, recursive=True):  # noqa: PTH207  (the user's pattern may be absolute)
             raise InputError(
                 "files", f"there must be a file {path!r}", "none", "Check the path; it is taken from the current folder"
             )
     kind = formats[paths[0]]
-    if kind != "parquet" and all(_is_empty(file) for path in paths for file in _matched(path)):
+    local = [path for path in paths if not is_url(path)]
+    if local and kind != "parquet" and all(_is_empty(file) for path in local for file in _matched(path)):
         raise InputError("files", "there must be something in a file", f"nothing in {', '.join(map(repr, paths))}")
     # A file of that very name is meant by it, whatever brackets it has; else it is a pattern.
     absolute = [
-        glob.escape(str(Path(path).absolute())) if Path(path).is_file() else str(Path(path).absolute())
+        path if is_url(path)
+        else glob.escape(str(Path(path).absolute())) if Path(path).is_file() else str(Path(path).absolute())
         for path in paths
-    ]
+    ]  # fmt: skip
     if kind != "csv" and reader:
         raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
     return f"load/{kind}.sql", {"paths": absolute, "options": [*reader.items(), *own.items()]}
@@ -93,13 +96,13 @@ def _is_empty(path: str) -> bool:
     return len(head) < _HEAD and not head.removeprefix(b"\xef\xbb\xbf").strip()
 
 
-def copying(select: Sql, path: Path, partition_by: tuple[str, ...] = ()) -> tuple[str, Params]:
+def copying(select: Sql, path: Path | str, partition_by: tuple[str, ...] = ()) -> tuple[str, Params]:
     """Return the statement that writes records to a file, and its names."""
-    text = "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + _options(path, partition_by) + ")"
+    text = "COPY (\n{{ select }}\n) TO {{ path | lit }} (" + _options(str(path), partition_by) + ")"
     return text, {"select": select, "path": str(path), "parts": partition_by}
 
 
-def _options(path: Path, partition_by: tuple[str, ...]) -> str:
+def _options(path: str, partition_by: tuple[str, ...]) -> str:
     """Return how a file is written, from its ending."""
     if partition_by:
         return "FORMAT parquet, COMPRESSION zstd, PARTITION_BY ({{ parts | idents }})"
@@ -108,7 +111,7 @@ def _options(path: Path, partition_by: tuple[str, ...]) -> str:
         ".json": "FORMAT json, ARRAY true", ".ndjson": "FORMAT json",
     }  # fmt: skip
     packed = {".gz": ", COMPRESSION gzip", ".zst": ", COMPRESSION zstd"}
-    kind, _, packing = file_ending(path.name).removeprefix(".").partition(".")
+    kind, _, packing = file_ending(path).removeprefix(".").partition(".")
     return kinds[f".{kind}"] + packed.get(f".{packing}", "")
 
 

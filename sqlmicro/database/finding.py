@@ -12,10 +12,12 @@ from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.files import file_format, reading
 from sqlmicro.database.lakes import LAKES, open_lake
+from sqlmicro.database.objects import found_objects, name_objects
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.system.stores import check, is_url
 
 
 def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
@@ -44,9 +46,12 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
         relation = open_lake(warehouse, kind, folder, name=name)
         label = folder.partition("/metadata/")[0]
         return Source(relation, label, describe(warehouse, relation), is_table=False, is_file=True)
+    if is_url(table):
+        check(table, "--table")
     if file_format(table) is not None:
         relation = open_files(warehouse, [table], reader, label=table, name=name)
-        return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True)
+        objects = found_objects(warehouse, table)
+        return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True, objects=objects)
     names = [
         str(row[0])
         for row in warehouse.query(
@@ -76,10 +81,13 @@ def open_files(warehouse: DuckDB, paths: Sequence[str], reader: Mapping[str, obj
 
 
 def may_read(warehouse: DuckDB, paths: Sequence[str]) -> None:
-    """Let the database read files, given as absolute patterns, when it is sealed."""
+    """Let the database read files, given as absolute patterns, and objects, given as URLs, when it is sealed."""
+    local = [path for path in paths if not is_url(path)]
+    for url in set(paths).difference(local):
+        name_objects(warehouse, url)
     if warehouse.readable is not None:
         warehouse.readable.update(paths)
-        for path in paths:
+        for path in local:
             warehouse.readable.update(glob.glob(path, recursive=True))  # noqa: PTH207  (escaped patterns)
 
 
@@ -124,8 +132,8 @@ def beside(folder: Path, text: str) -> str:
     """
     kind, colon, path = text.partition(":")
     if colon and kind in LAKES:
-        return f"{kind}:{folder / path}"
-    return text if file_format(text) is None else str(folder / text)
+        return text if is_url(path) else f"{kind}:{folder / path}"
+    return text if file_format(text) is None or is_url(text) else str(folder / text)
 
 
 def describe(warehouse: DuckDB, relation: Name) -> tuple[Column, ...]:

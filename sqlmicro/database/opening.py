@@ -81,6 +81,7 @@ def open_warehouse(
                 if stands_for and not db:
                     _stand_for(connection, stands_for)
                 warehouse = DuckDBWarehouse(connection, db or "", progress or Progress(enabled=False))
+                warehouse.temp = temp
                 if db and reads and unfinished.left(warehouse):
                     close(connection)
                     with (
@@ -90,6 +91,7 @@ def open_warehouse(
                         pass  # opened to write, it is settled
                     connection = connect(db, True, temp, machine, later=later)
                     warehouse = DuckDBWarehouse(connection, db, progress or Progress(enabled=False))
+                    warehouse.temp = temp
                 if later:
                     warehouse.deferred[warehouse.catalog.lower()] = Deferred(warehouse.catalog, str(db), "--db")
                 unfinished.tell(warehouse, settles=not reads, purging=purging)
@@ -247,6 +249,8 @@ def _borrow(held: OpenDatabase, progress: Progress) -> Iterator[DuckDBWarehouse]
         finally:
             with contextlib.suppress(Exception):
                 cursor.rollback()
+            for scheme in warehouse.objects:
+                cursor.unregister_filesystem(scheme)
             for name in (*warehouse.stagings, *warehouse.attached[len(held.attached) :]):
                 cursor.execute(statement("DETACH {{ name | ident }}", name=name))
 

@@ -6,14 +6,27 @@ Kinds are told by name: nothing but the warehouse imports the database.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, QueryError
+
+if TYPE_CHECKING:
+    from sqlmicro.database.pinned import PinnedObjects
 
 _BROKEN = "violates (check|not-null|unique|foreign key|exclusion) constraint|value too long for type"
 
 
-def wrapped(title: str, error: BaseException, reading: str = "") -> BaseException:
-    """Turn the database's error into one that quotes no record; `reading` names the files that are being read."""
+def wrapped(
+    title: str, error: BaseException, reading: str = "", objects: Iterable[PinnedObjects] = ()
+) -> BaseException:
+    """Turn the database's error into one that quotes no record; `reading` names the files that are being read.
+
+    Where one of the `objects` that it reads could not be read, their own error says so.
+    """
+    failure = next((one.failure for one in objects if one.failure), None)
+    if failure is not None:
+        return failure
     kinds = {kind.__name__ for kind in type(error).__mro__ if kind.__module__.split(".")[0] in ("duckdb", "_duckdb")}
     kind = type(error).__name__
     if not kinds:

@@ -22,6 +22,8 @@ class Source:
     is_table: bool
     is_file: bool = False
     is_frame: bool = False
+    objects: frozenset[str] = frozenset()
+    """The URLs of the objects it is read from."""
 
     @property
     def is_text(self) -> bool:

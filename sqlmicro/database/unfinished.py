@@ -112,7 +112,8 @@ def note_recorded(warehouse: DuckDBWarehouse, run: str) -> None:
 
 def end(warehouse: DuckDBWarehouse, run: str) -> None:
     """Forget a run of which nothing is left to be done."""
-    warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE run = $1", [run], t=_table(warehouse))
+    if exists(warehouse):  # a run that has put objects only was never pending
+        warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE run = $1", [run], t=_table(warehouse))
 
 
 def take_back(warehouse: DuckDBWarehouse, run: str, releases: Sequence[int]) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, Literal
 
 from sqlmicro.database.catalog import find_relation
@@ -174,16 +173,16 @@ def _state(warehouse: DuckDBWarehouse, releases: Name, entry: Entry, newest: boo
     return "out" if there else "gone"
 
 
-def place(name: Name | None, path: Path | None, database: str = "") -> str:
-    """Return where a release is, however it was called: one path or table is one place.
+def place(name: Name | None, file: str | None, database: str = "") -> str:
+    """Return where a release is, however it was called: one absolute path, URL or table is one place.
 
     A table is known by its schema and name, and by its database where that is not the one of the ledger.
 
-    >>> place(Name("w", "main", "out"), None), place(None, Path("/data/out.parquet"))
+    >>> place(Name("w", "main", "out"), None), place(None, "/data/out.parquet")
     ('["", "main", "out"]', '["/data/out.parquet"]')
     """
-    parts = [str(path)] if path is not None else [database, *(name or Name("", "", ""))[1:]]
-    return json.dumps([part.lower() for part in parts] if path is None else parts)
+    parts = [file] if file is not None else [database, *(name or Name("", "", ""))[1:]]
+    return json.dumps([part.lower() for part in parts] if file is None else parts)
 
 
 def beside(releases: Name, table: str) -> Name:

@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.audits.registry import audits
-from sqlmicro.database import attach, finding
+from sqlmicro.database import attach, finding, lakes
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
 from sqlmicro.jobs import keys, known_rows
 from sqlmicro.jobs.steps import (
@@ -63,6 +63,7 @@ from sqlmicro.options.params import Parameter, filled, parameters, settle, take
 from sqlmicro.registry import find, methods
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import ASK
+from sqlmicro.system.stores import is_url
 
 SECTIONS = ("step", "gate")
 (TABLE,) = common.names(parameters(common.TableOption))
@@ -242,8 +243,10 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
             return text
         if kind in ("TABLE", "NAME=URL"):
             return (finding if kind == "TABLE" else attach).beside(folder, text)
+        if text.startswith(tuple(f"{lake}:" for lake in lakes.LAKES)):
+            return finding.beside(folder, text)
         column, equals, file = text.partition("=") if kind == "A=FILE" else ("", "", text)
-        return text if Path(file).is_absolute() else f"{column}{equals}{folder / file}"
+        return text if Path(file).is_absolute() or is_url(file) else f"{column}{equals}{folder / file}"
 
     found = dict(settings)
     for parameter in declared:

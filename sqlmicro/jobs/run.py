@@ -192,7 +192,7 @@ def _refuse_unlike(found: Sequence[_Found]) -> None:
         raise JobError(label, must, "targets in several", "Make a job file for each")
     found[0].target.check_together([part.target for part in found])
     places = [(name.catalog.lower(), name.schema.lower() or "main", name.table.lower()) for name in names]
-    paths = [str(path) for part in found if (path := part.target.path)]
+    paths = [place for part in found if (place := part.target.place)]
     kept = [to for part in found for _, to in beside.files(part.plan.steps, part.plan.publish.manifest)]
     for listed in (places, [*paths, *(str(Path(to).absolute()) for to in kept)]):
         if len(set(listed)) < len(listed):

@@ -238,7 +238,10 @@ class PublishSettings(PastOptions, SeriesOptions):
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None
     to: Annotated[
         str | None,
-        Param("File to publish to, .parquet, .csv, .json or .ndjson (.gz and .zst may follow).", metavar="FILE"),
+        Param(
+            "File or object to publish to: .parquet, .csv, .json, .ndjson (.gz and .zst may follow); or delta:FOLDER.",
+            metavar="FILE",
+        ),
     ] = None
     partition_by: Annotated[
         tuple[str, ...],

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
+from sqlmicro.system.stores import refuse_secret
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -138,6 +139,8 @@ class Parameter:
             raise ParameterError(label, "must be UTF-8 text without NUL characters", got)
         if self.param.metavar.startswith("FILE"):
             check_path(text, label)
+        if "FILE" in self.param.metavar or "TABLE" in self.param.metavar:
+            refuse_secret(text, label)
         return text
 
     def _check_scalar(self, value: Any, label: str) -> Any:

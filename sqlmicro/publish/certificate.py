@@ -26,6 +26,7 @@ from sqlmicro.publish.recounted import as_promised
 from sqlmicro.publish.report import Consulted, Parameters, Recounted
 from sqlmicro.registry import late, methods
 from sqlmicro.system.reporting import as_json, from_json, named
+from sqlmicro.system.stores import Store, absolute, is_url
 
 _WHERE = "certify-release"
 _COLUMNS = """SELECT target, place, target_kind, parameters, n, versions, output_hash, file_hash, alone_because, series,
@@ -138,8 +139,10 @@ class Certified:
     told: Certificate = field(metadata=named("certificate"))
 
 
-def of(warehouse: DuckDBWarehouse, text: str, *, signed: bool) -> tuple[Certificate, Path | None]:
+def of(warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool) -> tuple[Certificate, Path | None]:
     """Return the certificate of a release that a ledger knows, and the file if it is one; the release is read again.
+
+    An object of a store is copied into `folder` first.
 
     Raises
     ------
@@ -156,7 +159,7 @@ def of(warehouse: DuckDBWarehouse, text: str, *, signed: bool) -> tuple[Certific
     row: dict[str, Any] = dict(zip(names, values, strict=True))
     parameters = from_json(Parameters, json.loads(row["parameters"]))
     promised = from_json(list[Recounted], json.loads(row["recounted"]) or [])
-    path = Path(json.loads(row["place"])[0]) if row["target_kind"] == "file" else None
+    path = _fetched(json.loads(row["place"])[0], folder) if row["target_kind"] == "file" else None
     release, recounted = _file(path, row, promised) if path else _table(warehouse, row, promised)
     own = {name for name, _ in release.columns}
     told = Certificate(
@@ -179,7 +182,7 @@ def _entry(warehouse: DuckDBWarehouse, releases: Name, text: str) -> ledger.Entr
     else:
         parts = text.split(".")
         name = warehouse.full(Name("", parts[-2] if len(parts) > 1 else "", parts[-1]))
-        places = {ledger.place(None, Path(text).absolute()), ledger.place(name, None)}
+        places = {ledger.place(None, absolute(text)), ledger.place(name, None)}
         found = [one for one in entries if one.place in places or one.target == text][-1:]
     if not found:
         has = ", ".join(f"{one.release} ({one.target})" for one in entries[-6:])
@@ -190,6 +193,18 @@ def _entry(warehouse: DuckDBWarehouse, releases: Name, text: str) -> ledger.Entr
     if found[0].state not in ("out", "replaced"):
         raise InputError(_WHERE, "certifies a release that is out", f"one that is {found[0].state}")
     return found[0]
+
+
+def _fetched(place: str, folder: Path) -> Path:
+    """Return the file of a place, of an object a copy; of what is there no more, where it would be."""
+    if not is_url(place):
+        return Path(place)
+    store, path = Store(place, _WHERE), folder / place.rpartition("/")[2]
+    if found := store.stored(place):
+        store.get(found, path)
+    elif store.under(place):
+        path.mkdir()
+    return path
 
 
 def _file(path: Path, row: Mapping[str, Any], promised: list[Recounted]) -> tuple[CertifiedRelease, list[Recounted]]:

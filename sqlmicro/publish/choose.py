@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 from sqlmicro.database import postgres
@@ -12,14 +13,17 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import PublishSettings
+from sqlmicro.publish.delta_table import PREFIX, DeltaTable
 from sqlmicro.publish.ducklake import DuckLakeTable
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.mysql import MySQLTable
 from sqlmicro.publish.new_file import NewFile
+from sqlmicro.publish.new_object import NewObject
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.postgres import PostgresInPlace, PostgresTable
 from sqlmicro.publish.sqlite import SQLiteTable
 from sqlmicro.publish.targets import Target
+from sqlmicro.system.stores import check, is_url
 
 TABLES: dict[str, type[NewTable]] = {
     "duckdb": NewTable,
@@ -69,13 +73,16 @@ def choose_target(
             "--in-place",
             "Use --into NAME or --to FILE",
         )
-    records = None if warehouse.in_memory else warehouse
     if settings.partition_by:
-        return _partitioned(records, to, settings.partition_by, keeps)
+        return _partitioned(warehouse, to, settings, keeps)
+    if to is not None and to.startswith(PREFIX) and not keeps:
+        return _file(warehouse, to, keeps, settings)
     if to is not None:
+        if is_url(to):
+            check(to, "--to", written=True)
         if not to.lower().endswith(WRITTEN):
             raise ParameterError("--to", f"must be a path that ends in {', '.join(WRITTEN)}", repr(to))
-        return NewFile(to, Path(to).absolute(), settings.overwrite, keeps, records=records)
+        return _file(warehouse, to, keeps, settings)
     if in_place:
         if not source.is_table:
             raise InputError(
@@ -95,11 +102,22 @@ def choose_target(
     return made(warehouse, into or warehouse.label(name), name, settings.overwrite, keeps)
 
 
-def _partitioned(records: DuckDBWarehouse | None, to: str | None, partition_by: tuple[str, ...], keeps: bool) -> Target:
+def _file(warehouse: DuckDBWarehouse, to: str, keeps: bool, settings: PublishSettings) -> NewFile:
+    records = None if warehouse.in_memory else warehouse
+    made, path = NewFile, Path(to).absolute()
+    if is_url(to) or to.startswith(PREFIX):
+        made = DeltaTable if to.startswith(PREFIX) else NewObject
+        path = (warehouse.temp or Path(tempfile.gettempdir())) / "release"
+    return made(to, path, settings.overwrite and not settings.partition_by, keeps, settings.partition_by, records)
+
+
+def _partitioned(warehouse: DuckDBWarehouse, to: str | None, settings: PublishSettings, keeps: bool) -> Target:
     if to is None or keeps or file_format(to) is not None:
         got = "--keep-candidates" if keeps else "another target" if to is None else repr(to)
         raise ParameterError("--partition-by", "goes with --to FOLDER, which Parquet files are put into", got)
-    return NewFile(to, Path(to).absolute(), partition_by=partition_by, records=records)
+    if is_url(to):
+        check(to, "--to", written=True)
+    return _file(warehouse, to, keeps, settings)
 
 
 def _in_place(warehouse: DuckDBWarehouse, source: Source, *, widen: bool, purge: bool) -> Target:

@@ -37,7 +37,7 @@ def beside(warehouse: DuckDBWarehouse, release: Release) -> Book | None:
     if release.past.ledger or not (release.outputs[-1].told or release.series):
         return None
     target = release.target
-    place = ledger.place(target.name and warehouse.full(target.name), target.path)
+    place = ledger.place(target.name and warehouse.full(target.name), target.place)
     return Book(warehouse, target, counted(release), place, continuing.beside(release))
 
 

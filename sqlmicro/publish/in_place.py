@@ -42,6 +42,7 @@ class InPlace:
     file: str = ""
     kind: ClassVar[Literal["in place"]] = "in place"
     path: ClassVar[None] = None
+    place: ClassVar[None] = None
     keeps: ClassVar[bool] = False
     has_enums: ClassVar[bool] = True
     on_server: ClassVar[bool] = False

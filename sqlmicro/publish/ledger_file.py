@@ -28,6 +28,7 @@ from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.recording import record, refuse_other
 from sqlmicro.publish.targets import SCHEMA, Target
 from sqlmicro.system import secrets
+from sqlmicro.system.object_moves import NotTakenBack
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
         return
     try:
         yield
+    except NotTakenBack:
+        raise
     except BaseException:
         with contextlib.suppress(Exception), _opened(path, told[0].run.warehouse.progress) as opened, opened.aside():
             unfinished.take_back(opened, "", numbers)
@@ -150,7 +153,7 @@ def _book(opened: DuckDBWarehouse, release: Release) -> Book:
     )
     target, database = release.target, str(Path(own.db).absolute()) if own.db else ""
     name = target.name and own.full(target.name)
-    where = history.place(name, target.path, f"{database} {name.catalog}" if name else "")
+    where = history.place(name, target.place, f"{database} {name.catalog}" if name else "")
     night = continuing.beside(release)
     if night is not None:
         rows = night.rows and loaded(night.rows)

@@ -6,12 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
+from urllib.parse import quote
 
 from sqlmicro.database.files import copying, file_ending
 from sqlmicro.database.templates import Name, Sql, statement
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.publish import targets
 from sqlmicro.publish.targets import Statement, Target
+from sqlmicro.system import moves
+from sqlmicro.system.moves import Placed
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -43,6 +46,21 @@ class NewFile:
     purge: ClassVar[bool] = False
     widen: ClassVar[bool] = False
 
+    @property
+    def place(self) -> str:
+        """Its absolute path."""
+        return str(self.path)
+
+    @property
+    def ending(self) -> str:
+        """The ending of its name, which says how it is written; a folder has none."""
+        return file_ending(self.label)
+
+    def move(self, new: Path) -> Placed:
+        """Return what puts a new file, or a folder of files, in its place; it is written to the disk first."""
+        moves.to_disk(new)
+        return moves.planned(new, self.path)
+
     def of_candidate(self, number: int) -> NewFile:
         """Return where a candidate goes that is kept: `<file>_candidate_N.<ending>`."""
         ending = file_ending(self.label)
@@ -65,12 +83,15 @@ class NewFile:
     def _existing(self, run: Run) -> str:
         if not self.path.parent.is_dir():
             raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
-        if run.source.is_file and self.path in run.source.files():
-            must = "a release does not replace its own source this way"
-            raise InputError("--to", must, repr(self.label), "Choose another name")
+        self._refuse_source(run, run.source.is_file and self.path in run.source.files())
         if len(self.path.name.encode()) > _LONGEST_NAME:
             raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(self.path.name)))
         return "a folder" if self.path.is_dir() else "a file" if self.path.exists() else ""
+
+    def _refuse_source(self, run: Run, is_source: bool) -> None:
+        if is_source:
+            must = "a release does not replace its own source this way"
+            raise InputError("--to", must, repr(self.label), "Choose another name")
 
     def _check_partitions(self, run: Run) -> None:
         """Refuse columns that the release does not have: the names of the folders tell their values."""
@@ -79,6 +100,10 @@ class NewFile:
         if left_out:
             must, has = "names columns of the release", "Its columns: " + ", ".join(released)
             raise ParameterError("--partition-by", must, ", ".join(left_out), has)
+        escaped = [name for name in self.partition_by if quote(name, safe="") != name]
+        if escaped:  # DuckDB writes them into the names of the folders, and reads other names from there
+            must = "names columns of letters without accents, digits and any of _ - . ~"
+            raise ParameterError("--partition-by", must, ", ".join(escaped), "Rename them first")
         if released <= set(self.partition_by):
             raise ParameterError("--partition-by", "must leave a column to put into the files", "all columns")
 
@@ -97,7 +122,7 @@ class NewFile:
 
         Of a single column in CSV, a missing value alone would be a blank line, which readers skip: it is written as "".
         """
-        if len(run.roles.released) > 1 or not file_ending(self.label).startswith(".csv"):
+        if len(run.roles.released) > 1 or not self.ending.startswith(".csv"):
             return select
         return statement(_ONLY_COLUMN, column=run.roles.released[0].name, select=select)
 

@@ -32,6 +32,7 @@ class NewTable:
     keeps: bool = False
     kind: ClassVar[Literal["table"]] = "table"
     path: ClassVar[None] = None
+    place: ClassVar[None] = None
     has_enums: ClassVar[bool] = True
     purge: ClassVar[bool] = False
     widen: ClassVar[bool] = False

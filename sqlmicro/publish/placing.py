@@ -3,16 +3,17 @@
 Whatever stops this in between, the database knows of it: the next start that opens it finishes it or takes it back.
 Without a database the renaming is all there is: one file is there as a whole or not at all; of several, a failure takes
 back those that are in place.
+
+Objects of a store are recorded before they are put there, and not pending: no start of a program asks a store about
+them. A process that is killed in between leaves a record of a release that may be nowhere; it counts as out.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import unfinished
@@ -21,18 +22,21 @@ from sqlmicro.publish import consult
 from sqlmicro.publish.recording import record
 from sqlmicro.system import locks, moves
 from sqlmicro.system.interrupts import committing
-from sqlmicro.system.moves import Move
+from sqlmicro.system.moves import Move, Placed
 
 if TYPE_CHECKING:
     from sqlmicro.publish.release import Release
 
 
-def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]], records: DuckDBWarehouse | None) -> None:
+def place(
+    releases: Sequence[Release], planned: Mapping[int, Sequence[Placed]], records: DuckDBWarehouse | None
+) -> None:
     """Put the files of releases in their places, all or none; `planned` has those of each by its place in the list.
 
     `records` is the database they are recorded in, where there is one.
     """
     files = list(chain.from_iterable(planned.values()))
+    local = [move for move in files if isinstance(move, Move)]
     with committing(), unfinished.live() as run:
         if records:
             with records.aside():
@@ -45,14 +49,15 @@ def place(releases: Sequence[Release], planned: Mapping[int, Sequence[Move]], re
                         consult.kept(book, release),
                     )  # fmt: skip
                     consult.remember(book, release)
-                    unfinished.note_pending(records, run, _number(release), planned[number])
+                    pending = [move for move in planned[number] if isinstance(move, Move)]
+                    unfinished.note_pending(records, run, _number(release), pending)
         with _taken_back(records, run, releases, files):
-            for move in files:
-                _open_to_others(move.new)
+            for move in local:
+                moves.open_to_others(move.new)
             moves.put(files)
-            for folder in {move.place.parent for move in files}:
+            for folder in {move.place.parent for move in local}:
                 locks.fsync(folder)
-            if records:
+            if records and local:
                 with records.aside():
                     unfinished.note_recorded(records, run)
         releases[0].run.warehouse.committed = True
@@ -70,7 +75,7 @@ def _number(release: Release) -> int:
 
 @contextmanager
 def _taken_back(
-    records: DuckDBWarehouse | None, run: str, releases: Sequence[Release], files: Sequence[Move]
+    records: DuckDBWarehouse | None, run: str, releases: Sequence[Release], files: Sequence[Placed]
 ) -> Iterator[None]:
     """Put everything back as it was if the block fails; what cannot be, the next start puts back."""
     try:
@@ -81,28 +86,3 @@ def _taken_back(
             with contextlib.suppress(Exception), records.aside():
                 unfinished.take_back(records, run, [_number(release) for release in releases])
         raise
-
-
-def planned(new: Path, place: Path) -> Move:
-    """Return the move of a new file, or a folder of files, to its place; it is written to the disk first."""
-    to_disk(new)
-    return moves.planned(new, place)
-
-
-def to_disk(path: Path) -> None:
-    """Write a file, or a folder with all in it, to the disk."""
-    for part in (path, *path.rglob("*")):
-        locks.fsync(part)
-
-
-def _open_to_others(path: Path) -> None:
-    """Give a file, or a folder and all in it, the mode it would have had from the start."""
-    mask = _umask()
-    for part in (path, *path.rglob("*")):
-        part.chmod((0o777 if part.is_dir() else 0o666) & ~mask)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -13,7 +13,6 @@ from pathlib import Path
 from sqlmicro.audits import k_anonymity
 from sqlmicro.database.columns import Column, make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.files import file_ending
 from sqlmicro.database.opening import lock_to_write
 from sqlmicro.database.templates import Name
 from sqlmicro.pipeline import Run
@@ -27,7 +26,7 @@ from sqlmicro.publish.release import Output, Release, select_of
 from sqlmicro.publish.targets import Statement, TableTarget, Target
 from sqlmicro.publish.together import Together
 from sqlmicro.system import scratch
-from sqlmicro.system.moves import Move
+from sqlmicro.system.moves import Placed
 
 
 def publish(
@@ -200,25 +199,25 @@ def to_files(releases: Sequence[Release], together: Together | None = None, *, d
     AuditFailed
         When a file does not keep what its methods promise. Nothing is published.
     """
-    planned: dict[int, list[Move]] = {}
+    planned: dict[int, list[Placed]] = {}
     with contextlib.ExitStack() as folders:
         for number, release in enumerate(releases):
             run = release.run
             run.resume()
-            written: list[tuple[Path, Path]] = []
+            written: list[tuple[Path, NewFile]] = []
             targets = [_file(output.target) for output in release.outputs]
             folder = folders.enter_context(scratch.folder(targets[0].path.parent))
             for output, target in zip(release.outputs, targets, strict=True):
-                beside = folder / f"{number}_{len(written)}{file_ending(target.label)}"
+                beside = folder / f"{number}_{len(written)}{target.ending}"
                 select = target.written(run, select_of(run, output))
                 relation = run.warehouse.write(select, beside, target.partition_by, rows=run.rows_in)
                 columns = make_columns(run.warehouse.describe(relation))
                 audited = audit_release(run, output, relation, columns)
                 release.audits[output.candidate] = recounted.of_file(run, audited, beside)
-                written.append((beside, target.path))
+                written.append((beside, target))
             _read_back(release, relation, columns, beside)
             if not dry:
-                planned[number] = [placing.planned(beside, place) for beside, place in written]
+                planned[number] = [target.move(beside) for beside, target in written]
         if together:
             together.audit()
         if not dry:

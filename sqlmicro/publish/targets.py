@@ -38,7 +38,11 @@ class Target(Protocol):
 
     @property
     def path(self) -> Path | None:
-        """The file, where it is one."""
+        """The file, where it is one; of an object the file that it is made as."""
+
+    @property
+    def place(self) -> str | None:
+        """The file as the ledger knows it, where it is one: an absolute path, or a URL."""
 
     @property
     def keeps(self) -> bool:

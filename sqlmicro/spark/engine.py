@@ -142,7 +142,7 @@ def _target(plan: Plan) -> NewFile:
     if to is None:
         raise ParameterError("--engine spark", "publishes to a folder of Parquet files", "no --to", "Add --to FOLDER")
     path = Path(to).absolute()
-    if "://" in to or not path.parent.is_dir():
+    if "://" in to or to.startswith("delta:") or not path.parent.is_dir():
         raise InputError("--to", "its folder must exist on a disk that driver and workers share", repr(to))
     if path.exists() and not (overwrite and path != Path(plan.options.table).absolute()):
         raise InputError("--to", f"{to!r} must not exist yet", "one", "Choose another name, or add --overwrite")

@@ -1,5 +1,7 @@
 """Files that are put in place: the old one is kept beside it until the new one is recorded, and comes back otherwise.
 
+Objects of a store are put in place in the same steps: see `object_moves`.
+
 What is kept has a hidden name in the same folder, and is the old file itself under a second name where the file system
 has hard links: at no moment is there nothing in the place. Only what was put there is ever removed again.
 """
@@ -14,9 +16,25 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
 from pathlib import Path
+from typing import Protocol
+
+from sqlmicro.system import locks
 
 _ENDING = ".sqlmicro-kept"
 _KEPT = re.compile(r"\.[0-9a-f]{16}\.sqlmicro-kept")
+
+
+class Placed(Protocol):
+    """What is put in a place, can be taken back from there, and leaves nothing of what it replaced."""
+
+    def put(self) -> None:
+        """Put it there; what was there stays kept."""
+
+    def take_back(self) -> None:
+        """Put back what was there; what somebody else has put there since stays."""
+
+    def forget(self) -> None:
+        """Remove what was there."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,28 @@ class Move:
         kept = self.kept
         if kept is not None and not (kept.parent == self.place.parent and _KEPT.fullmatch(kept.name)):
             raise ValueError("what is kept has a name of our own, in the same folder")
+
+    def put(self) -> None:
+        """Put the new file in its place."""
+        if self.kept is not None:
+            _keep(self.place, self.kept)
+        self.new.replace(self.place)
+
+    def take_back(self) -> None:
+        """Put the old file back; what somebody else has put there since stays."""
+        if self.kept is not None and os.path.lexists(self.kept):
+            if is_put(self) or not os.path.lexists(self.place):
+                if self.place.is_dir():  # which nothing can be renamed over
+                    _remove(self.place)
+                self.kept.replace(self.place)
+            _remove(self.kept)  # renaming one name of a file over another of it does nothing
+        elif self.kept is None and is_put(self):
+            _remove(self.place)
+
+    def forget(self) -> None:
+        """Remove the old file."""
+        if self.kept is not None:
+            _remove(self.kept)
 
 
 def planned(new: Path, place: Path) -> Move:
@@ -52,12 +92,10 @@ def digest(path: Path) -> str:
     return sha256("".join(f"{part.relative_to(path)}\0{digest(part)}\0" for part in files).encode()).hexdigest()
 
 
-def put(moves: Iterable[Move]) -> None:
+def put(moves: Iterable[Placed]) -> None:
     """Put the new files in their places, one after the other; the old ones stay kept."""
     for move in moves:
-        if move.kept is not None:
-            _keep(move.place, move.kept)
-        move.new.replace(move.place)
+        move.put()
 
 
 def is_put(move: Move) -> bool:
@@ -68,24 +106,35 @@ def is_put(move: Move) -> bool:
     return digest(place) == move.digest
 
 
-def take_back(moves: Sequence[Move]) -> None:
-    """Put the old files back; what somebody else has put there since stays."""
+def take_back(moves: Sequence[Placed]) -> None:
+    """Put the old files back, the last first."""
     for move in reversed(moves):
-        if move.kept is not None and os.path.lexists(move.kept):
-            if is_put(move) or not os.path.lexists(move.place):
-                if move.place.is_dir():  # which nothing can be renamed over
-                    _remove(move.place)
-                move.kept.replace(move.place)
-            _remove(move.kept)  # renaming one name of a file over another of it does nothing
-        elif move.kept is None and is_put(move):
-            _remove(move.place)
+        move.take_back()
 
 
-def forget(moves: Iterable[Move]) -> None:
+def forget(moves: Iterable[Placed]) -> None:
     """Remove the old files."""
     for move in moves:
-        if move.kept is not None:
-            _remove(move.kept)
+        move.forget()
+
+
+def open_to_others(path: Path) -> None:
+    """Give a file, or a folder and all in it, the mode it would have had from the start."""
+    mask = _umask()
+    for part in (path, *path.rglob("*")):
+        part.chmod((0o777 if part.is_dir() else 0o666) & ~mask)
+
+
+def to_disk(path: Path) -> None:
+    """Write a file, or a folder with all in it, to the disk."""
+    for part in (path, *path.rglob("*")):
+        locks.fsync(part)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def _keep(place: Path, kept: Path) -> None:

@@ -15,9 +15,10 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import DbOption
 from sqlmicro.options.params import Param
 from sqlmicro.publish import certificate, ledger_file
-from sqlmicro.publish.certificate import Certified
+from sqlmicro.publish.certificate import Certificate, Certified
 from sqlmicro.publish.signature import signature
 from sqlmicro.registry import late
+from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
@@ -62,8 +63,15 @@ def certify_release_values(options: CertifyReleaseOptions, progress: Progress) -
     where = options.database or (str(ledger) if ledger and ledger.is_file() else None)
     if where is None:
         raise InputError(_WHERE, "needs the record of the release", "none", "Name where it is: --db or --ledger")
-    with open_warehouse(where, read_only=True, progress=progress) as warehouse:
-        told, file = certificate.of(warehouse, options.release, signed=not options.unsigned)
+    with scratch.spill() as folder:
+        with open_warehouse(where, read_only=True, progress=progress) as warehouse:
+            told, file = certificate.of(warehouse, options.release, folder, signed=not options.unsigned)
+        return _written(path, told, file, options)
+
+
+def _written(path: Path, told: Certificate, file: Path | None, options: CertifyReleaseOptions) -> Certified:
+    """Write a certificate, and its signature beside it."""
+    beside = path.with_name(path.name + ".sig")
     text = json.dumps(as_json(told), indent=2).encode() + b"\n"
     if not options.key:
         beside.unlink(missing_ok=True)

@@ -29,6 +29,7 @@ from sqlmicro.options.params import Param
 from sqlmicro.publish.recording import records_in, refuse_other
 from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.stores import absolute
 
 T = TypeVar("T")
 
@@ -189,7 +190,7 @@ def _remembered(warehouse: DuckDBWarehouse, releases: Name, own: Entry, others: 
 
 def _entry(entries: Sequence[Entry], name: str, where: str, do: str) -> Entry:
     """Return the newest release of a number, a target or a place."""
-    place = ledger.place(None, Path(name).absolute())
+    place = ledger.place(None, absolute(name))
     found = [one for one in entries if name in (str(one.release), one.target) or one.place == place]
     if not found:
         raise InputError(where, "must be a release that the ledger knows", name, do)
