@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import sqlmicro
@@ -24,16 +23,10 @@ ROWS = 200
 URL = "crm=postgres:dbname=postgres"
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 BIN = SERVERS[-1].parent if SERVERS else Path(shutil.which("postgres") or "/nowhere/postgres").parent
-VERSION = duckdb.connect().execute("SELECT version()").fetchall()[0][0]
-_WHEEL = importlib.util.find_spec("duckdb_extension_postgres_scanner")
-FOLDERS = (_WHEEL.submodule_search_locations or ()) if _WHEEL else ()
-EXTENSION = any((Path(folder) / "extensions" / VERSION).is_dir() for folder in FOLDERS)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (BIN / "initdb").is_file(), reason="needs: apt-get install postgresql"),
-    pytest.mark.skipif(
-        not EXTENSION, reason=f"needs: pip install duckdb-extension-postgres-scanner=={VERSION.removeprefix('v')}"
-    ),
+    pytest.mark.skipif(importlib.util.find_spec("psycopg") is None, reason="needs: pip install 'sqlmicro[postgres]'"),
 ]
 PERSONS = """
 DROP SCHEMA IF EXISTS sqlmicro CASCADE;

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlmicro.database import postgres
 from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name, ident
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import InputError, ParameterError
 
 
 def split_name(text: str) -> list[str]:
@@ -48,16 +48,20 @@ def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
 def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
     place = list(warehouse.full(name))
+    mirror = warehouse.mirrors.get(place[0].lower())
+    if mirror:
+        mirror.find(warehouse, place[1])
     tables = warehouse.query("catalog", _TABLE, place)
     found = tables or warehouse.query("catalog", _VIEW, place)  # the views of the system make this one dear
     if not found:
         return None
-    relation, is_table = Name(*found[0]), bool(tables)
-    if is_table and kind_of(warehouse, relation.catalog) == postgres.KIND:
-        if not has_attached(warehouse, relation.catalog):  # somebody else did, and nobody has looked
-            postgres.refuse_shadowing(warehouse, relation.catalog, "--table")
-        is_table = postgres.is_table(warehouse, relation)
-    return relation, bool(is_table)
+    relation = Name(*found[0])
+    if mirror is None and kind_of(warehouse, relation.catalog) == postgres.KIND:
+        raise InputError(
+            str(relation), "a PostgreSQL server must be one that sqlmicro has connected to itself",
+            "a database that DuckDB's own extension has attached", "Attach it with --attach NAME=postgres:…",
+        )  # fmt: skip
+    return relation, bool(tables) and (mirror is None or mirror.is_table(relation))
 
 
 _TABLE = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
@@ -96,6 +100,8 @@ def kind_of(warehouse: DuckDB, catalog: str) -> str:
 
     What is attached to a connection that we have opened nobody else can replace, so that it is asked for once.
     """
+    if catalog.lower() in warehouse.mirrors:
+        return postgres.KIND
     known = warehouse.kinds.get(catalog)
     if known is not None:
         return known

@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.database import built_ins, filled
+from sqlmicro.database import built_ins, filled, mirror
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.finding import find_source
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sqlmicro.database.duckdb_protocol import Mirrors
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
@@ -51,6 +52,7 @@ class DuckDBWarehouse:
         self.deferred: dict[str, Deferred] = {}
         self.committed, self.sealable = False, True
         self.kinds: dict[str, str] = {}
+        self.mirrors: dict[str, Mirrors] = {}
         self.db = db
         self.progress = progress
         self.log: list[Logged] = []
@@ -146,9 +148,9 @@ class DuckDBWarehouse:
         found: pa.Table = self._call("table", lambda: self._connection.sql(text).to_arrow_table())
         return found
 
-    def batches(self, relation: Name) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a relation as Arrow batches; the connection is busy until the last."""
-        text = statement("SELECT * FROM {{ r | ident }}", r=relation)
+    def batches(self, relation: Name | Sql) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a relation or SELECT as Arrow batches; the connection is busy until the last."""
+        text = relation if isinstance(relation, Sql) else statement("SELECT * FROM {{ r | ident }}", r=relation)
         reader = self._call("batches", lambda: self._connection.sql(text).to_arrow_reader(1 << 16))
         yield from iter(lambda: self._call("batches", lambda: next(reader, None)), None)
 
@@ -167,13 +169,18 @@ class DuckDBWarehouse:
         return target
 
     def _filled(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
-        target, view = self.staged(into), f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
-        self._call(into, lambda: self._connection.register(view, records))
-        made = "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}"
-        text = statement(made, target=target, view=view)
-        self._call(into, lambda: self._connection.execute(text))
-        self._call(into, lambda: self._connection.unregister(view))
+        target = self.staged(into)
+        self.pour(records, "CREATE OR REPLACE TABLE {{ t | ident }} AS SELECT * FROM {{ view | ident }}", t=target)
         return target
+
+    def pour(self, records: pa.Table | pa.RecordBatchReader, text: str, /, **params: Any) -> None:
+        """Run one statement that reads the relation `view` of Arrow's; it is not part of the log."""
+        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
+        self._call("pour", lambda: self._connection.register(view, records))
+        try:
+            self.query("pour", text, view=view, **params)
+        finally:
+            self._call("pour", lambda: self._connection.unregister(view))
 
     # Statements that are no SELECT
 
@@ -277,10 +284,12 @@ class DuckDBWarehouse:
         try:
             yield
             with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
+                mirror.commit(self)
                 self.execute("publish", "COMMIT")
                 done = self.committed = True
         except BaseException:
             if not done:
+                mirror.roll_back(self)
                 with contextlib.suppress(Exception):
                     self._connection.rollback()
             raise
