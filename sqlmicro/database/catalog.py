@@ -95,6 +95,20 @@ def schema_exists(warehouse: DuckDB, name: Name) -> bool:
     return bool(found[0][0])
 
 
+def free_name(warehouse: DuckDB, wish: str) -> str:
+    """Return `wish`, numbered if a database, schema, table or view is called so already."""
+    taken = {str(row[0]).lower() for row in warehouse.query("catalog", _TAKEN)}
+    name, number = wish, 1
+    while name in taken:
+        number += 1
+        name = f"{wish}_{number}"
+    return name
+
+
+_TAKEN = """SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas()
+UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"""
+
+
 def kind_of(warehouse: DuckDB, catalog: str) -> str:
     """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake.
 

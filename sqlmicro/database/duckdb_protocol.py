@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlmicro.database.connection import Deferred
@@ -86,6 +86,9 @@ class DuckDB(Warehouse, Protocol):
 
     def pour(self, records: pa.RecordBatchReader, text: str, /, **params: Any) -> None:
         """Run one statement that reads the relation `view` of Arrow's; it is not part of the log."""
+
+    def batches(self, relation: Name | Sql) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a relation or SELECT as Arrow batches; the connection is busy until the last."""
 
     def log_only(self, title: str, text: str, /, **params: Any) -> None:
         """Put a statement into the log that is not run."""

@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.database import built_ins, filled, mirror
+from sqlmicro.database.catalog import free_name
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.finding import find_source
@@ -85,7 +86,7 @@ class DuckDBWarehouse:
 
     def add_staging(self) -> None:
         """Attach a staging database and make it the one in which relations are staged from here on."""
-        self.staging = self.free_name("staging")
+        self.staging = free_name(self, "staging")
         self.stagings.append(self.staging)
         self.execute("staging", "ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self.staging)
 
@@ -376,22 +377,6 @@ class DuckDBWarehouse:
     def version(self) -> str:
         """The version of DuckDB, such as v1.5.5."""
         return str(self.query("version", "SELECT version()")[0][0])
-
-    def free_name(self, wish: str) -> str:
-        """Return `wish`, numbered if a database, schema, table or view is called so already."""
-        taken = {
-            str(row[0]).lower()
-            for row in self.query(
-                "catalog",
-                "SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas() "
-                "UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()",
-            )
-        }
-        name, number = wish, 1
-        while name in taken:
-            number += 1
-            name = f"{wish}_{number}"
-        return name
 
     def _share(self) -> float:
         return float(self._connection.query_progress()) / 100

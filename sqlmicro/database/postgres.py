@@ -27,8 +27,8 @@ _BLOCK = 1 << 22
 """Bytes of records that are in memory at a time."""
 # So that every value has one text only, whatever the server or the role sets.
 _SETTINGS = (
-    "SET datestyle = 'ISO, YMD'", "SET intervalstyle = 'postgres'", "SET timezone = 'UTC'", "SET extra_float_digits = 1",
-    "SET bytea_output = 'hex'", "SET standard_conforming_strings = on",
+    "SET datestyle = 'ISO, YMD'", "SET intervalstyle = 'postgres'", "SET timezone = 'UTC'", "SET bytea_output = 'hex'",
+    "SET extra_float_digits = 1", "SET standard_conforming_strings = on",
 )  # fmt: skip
 # Whoever may create a function or an operator in a schema of the search path could have it called for one of the
 # server's own that takes other types: everything is named with its schema.
@@ -73,7 +73,9 @@ class Server:
     def records(self, table: Name, columns: Sequence[str]) -> Iterator[pa.RecordBatchReader]:
         """Lend the records of a relation as text, in blocks that are read from the server as they are asked for."""
         text = statement(
-            "COPY (SELECT {{ c | idents }} FROM {{ t | ident }}) TO STDOUT (FORMAT csv)", c=columns, t=server_name(table)
+            "COPY (SELECT {{ c | idents }} FROM {{ t | ident }}) TO STDOUT (FORMAT csv)",
+            c=columns,
+            t=server_name(table),
         )
         chunks = _Chunks(self._chunks(text))
         try:

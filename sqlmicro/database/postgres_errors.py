@@ -27,7 +27,10 @@ def told(title: str, error: BaseException) -> SqlmicroError:
         )  # fmt: skip
     if code[:2] == "40":
         return InputError(
-            title, "nobody else may write to the same table while it is published", kind, "Run it again when nobody does"
+            title,
+            "nobody else may write to the same table while it is published",
+            kind,
+            "Run it again when nobody does",
         )
     if title == "publish" and code[:2] == "22":
         return InputError(title, "the released values must fit the types of the table", kind, "Use --into NAME")

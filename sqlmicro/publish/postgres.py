@@ -1,8 +1,8 @@
 """Tables of an attached PostgreSQL database: a new one, and one that is anonymized in place.
 
 In place is one transaction: the table is locked against writers, compared with what was read from it, changed, audited
-by reading it back, and recorded. The definition of the table stays: constraints, defaults, indexes, grants. What forbids
-the change, or would lose or leak something, is refused beforehand (`postgres_checks`): triggers, for one.
+by reading it back, and recorded. The definition of the table stays: constraints, defaults, indexes, grants. What
+forbids the change, or would lose or leak something, is refused beforehand (`postgres_checks`): triggers, for one.
 
 The records are deleted and written anew, in an order that tells nothing. Where others refer to them, they are updated
 instead, by their key, which stays: nothing cascades. What goes over the line is the server's own text of a value, so
@@ -94,8 +94,8 @@ class PostgresInPlace(InPlace):
         done = self._plan(run, run.quasi)
         if done.way == "refill":
             return super().statements(run, select)
-        replaced = _Replaced(self.name, done, _sent(done, run))
-        release = Sql(f"(\n{select})")
+        replaced = _Replaced(self.name, done)
+        release = Sql(f"(\n{_with_nulls(done, run, select)})")
         if done.way == "update":
             return [("{{ sql }}", {"sql": replaced.updating(release)})]
         texts = (replaced.keeping(), f"DELETE FROM {ident(replaced.table)}", replaced.rejoining(release, ""))
@@ -106,16 +106,18 @@ class PostgresInPlace(InPlace):
         for text, names in self.statements(run, select):
             self.warehouse.log_only("publish", text, **names)
         done = self._plan(run, run.quasi)
-        replaced = _Replaced(self.name, done, _sent(done, run))
+        replaced = _Replaced(self.name, done)
+        values = _with_nulls(done, run, select)
         if done.way == "refill":
             self._tell(f"DELETE FROM {ident(replaced.table)}")
-            self._fill(replaced, replaced.table, select)
+            self._fill(replaced, replaced.table, values)
         else:
-            self._by_key(replaced, select)
+            self._by_key(replaced, values)
         self.mirror.read(self.warehouse, self.name, again=True)
 
     def _by_key(self, replaced: _Replaced, select: Sql) -> None:
-        before = self.warehouse.count(self.name)
+        counted = "SELECT count(*), count(DISTINCT ({{ key | idents }})) FROM {{ t | ident }}"
+        ((before, keys),) = self.warehouse.query("publish", counted, t=self.name, key=replaced.done.key)
         self._tell(replaced.staging())
         sent = self._fill(replaced, _RELEASE, select)
         if replaced.done.way == "update":
@@ -126,17 +128,16 @@ class PostgresInPlace(InPlace):
             changed = self._tell(replaced.rejoining(Sql(ident(_RELEASE)), "ORDER BY r.ctid"))
             self._tell(f"DROP TABLE {ident(_KEPT)}")
         self._tell(f"DROP TABLE {ident(_RELEASE)}")
-        if changed != sent or (replaced.done.way == "update" and sent != before):
+        if changed != sent or keys != before or (replaced.done.way == "update" and sent != before):
             raise InputError(
-                "--in-place", "every record must be found again by its key, and none left out, where others refer to it",
-                f"{sent:,} released of {before:,}, {changed:,} found", "Use --into NAME",
+                "--in-place", "each record must be found again by its key, and none left out where others refer to it",
+                f"{before:,} with {keys:,} keys, {sent:,} released, {changed:,} found", "Use --into NAME",
             )  # fmt: skip
 
     def _fill(self, replaced: _Replaced, table: Name, select: Sql) -> int:
         kinds = {column.name: column.kind for column in self.mirror.relations[self.name].columns}
-        sent = replaced.sent
-        values = Sql(f"SELECT {idents(sent)} FROM (\n{select})")
-        texts = self.mirror.text(self.warehouse, values, [kinds[name] for name in sent])
+        sent = replaced.done.written
+        texts = self.mirror.text(self.warehouse, select, [kinds[name] for name in sent])
         return self.mirror.server.fill("publish", ident(table), sent, texts)
 
     def _tell(self, text: str) -> int:
@@ -155,31 +156,24 @@ class _Replaced:
 
     name: Name
     done: Plan
-    sent: tuple[str, ...]
-    """The columns that are written with values; the others that are written become NULL."""
 
     @property
     def table(self) -> Name:
         return server_name(self.name)
 
-    @property
-    def emptied(self) -> list[str]:
-        return [name for name in self.done.written if name not in self.sent]
-
     def staging(self) -> str:
         """Return what makes a table of the session for the release, with the types of the table."""
-        columns = idents(self.sent)
-        return f"CREATE TEMPORARY TABLE {ident(_RELEASE.table)} ON COMMIT DROP AS SELECT {columns} FROM {ident(self.table)} WITH NO DATA"
+        return f"{_temporary(_RELEASE)} SELECT {idents(self.done.written)} FROM {ident(self.table)} WITH NO DATA"
 
     def keeping(self) -> str:
         """Return what sets aside the values that stay as they are, in a table of the session."""
         columns = idents([*self.done.key, *self.done.stay])
-        return f"CREATE TEMPORARY TABLE {ident(_KEPT.table)} ON COMMIT DROP AS SELECT {columns} FROM {ident(self.table)}"
+        return f"{_temporary(_KEPT)} SELECT {columns} FROM {ident(self.table)}"
 
     def rejoining(self, release: Sql, order: str) -> Sql:
         """Return what writes the release together with the values that were set aside."""
-        columns = idents([*self.sent, *self.done.stay])
-        values = [f"r.{ident(name)}" for name in self.sent] + [f"k.{ident(name)}" for name in self.done.stay]
+        columns = idents([*self.done.written, *self.done.stay])
+        values = [f"r.{ident(name)}" for name in self.done.written] + [f"k.{ident(name)}" for name in self.done.stay]
         return Sql(
             f"INSERT INTO {ident(self.table)} ({columns}) OVERRIDING SYSTEM VALUE SELECT {', '.join(values)} "
             f"FROM {release} AS r JOIN {ident(_KEPT)} AS k ON {self._same('k')} {order}".rstrip()
@@ -187,19 +181,24 @@ class _Replaced:
 
     def updating(self, release: Sql) -> Sql:
         """Return what gives the records other values; those that are kept are not touched, nor is the key."""
-        given = [f"{ident(name)} = r.{ident(name)}" for name in self.sent if name not in self.done.key]
-        given += [f"{ident(name)} = NULL" for name in self.emptied]
-        return Sql(f"UPDATE {ident(self.table)} AS t SET {', '.join(given)} FROM {release} AS r WHERE {self._same('t')}")
-
-    def _same(self, other: str) -> str:
-        return " AND ".join(
-            f"{other}.{ident(name)} OPERATOR(pg_catalog.=) r.{ident(name)}" for name in self.done.key
+        given = [f"{ident(name)} = r.{ident(name)}" for name in self.done.written if name not in self.done.key]
+        return Sql(
+            f"UPDATE {ident(self.table)} AS t SET {', '.join(given)} FROM {release} AS r WHERE {self._same('t')}"
         )
 
+    def _same(self, other: str) -> str:
+        return " AND ".join(f"{other}.{ident(name)} OPERATOR(pg_catalog.=) r.{ident(name)}" for name in self.done.key)
 
-def _sent(done: Plan, run: Run) -> tuple[str, ...]:
+
+def _temporary(name: Name) -> str:
+    return f"CREATE TEMPORARY TABLE {ident(name.table)} ON COMMIT DROP AS"
+
+
+def _with_nulls(done: Plan, run: Run, select: Sql) -> Sql:
+    """Return the SELECT of the columns that are written: what is dropped is NULL, not the default."""
     released = {column.name for column in run.roles.released}
-    return tuple(name for name in done.written if name in released)
+    values = [ident(name) if name in released else f"NULL AS {ident(name)}" for name in done.written]
+    return Sql(f"SELECT {', '.join(values)} FROM (\n{select})")
 
 
 def lock(warehouse: DuckDBWarehouse, relation: Name) -> None:

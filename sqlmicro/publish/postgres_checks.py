@@ -20,10 +20,9 @@ Way = Literal["update", "rejoin", "refill"]
 by their key; or deleted and written anew as a whole."""
 # Whoever may create a function or an operator in a schema of the search path could have it called for one of the
 # server's own that takes other types: everything is named with its schema.
-_TABLES = """SELECT c.oid::pg_catalog.int8, c.relkind::pg_catalog.text, pg_catalog.row_security_active(c.oid) AS secured,
+_TABLES = """SELECT c.relkind::pg_catalog.text, pg_catalog.row_security_active(c.oid) AS secured,
   EXISTS (SELECT 1 FROM pg_catalog.pg_rewrite r
-    WHERE r.ev_class OPERATOR(pg_catalog.=) c.oid AND r.rulename OPERATOR(pg_catalog.<>) '_RETURN') AS rules,
-  c.relispartition
+    WHERE r.ev_class OPERATOR(pg_catalog.=) c.oid AND r.rulename OPERATOR(pg_catalog.<>) '_RETURN') AS rules
 FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) ANY ({{ members }})"""
 _COLUMNS = """SELECT a.attrelid::pg_catalog.int8, a.attname::pg_catalog.text, a.attnotnull,
   a.attgenerated::pg_catalog.text OPERATOR(pg_catalog.<>) '' AS generated
@@ -133,7 +132,7 @@ def above(mirror: Mirror, relation: Name) -> dict[Name, int]:
 
 
 def _check_tables(rows: Sequence[tuple[Any, ...]]) -> None:
-    for _, kind, secured, rules, _ in rows:
+    for kind, secured, rules in rows:
         if kind not in ("r", "p"):
             _refuse("the table and its partitions must be on this server", "a foreign table")
         if secured:

@@ -62,7 +62,10 @@ def purge(mirror: Mirror, relation: Name) -> ServerPurge:
         after = server.ask(_FILES, members=members)
         if set(before) & set(after):
             raise InputError(
-                "purge", "only the owner of a table can vacuum it", "another user", f"Have its owner run: {_way(stored)}"
+                "purge",
+                "only the owner of a table can vacuum it",
+                "another user",
+                f"Have its owner run: {_way(stored)}",
             )
         if dead := server.ask(_DEAD, members=members)[0][0]:
             raise InputError(
