@@ -48,7 +48,10 @@ _PASSWORDS = {
 _REASONS = (
     ("password|authentication|access denied", "a password or user it does not accept"),
     ("does not exist|unknown database", "a database or user it does not have"),
-    ("refused|translate host|unknown server host|timed? ?out|no such file|can't connect", "no server that answers"),
+    (
+        "refused|translate host|resolve host|unknown server host|timed? ?out|no such file|can't connect",
+        "no server that answers",
+    ),
     ("lock", "one that another process has locked"),
 )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlmicro.database import postgres_types
 from sqlmicro.database.postgres import Server, quoted, server_name
 from sqlmicro.database.postgres_types import ServerType
-from sqlmicro.database.templates import Name, Sql, ident
+from sqlmicro.database.templates import Name, Sql, ident, statement
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,7 +189,8 @@ class Mirror:
             postgres_types.written(name, wanted, kind)
             for (name, kind), wanted in zip(of, kinds or [kind for _, kind in of], strict=True)
         ]
-        return warehouse.batches(Sql(f"SELECT {postgres_types.listed(values)} FROM (\n{select})"))
+        texts = statement("SELECT {{ v }} FROM (\n{{ select }})", v=postgres_types.listed(values), select=select)
+        return warehouse.batches(texts)
 
     def make(self, warehouse: DuckDB, name: Name, select: Sql, *, replacing: bool = False) -> None:
         """Make a table on the server from a SELECT, and read it back."""
@@ -227,14 +228,14 @@ class Mirror:
             self._send_rows(warehouse, name, columns)
 
     def _send_rows(self, warehouse: DuckDB, name: Name, columns: Sequence[tuple[str, str]]) -> None:
-        new = Sql(f"SELECT * FROM {ident(name)}")
+        new = statement("SELECT * FROM {{ t | ident }}", t=name)
         if name in self.read_now:
-            before = Sql(f"SELECT * FROM {ident(name._replace(schema=_BEFORE))}")
-            gone = f"SELECT count(*) FROM ({before} EXCEPT ALL {new})"
-            if warehouse.query("mirror", "{{ gone }}", gone=Sql(gone))[0][0]:
+            before = statement("SELECT * FROM {{ b | ident }}", b=name._replace(schema=_BEFORE))
+            gone = "SELECT count(*) FROM ({{ before }} EXCEPT ALL {{ new }})"
+            if warehouse.query("mirror", gone, before=before, new=new)[0][0]:
                 self.server.tell("record", "DELETE FROM {{ t | ident }}", t=server_name(name))
             else:
-                new = Sql(f"{new} EXCEPT ALL {before}")
+                new = statement("{{ new }} EXCEPT ALL {{ before }}", new=new, before=before)
         kinds = [kind for _, kind in columns]
         names = [column for column, _ in columns]
         self.server.fill("record", Sql(quoted(name)), names, self.text(warehouse, new, kinds))

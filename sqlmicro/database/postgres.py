@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlmicro.database.postgres_errors import told
-from sqlmicro.database.templates import Name, Sql, ident, idents, lit, statement
+from sqlmicro.database.templates import Name, Sql, ident, lit, statement
 from sqlmicro.errors import InputError
 from sqlmicro.system.interrupts import interruptible
 
@@ -98,7 +98,7 @@ class Server:
         from pyarrow import csv
 
         plain = csv.WriteOptions(include_header=False, quoting_style="all_valid")
-        text = Sql(f"COPY {table} ({idents(columns)}) FROM STDIN (FORMAT csv)")
+        text = statement("COPY {{ t }} ({{ c | idents }}) FROM STDIN (FORMAT csv)", t=table, c=columns)
 
         def copy() -> int:
             with self._connection.cursor() as cursor:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.mirror import Mirror, mirror_of
 from sqlmicro.database.postgres import server_name
-from sqlmicro.database.templates import Name, Sql, ident, idents
+from sqlmicro.database.templates import Name, Params, Sql, ident, statement
 from sqlmicro.erasure import purge as erased
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.publish.in_place import InPlace, refuse_triggers
@@ -97,9 +97,8 @@ class PostgresInPlace(InPlace):
         replaced = _Replaced(self.name, done)
         release = Sql(f"(\n{_with_nulls(done, run, select)})")
         if done.way == "update":
-            return [("{{ sql }}", {"sql": replaced.updating(release)})]
-        texts = (replaced.keeping(), f"DELETE FROM {ident(replaced.table)}", replaced.rejoining(release, ""))
-        return [("{{ sql }}", {"sql": Sql(text)}) for text in texts]
+            return [replaced.updating(release)]
+        return [replaced.keeping(), replaced.emptying(), replaced.rejoining(release)]
 
     def write(self, run: Run, select: Sql) -> None:
         """Replace the records on the server, and read them back."""
@@ -109,8 +108,8 @@ class PostgresInPlace(InPlace):
         replaced = _Replaced(self.name, done)
         values = _with_nulls(done, run, select)
         if done.way == "refill":
-            self._tell(f"DELETE FROM {ident(replaced.table)}")
-            self._fill(replaced, replaced.table, values)
+            self._tell(replaced.emptying())
+            self._fill(replaced, server_name(self.name), values)
         else:
             self._by_key(replaced, values)
         self.mirror.read(self.warehouse, self.name, again=True)
@@ -121,13 +120,14 @@ class PostgresInPlace(InPlace):
         self._tell(replaced.staging())
         sent = self._fill(replaced, _RELEASE, select)
         if replaced.done.way == "update":
-            changed = self._tell(replaced.updating(Sql(ident(_RELEASE))))
+            changed = self._tell(replaced.updating(ident(_RELEASE)))
         else:
             self._tell(replaced.keeping())
-            self._tell(f"DELETE FROM {ident(replaced.table)}")
-            changed = self._tell(replaced.rejoining(Sql(ident(_RELEASE)), "ORDER BY r.ctid"))
-            self._tell(f"DROP TABLE {ident(_KEPT)}")
-        self._tell(f"DROP TABLE {ident(_RELEASE)}")
+            self._tell(replaced.emptying())
+            text, names = replaced.rejoining(ident(_RELEASE))
+            changed = self._tell((text + " ORDER BY r.ctid", names))
+            self._tell(("DROP TABLE {{ kept | ident }}", {"kept": _KEPT}))
+        self._tell(("DROP TABLE {{ release | ident }}", {"release": _RELEASE}))
         if changed != sent or keys != before or (replaced.done.way == "update" and sent != before):
             raise InputError(
                 "--in-place", "each record must be found again by its key, and none left out where others refer to it",
@@ -140,8 +140,8 @@ class PostgresInPlace(InPlace):
         texts = self.mirror.text(self.warehouse, select, [kinds[name] for name in sent])
         return self.mirror.server.fill("publish", ident(table), sent, texts)
 
-    def _tell(self, text: str) -> int:
-        return self.mirror.server.tell("publish", "{{ sql }}", sql=Sql(text))
+    def _tell(self, told: Statement) -> int:
+        return self.mirror.server.tell("publish", told[0], **told[1])
 
     def after_publishing(self, report: ReleaseReport) -> None:
         """Purge, and write into the report whether that was done, and why not."""
@@ -152,53 +152,63 @@ class PostgresInPlace(InPlace):
 
 @dataclass(frozen=True)
 class _Replaced:
-    """The statements that replace the records of a table by their key."""
+    """The statements that replace the records of a table by their key; `release` is a table or a SELECT in brackets."""
 
     name: Name
     done: Plan
 
-    @property
-    def table(self) -> Name:
-        return server_name(self.name)
+    def _names(self, **more: object) -> Params:
+        table = server_name(self.name)
+        return {"table": table, "key": self.done.key, "new": self.done.written, "stay": self.done.stay, **more}
 
-    def staging(self) -> str:
+    def emptying(self) -> Statement:
+        """Return what deletes all records."""
+        return "DELETE FROM {{ table | ident }}", {"table": server_name(self.name)}
+
+    def staging(self) -> Statement:
         """Return what makes a table of the session for the release, with the types of the table."""
-        return f"{_temporary(_RELEASE)} SELECT {idents(self.done.written)} FROM {ident(self.table)} WITH NO DATA"
+        text = (
+            "CREATE TEMPORARY TABLE {{ made | ident }} ON COMMIT DROP AS "
+            "SELECT {{ new | idents }} FROM {{ table | ident }} WITH NO DATA"
+        )
+        return text, self._names(made=_RELEASE.table)
 
-    def keeping(self) -> str:
+    def keeping(self) -> Statement:
         """Return what sets aside the values that stay as they are, in a table of the session."""
-        columns = idents([*self.done.key, *self.done.stay])
-        return f"{_temporary(_KEPT)} SELECT {columns} FROM {ident(self.table)}"
-
-    def rejoining(self, release: Sql, order: str) -> Sql:
-        """Return what writes the release together with the values that were set aside."""
-        columns = idents([*self.done.written, *self.done.stay])
-        values = [f"r.{ident(name)}" for name in self.done.written] + [f"k.{ident(name)}" for name in self.done.stay]
-        return Sql(
-            f"INSERT INTO {ident(self.table)} ({columns}) OVERRIDING SYSTEM VALUE SELECT {', '.join(values)} "
-            f"FROM {release} AS r JOIN {ident(_KEPT)} AS k ON {self._same('k')} {order}".rstrip()
+        text = (
+            "CREATE TEMPORARY TABLE {{ made | ident }} ON COMMIT DROP AS "
+            "SELECT {{ key | idents }}{{ stay | listed(', {}') }} FROM {{ table | ident }}"
         )
+        return text, self._names(made=_KEPT.table)
 
-    def updating(self, release: Sql) -> Sql:
+    def rejoining(self, release: Sql) -> Statement:
+        """Return what writes the release, in its order, together with the values that were set aside."""
+        text = (
+            "INSERT INTO {{ table | ident }} ({{ new | idents }}{{ stay | listed(', {}') }}) OVERRIDING SYSTEM VALUE "
+            'SELECT {{ new | listed("r.{}") }}{{ stay | listed(", k.{}") }} '
+            "FROM {{ release }} AS r JOIN {{ kept | ident }} AS k ON true"
+            "{% for k in key %} AND k.{{ k | ident }} OPERATOR(pg_catalog.=) r.{{ k | ident }}{% endfor %}"
+        )
+        return text, self._names(release=release, kept=_KEPT)
+
+    def updating(self, release: Sql) -> Statement:
         """Return what gives the records other values; those that are kept are not touched, nor is the key."""
-        given = [f"{ident(name)} = r.{ident(name)}" for name in self.done.written if name not in self.done.key]
-        return Sql(
-            f"UPDATE {ident(self.table)} AS t SET {', '.join(given)} FROM {release} AS r WHERE {self._same('t')}"
+        text = (
+            'UPDATE {{ table | ident }} AS t SET {{ given | listed("{} = r.{}") }} FROM {{ release }} AS r WHERE true'
+            "{% for k in key %} AND t.{{ k | ident }} OPERATOR(pg_catalog.=) r.{{ k | ident }}{% endfor %}"
         )
-
-    def _same(self, other: str) -> str:
-        return " AND ".join(f"{other}.{ident(name)} OPERATOR(pg_catalog.=) r.{ident(name)}" for name in self.done.key)
-
-
-def _temporary(name: Name) -> str:
-    return f"CREATE TEMPORARY TABLE {ident(name.table)} ON COMMIT DROP AS"
+        given = [name for name in self.done.written if name not in self.done.key]
+        return text, self._names(release=release, given=given)
 
 
 def _with_nulls(done: Plan, run: Run, select: Sql) -> Sql:
     """Return the SELECT of the columns that are written: what is dropped is NULL, not the default."""
     released = {column.name for column in run.roles.released}
-    values = [ident(name) if name in released else f"NULL AS {ident(name)}" for name in done.written]
-    return Sql(f"SELECT {', '.join(values)} FROM (\n{select})")
+    text = (
+        "SELECT {% for c in columns %}{% if c not in released %}NULL AS {% endif %}{{ c | ident }}"
+        "{% if not loop.last %}, {% endif %}{% endfor %} FROM (\n{{ select }})"
+    )
+    return statement(text, columns=done.written, released=released, select=select)
 
 
 def lock(warehouse: DuckDBWarehouse, relation: Name) -> None:
