@@ -177,14 +177,14 @@ class _Replaced:
         """Return what sets aside the values that stay as they are, in a table of the session."""
         text = (
             "CREATE TEMPORARY TABLE {{ made | ident }} ON COMMIT DROP AS "
-            "SELECT {{ key | idents }}{{ stay | listed(', {}') }} FROM {{ table | ident }}"
+            'SELECT {{ key | idents }}{{ stay | listed(", {}") }} FROM {{ table | ident }}'
         )
         return text, self._names(made=_KEPT.table)
 
     def rejoining(self, release: Sql) -> Statement:
         """Return what writes the release, in its order, together with the values that were set aside."""
         text = (
-            "INSERT INTO {{ table | ident }} ({{ new | idents }}{{ stay | listed(', {}') }}) OVERRIDING SYSTEM VALUE "
+            'INSERT INTO {{ table | ident }} ({{ new | idents }}{{ stay | listed(", {}") }}) OVERRIDING SYSTEM VALUE '
             'SELECT {{ new | listed("r.{}") }}{{ stay | listed(", k.{}") }} '
             "FROM {{ release }} AS r JOIN {{ kept | ident }} AS k ON true"
             "{% for k in key %} AND k.{{ k | ident }} OPERATOR(pg_catalog.=) r.{{ k | ident }}{% endfor %}"

@@ -3,7 +3,8 @@
     python tests/bench/postgres.py --url 'dbname=postgres host=127.0.0.1' --rows 100000 1000000
 
 It makes and drops the tables bench and bench_released in schema public. Each job is a process of its own; a line has
-its CPU time (of the client), peak memory, and the same of the same job on the records in a Parquet file, in the same round.
+its CPU time (of the client) and peak memory, and those of the same job on the records in a Parquet file, in the same
+round.
 """
 
 from __future__ import annotations
@@ -32,10 +33,9 @@ def one(job: str, table: str, folder: str, url: str, limit: str) -> None:
     import sqlmicro
 
     target = {key: given.format(folder=folder) if isinstance(given, str) else given for key, given in JOBS[job].items()}
-    sqlmicro.individual_ranking(
-        table, columns=["age", "income"], keep=["id", "city"], accept_unique=["id"], rest="drop", k=5,
-        memory_limit=limit, alone_because="a benchmark", **({"attach": f"crm=postgres:{url}"} if table.startswith("crm.") else {}), **target,
-    )  # fmt: skip
+    options = {"columns": ["age", "income"], "keep": ["id", "city"], "accept_unique": ["id"], "rest": "drop", "k": 5}
+    attached = {"attach": f"crm=postgres:{url}"} if table.startswith("crm.") else {}
+    sqlmicro.individual_ranking(table, memory_limit=limit, alone_because="a benchmark", **options, **attached, **target)
     used = resource.getrusage(resource.RUSAGE_SELF)
     print(json.dumps([round(used.ru_utime + used.ru_stime, 2), used.ru_maxrss // 1024]))
 
