@@ -194,14 +194,11 @@ def test_a_constraint_that_the_means_break_changes_nothing(persons: Server) -> N
 @pytest.mark.parametrize(
     ("statement", "changed", "words"),
     [
-        (CHILDREN, {}, "foreign key"),
         ("SELECT 1", {"columns": ["code", "age"], "keep": ["id", "city", "income", "born"], "accept_unique": []},
          "UNIQUE"),
         ("CREATE UNIQUE INDEX ON persons (lower(note))", {}, "unique index on an expression"),
         ("ALTER TABLE persons ALTER note SET NOT NULL", {}, "NOT NULL"),
         ("ALTER TABLE persons ADD twice int GENERATED ALWAYS AS (age * 2) STORED", {"rest": "drop"}, "generated"),
-        ("ALTER TABLE persons ADD price numeric", {"rest": "keep"}, "without loss"),
-        ("CREATE TABLE heirs () INHERITS (persons)", {}, "ordinary"),
         ("CREATE RULE nothing AS ON DELETE TO persons DO INSTEAD NOTHING", {}, "rules"),
         ("SELECT 1", {"widen": True}, "ALTER TABLE"),
     ],
@@ -215,8 +212,6 @@ def test_what_cannot_be_done_in_place_is_refused_before_any_work(
         sqlmicro.mdav("crm.public.persons", in_place=True, **{**OPTIONS, **changed})
     assert caught.value.exit_code == 2
     assert content(persons) == before
-    if "visits" in statement:
-        assert persons.sql("SELECT count(*) FROM visits") == ["1"]
 
 
 def test_records_that_row_security_hides_are_not_left_behind(persons: Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -283,6 +283,23 @@ def test_names_with_quotes_dots_and_words_of_sql(persons: Server) -> None:  # no
     assert persons.sql("SELECT * FROM visits") == ["3"]
 
 
+def test_odd_records_are_read_and_kept_as_they_are(persons: Server) -> None:  # noqa: F811
+    """Lines of NULL only, empty text, quotes, line ends, the end mark of COPY, and a record longer than a block."""
+    persons.sql(r"""ALTER TABLE persons DROP CONSTRAINT persons_pkey; ALTER TABLE persons ADD word text;
+        UPDATE persons SET word = (ARRAY['', NULL, '"', ',', E'a\nb\r\n', '\.', 'NULL', E'\\N', ' x '])[1 + id % 9];
+        UPDATE persons SET word = repeat('long "text", ', 500000) WHERE id = 77;
+        DROP TABLE IF EXISTS lone; CREATE TABLE lone AS SELECT NULLIF(i % 4, 0) AS a FROM generate_series(1, 40) i;
+        DROP TABLE IF EXISTS nobody; CREATE TABLE nobody (a int)""")
+    before = persons.sql("SELECT id, md5(word), word IS NULL FROM persons ORDER BY id")
+    kept = ["id", "code", "city", "word"]
+    sqlmicro.mdav(TABLE, in_place=True, **changed(keep=kept, accept_unique=kept))
+    assert persons.sql("SELECT id, md5(word), word IS NULL FROM persons ORDER BY id") == before
+    audits = [sqlmicro.audit("crm.public.lone", quasi=["a"], min_k=k, attach=OPTIONS["attach"]) for k in (10, 11)]
+    assert [audit["passed"] for audit in audits] == [True, False]
+    with pytest.raises(sqlmicro.InputError, match="empty table"):
+        sqlmicro.mdav("crm.public.nobody", columns=["a"], k=2, to="unused.csv", attach=OPTIONS["attach"])
+
+
 def test_tables_and_columns_that_differ_in_case_only_are_not_mistaken(persons: Server) -> None:  # noqa: F811
     persons.sql("""DROP TABLE IF EXISTS "Twin", twin, cased; CREATE TABLE "Twin" (a int); CREATE TABLE twin (a int);
         CREATE TABLE cased ("A" int, a int)""")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlmicro.database import postgres_types
-from sqlmicro.database.postgres import Server, quoted, server_name
+from sqlmicro.database.postgres import BLOCK, LongRecordError, Server, quoted, server_name
 from sqlmicro.database.postgres_types import ServerType
 from sqlmicro.database.templates import Name, Sql, ident, statement
 
@@ -28,6 +28,7 @@ _BEFORE = "sqlmicro as read"
 """The schema in which the records of releases are kept as they were read, to tell what has been added."""
 _KINDS = "ARRAY['r', 'p', 'v', 'm', 'f']::pg_catalog.\"char\"[]"
 _TABLES = ("r", "p")
+_LONGEST = 1 << 30
 _SCHEMAS = """SELECT n.nspname::pg_catalog.text FROM pg_catalog.pg_namespace n
 WHERE n.nspname OPERATOR(pg_catalog.!~) '^pg_' AND n.nspname OPERATOR(pg_catalog.<>) 'information_schema' ORDER BY 1"""
 _COLUMNS = (
@@ -76,6 +77,7 @@ class Mirror:
     server: Server
     writes: bool
     relations: dict[Name, Mirrored] = field(default_factory=dict)
+    block: int = BLOCK
     read_now: set[Name] = field(default_factory=set)
     """What has been read in this run, or in the transaction that is open."""
 
@@ -138,18 +140,26 @@ class Mirror:
         """Fill the table in memory with the records of the server's, unless that has been done in this run."""
         if not again and name in self.read_now:
             return
+        try:
+            self._fill(warehouse, name)
+        except LongRecordError:
+            if self.block >= _LONGEST:
+                raise
+            self.block *= 16  # it stays so: what is read in a transaction later cannot be tried twice
+            self.read(warehouse, name, again=True)
+        self.read_now.add(name)
+        if name.schema == SCHEMA:
+            before = "CREATE OR REPLACE TABLE {{ b | ident }} AS SELECT * FROM {{ t | ident }}"
+            warehouse.query("mirror", before, b=name._replace(schema=_BEFORE), t=name)
+
+    def _fill(self, warehouse: DuckDB, name: Name) -> None:
         columns = self.relations[name].columns
         warehouse.query("mirror", _MADE, t=name, columns=columns)
         values = postgres_types.listed([postgres_types.read(f"c{n}", c.kind) for n, c in enumerate(columns)])
         if columns:
             text = "INSERT INTO {{ t | ident }} SELECT {{ values }} FROM {{ view | ident }}"
-            warehouse.reading = ""
-            with self.server.records(name, [c.name for c in columns]) as records:
+            with self.server.records(name, [c.name for c in columns], self.block) as records:
                 warehouse.pour(records, text, t=name, values=values)
-        self.read_now.add(name)
-        if name.schema == SCHEMA:
-            before = "CREATE OR REPLACE TABLE {{ b | ident }} AS SELECT * FROM {{ t | ident }}"
-            warehouse.query("mirror", before, b=name._replace(schema=_BEFORE), t=name)
 
     def find(self, warehouse: DuckDB, schema: str) -> None:
         """Read the tables of releases, all at once, when one of them is looked up."""

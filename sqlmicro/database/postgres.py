@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sqlmicro.database.postgres_errors import told
 from sqlmicro.database.templates import Name, Sql, ident, lit, statement
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, QueryError
 from sqlmicro.system.interrupts import interruptible
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 KIND = "postgres"
-_BLOCK = 1 << 22
-"""Bytes of records that are in memory at a time."""
+BLOCK = 1 << 22
+"""Bytes of records that are in memory at a time; one that holds a longer record is larger."""
 # So that every value has one text only, whatever the server or the role sets.
 _SETTINGS = (
     "SET datestyle = 'ISO, YMD'", "SET intervalstyle = 'postgres'", "SET timezone = 'UTC'", "SET bytea_output = 'hex'",
@@ -53,6 +53,10 @@ class Member(NamedTuple):
     kind: str
 
 
+class LongRecordError(QueryError):
+    """A record is longer than the block it was to be read in."""
+
+
 class Server:
     """A connection to a server; what its errors say is told in words that quote no record."""
 
@@ -70,8 +74,14 @@ class Server:
         return self._call(title, lambda: self._connection.execute(given.encode()).rowcount)
 
     @contextmanager
-    def records(self, table: Name, columns: Sequence[str]) -> Iterator[pa.RecordBatchReader]:
-        """Lend the records of a relation as text, in blocks that are read from the server as they are asked for."""
+    def records(self, table: Name, columns: Sequence[str], block: int = BLOCK) -> Iterator[pa.RecordBatchReader]:
+        """Lend the records of a relation as text, in blocks that are read from the server as they are asked for.
+
+        Raises
+        ------
+        LongRecordError
+            When a record is longer than a block.
+        """
         text = statement(
             "COPY (SELECT {{ c | idents }} FROM {{ t | ident }}) TO STDOUT (FORMAT csv)",
             c=columns,
@@ -79,12 +89,14 @@ class Server:
         )
         chunks = _Chunks(self._chunks(text))
         try:
-            yield _reader(chunks, columns)
+            yield _reader(chunks, columns, block)
         except BaseException:
-            if chunks.failure is None:
+            if chunks.failure is None and not chunks.too_long:
                 raise
         finally:
             chunks.end()
+        if chunks.too_long:
+            raise LongRecordError("read", f"a record must be shorter than {block >> 20:,} MB", "a longer one")
         if chunks.failure is not None:  # whoever read them has raised an error of its own
             raise told("read", chunks.failure)
 
@@ -169,7 +181,9 @@ def connect(what: str, *, writes: bool) -> Server:
     """
     import psycopg
 
-    connection = psycopg.connect(what, autocommit=True, client_encoding="utf8", application_name="sqlmicro")
+    connection = psycopg.connect(
+        what, autocommit=True, prepare_threshold=None, client_encoding="utf8", application_name="sqlmicro"
+    )
     for setting in (*_SETTINGS, *(() if writes else ("SET default_transaction_read_only = on",))):
         connection.execute(setting.encode())
     return Server(connection)
@@ -206,6 +220,7 @@ class _Chunks(io.RawIOBase):
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks, self._left = chunks, b""
         self.failure: BaseException | None = None
+        self.too_long = False
 
     def end(self) -> None:
         """Read no more."""
@@ -242,19 +257,25 @@ class _Chunks(io.RawIOBase):
         return not self._left
 
 
-def _reader(chunks: _Chunks, columns: Sequence[str]) -> pa.RecordBatchReader:
+def _reader(chunks: _Chunks, columns: Sequence[str], block: int) -> pa.RecordBatchReader:
     import pyarrow as pa
     from pyarrow import csv
 
     names = [f"c{number}" for number in range(len(columns))]
-    if chunks.is_empty():
-        return pa.RecordBatchReader.from_batches(pa.schema([(name, pa.string()) for name in names]), [])
-    return csv.open_csv(
-        chunks,
-        read_options=csv.ReadOptions(column_names=names, block_size=_BLOCK, use_threads=False),
-        parse_options=csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), null_values=[""], strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
+    schema = pa.schema([(name, pa.string()) for name in names])
+    options = (
+        csv.ReadOptions(column_names=names, block_size=block, use_threads=False),
+        csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        csv.ConvertOptions(
+            column_types=schema, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
-    )  # fmt: skip
+    )
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from csv.open_csv(chunks, *options) if not chunks.is_empty() else ()
+        except pa.ArrowInvalid:  # the server's own text is whole: nothing else can be wrong with it
+            chunks.too_long = chunks.failure is None
+            raise
+
+    return pa.RecordBatchReader.from_batches(schema, batches())

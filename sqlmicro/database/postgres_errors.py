@@ -11,7 +11,7 @@ _NO_PARTITION = "23514"  # what a CHECK says too
 def told(title: str, error: BaseException) -> SqlmicroError:
     """Return an error of the server as one that quotes no record."""
     code, kind = getattr(error, "sqlstate", None), type(error).__name__
-    if code is None or code[:2] in ("08", "57") or code == "25P03":
+    if code is None or code[:2] == "08" or code[:3] == "57P" or code == "25P03":
         return QueryError(
             title, "the connection to the server must last", f"one that is lost ({kind})",
             "What was not committed is rolled back by the server. Run it again",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from sqlmicro.database.mirror import Mirror
-from sqlmicro.database.postgres import Member, array, quoted
+from sqlmicro.database.postgres import array, quoted
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 
@@ -96,7 +96,8 @@ def plan(mirror: Mirror, relation: Name, parts: Parts) -> Plan:
     oids = array(one.oid for one in members)
     own = next(one.oid for one in members if quoted(one.name) == quoted(relation))
     _check_tables(server.ask(_TABLES, members=oids))
-    generated = _check_columns(server.ask(_COLUMNS, members=oids), own, members, parts)
+    defined = server.ask(_COLUMNS, members=oids)
+    generated = _check_columns(defined, own, parts)
     keys = _check_unique(server.ask(_UNIQUE, members=oids), own, parts)
     children = server.ask(_CHILDREN, members=oids)
     referred = {name for _, names in children for name in names}
@@ -105,7 +106,7 @@ def plan(mirror: Mirror, relation: Name, parts: Parts) -> Plan:
     columns = [c.name for c in mirror.relations[relation].columns if c.name not in generated]
     lossy = {c.name for c in mirror.relations[relation].columns if c.is_lossy}
     kept = [name for name in columns if name in parts.kept]
-    not_null = {name for oid, name, needed, _ in server.ask(_COLUMNS, members=oids) if oid == own and needed}
+    not_null = {name for oid, name, needed, _ in defined if oid == own and needed}
     fit = [key for key in keys if not set(key) & lossy and set(key) <= not_null and set(key) <= set(kept)]
     heirs = len(members) > 1 and all(one.kind == "r" for one in members)
     way: Way = "update" if children or heirs else "rejoin" if lossy & set(kept) else "refill"
@@ -141,7 +142,7 @@ def _check_tables(rows: Sequence[tuple[Any, ...]]) -> None:
             _refuse("the table must have no rules", "at least one")
 
 
-def _check_columns(rows: Sequence[tuple[Any, ...]], own: int, members: Sequence[Member], parts: Parts) -> set[str]:
+def _check_columns(rows: Sequence[tuple[Any, ...]], own: int, parts: Parts) -> set[str]:
     """Refuse columns that cannot become what they are to; return those that the server computes."""
     known = {name for oid, name, _, _ in rows if oid == own}
     unknown = {name for _, name, _, _ in rows} - known
