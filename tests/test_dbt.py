@@ -77,28 +77,65 @@ def _schema() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _run(dbt: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1"}
+    return subprocess.run(
+        [dbt, "--no-use-colors", *arguments], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def _project(folder: Path, files: dict[str, str]) -> None:
+    (folder / "models").mkdir()
+    files = {"dbt_project.yml": PROJECT, "profiles.yml": PROFILE, "packages.yml": f"packages:\n  - local: {PACKAGE}\n",
+             **files}  # fmt: skip
+    for path, text in files.items():
+        (folder / path).write_text(text, encoding="utf-8")
+
+
 @pytest.mark.slow
 def test_generic_tests_hold_and_fail_as_worked_by_hand(dbt: str, tmp_path: Path) -> None:
-    (tmp_path / "models").mkdir()
-    for name, select in MODELS.items():
-        text = '{{ config(materialized="table") }}\n' + select
-        (tmp_path / "models" / f"{name}.sql").write_text(text, encoding="utf-8")
-    files = {"models/schema.yml": _schema(), "dbt_project.yml": PROJECT, "profiles.yml": PROFILE,
-             "packages.yml": f"packages:\n  - local: {PACKAGE}\n"}  # fmt: skip
-    for path, text in files.items():
-        (tmp_path / path).write_text(text, encoding="utf-8")
+    models = {f"models/{name}.sql": '{{ config(materialized="table") }}\n' + select for name, select in MODELS.items()}
+    _project(tmp_path, {**models, "models/schema.yml": _schema()})
     duckdb.connect(str(tmp_path / "warehouse.duckdb")).close()
     sqlmicro.macros(db=str(tmp_path / "warehouse.duckdb"))
-    environment = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DO_NOT_TRACK": "1"}
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [dbt, "--no-use-colors", *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-
-    assert run("deps").returncode == 0
-    built = run("build")
+    assert _run(dbt, tmp_path, "deps").returncode == 0
+    built = _run(dbt, tmp_path, "build")
     assert built.returncode == 1, built.stdout + built.stderr
     results = json.loads((tmp_path / "target" / "run_results.json").read_text(encoding="utf-8"))["results"]
     status = {row["unique_id"].split(".")[2]: row["status"] for row in results if row["unique_id"].startswith("test.")}
     assert status == {name: "pass" if name.endswith("holds") else "fail" for name in CHECKS}, built.stdout
+
+
+RELEASED = """{{{{ config(materialized="sqlmicro", meta={{"sqlmicro": {{
+  "method": "{method}", "columns": ["age"], "k": 4, "rest": "drop", "keep": ["it's \\"ß\\""], {more}}}}}) }}}}
+SELECT i % 30 AS age, 'x' AS "it's ""ß\"\"", 'name ' || i AS name FROM range(240) t(i)
+"""
+
+
+@pytest.mark.slow
+def test_a_model_is_anonymized_and_audited_before_it_replaces_the_table(dbt: str, tmp_path: Path) -> None:
+    """In the second run a column has NULLs that are kept, so that too few share the value: the table stays."""
+    holds = RELEASED.format(method="mdav", more="")
+    _project(tmp_path, {"models/release.sql": holds})
+    assert _run(dbt, tmp_path, "deps").returncode == 0
+    built = _run(dbt, tmp_path, "build")
+    assert built.returncode == 0, built.stdout + built.stderr
+    content = "SELECT age, count(*) AS n FROM marts.release GROUP BY age ORDER BY age"
+    there = "SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views() WHERE NOT internal"
+    with duckdb.connect(str(tmp_path / "warehouse.duckdb"), read_only=True) as con:
+        first = con.sql(content).fetchall()
+        assert [name for name, *_ in con.sql("DESCRIBE marts.release").fetchall()] == ["age", 'it\'s "ß"']
+        assert con.sql("SELECT target, k FROM sqlmicro.releases").fetchall() == [
+            ('"warehouse"."marts"."release"', min(n for _, n in first))
+        ]
+    assert min(n for _, n in first) >= 4
+    fails = RELEASED.format(method="individual-ranking", more='"nulls": "keep"')
+    fails = fails.replace("i % 30 AS age", "CASE WHEN i > 1 THEN i END AS age")
+    (tmp_path / "models" / "release.sql").write_text(fails, encoding="utf-8")
+    failed = _run(dbt, tmp_path, "build")
+    assert failed.returncode == 1
+    assert "AuditFailed" in failed.stdout
+    with duckdb.connect(str(tmp_path / "warehouse.duckdb"), read_only=True) as con:
+        assert con.sql(content).fetchall() == first
+        assert "release__original" not in {name for (name,) in con.sql(there).fetchall()}
+    assert b"name 117" not in (tmp_path / "warehouse.duckdb").read_bytes()

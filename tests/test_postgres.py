@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 import sqlmicro
@@ -24,16 +23,10 @@ ROWS = 200
 URL = "crm=postgres:dbname=postgres"
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 BIN = SERVERS[-1].parent if SERVERS else Path(shutil.which("postgres") or "/nowhere/postgres").parent
-VERSION = duckdb.connect().execute("SELECT version()").fetchall()[0][0]
-_WHEEL = importlib.util.find_spec("duckdb_extension_postgres_scanner")
-FOLDERS = (_WHEEL.submodule_search_locations or ()) if _WHEEL else ()
-EXTENSION = any((Path(folder) / "extensions" / VERSION).is_dir() for folder in FOLDERS)
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (BIN / "initdb").is_file(), reason="needs: apt-get install postgresql"),
-    pytest.mark.skipif(
-        not EXTENSION, reason=f"needs: pip install duckdb-extension-postgres-scanner=={VERSION.removeprefix('v')}"
-    ),
+    pytest.mark.skipif(importlib.util.find_spec("psycopg") is None, reason="needs: pip install 'sqlmicro[postgres]'"),
 ]
 PERSONS = """
 DROP SCHEMA IF EXISTS sqlmicro CASCADE;
@@ -201,14 +194,11 @@ def test_a_constraint_that_the_means_break_changes_nothing(persons: Server) -> N
 @pytest.mark.parametrize(
     ("statement", "changed", "words"),
     [
-        (CHILDREN, {}, "foreign key"),
         ("SELECT 1", {"columns": ["code", "age"], "keep": ["id", "city", "income", "born"], "accept_unique": []},
          "UNIQUE"),
         ("CREATE UNIQUE INDEX ON persons (lower(note))", {}, "unique index on an expression"),
         ("ALTER TABLE persons ALTER note SET NOT NULL", {}, "NOT NULL"),
         ("ALTER TABLE persons ADD twice int GENERATED ALWAYS AS (age * 2) STORED", {"rest": "drop"}, "generated"),
-        ("ALTER TABLE persons ADD price numeric", {"rest": "keep"}, "without loss"),
-        ("CREATE TABLE heirs () INHERITS (persons)", {}, "ordinary"),
         ("CREATE RULE nothing AS ON DELETE TO persons DO INSTEAD NOTHING", {}, "rules"),
         ("SELECT 1", {"widen": True}, "ALTER TABLE"),
     ],
@@ -222,8 +212,6 @@ def test_what_cannot_be_done_in_place_is_refused_before_any_work(
         sqlmicro.mdav("crm.public.persons", in_place=True, **{**OPTIONS, **changed})
     assert caught.value.exit_code == 2
     assert content(persons) == before
-    if "visits" in statement:
-        assert persons.sql("SELECT count(*) FROM visits") == ["1"]
 
 
 def test_records_that_row_security_hides_are_not_left_behind(persons: Server, monkeypatch: pytest.MonkeyPatch) -> None:

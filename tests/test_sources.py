@@ -223,7 +223,6 @@ def test_a_missing_extension_names_what_installs_it(monkeypatch: pytest.MonkeyPa
     version = VERSION.removeprefix("v")
     for arguments, wheel in (
         ({"table": "s.main.p", "attach": f"s=sqlite:{tmp_path}/a.db"}, "sqlite-scanner"),
-        ({"table": "s.public.p", "attach": "s=postgres:host=db"}, "postgres-scanner"),
         ({"table": f"delta:{tmp_path}/lake"}, "delta"),
     ):
         with pytest.raises(sqlmicro.InputError) as caught:

@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | `file.duckdb`, `file.db` | another DuckDB file | none |
 | `sqlite:file.db` | an SQLite file | sqlite_scanner |
-| `postgres:dbname=crm host=db` | a PostgreSQL database, in the words of libpq | postgres_scanner |
+| `postgres:dbname=crm host=db` | a PostgreSQL database, in the words of libpq | none, but psycopg |
 | `mysql:database=crm host=db` | a MySQL database | mysql_scanner |
 | `ducklake:meta.ducklake` | a DuckLake | ducklake |
 
@@ -26,13 +26,14 @@ from pathlib import Path
 from sqlmicro.database import postgres
 from sqlmicro.database.connection import Deferred
 from sqlmicro.database.duckdb_protocol import DuckDB
+from sqlmicro.database.mirror import Mirror
 from sqlmicro.database.templates import Sql
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.options.params import check_path
 from sqlmicro.system import locks
 
 EXTENSIONS = {
-    "duckdb": "", "sqlite": "sqlite_scanner", "postgres": "postgres_scanner", "mysql": "mysql_scanner",
+    "duckdb": "", "sqlite": "sqlite_scanner", "postgres": "", "mysql": "mysql_scanner",
     "ducklake": "ducklake",
 }  # fmt: skip
 """The kinds of databases that can be attached, and the extension each needs."""
@@ -42,13 +43,15 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(r"pass(word|wd)\s*=|\bpwd\s*=|://[^/@\s]*:[^/@\s]*@", re.IGNORECASE)
 _PASSWORDS = {
     "mysql": "Set MYSQL_PWD, or store a secret of DuckDB (CREATE PERSISTENT SECRET)",
-    "other": "Set PGPASSWORD, name a file in PGPASSFILE, a service in a service file (service=…), or store a secret of "
-    "DuckDB (CREATE PERSISTENT SECRET)",
+    "other": "Set PGPASSWORD, or name a file in PGPASSFILE or a service in a service file (service=…)",
 }
 _REASONS = (
     ("password|authentication|access denied", "a password or user it does not accept"),
     ("does not exist|unknown database", "a database or user it does not have"),
-    ("refused|translate host|unknown server host|timed? ?out|no such file|can't connect", "no server that answers"),
+    (
+        "refused|translate host|resolve host|unknown server host|timed? ?out|no such file|can't connect",
+        "no server that answers",
+    ),
     ("lock", "one that another process has locked"),
 )
 
@@ -138,10 +141,11 @@ def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str]
         if EXTENSIONS[found.kind]:
             load(warehouse, EXTENSIONS[found.kind], found.where)
         writes = found.name.lower() in {name.lower() for name in writable}
-        _open(warehouse, found, writes, later=later)
-        warehouse.attached.append(found.name)
         if found.kind == postgres.KIND:
-            postgres.refuse_shadowing(warehouse, found.name, found.where)
+            _mirror(warehouse, found, writes)
+        else:
+            _open(warehouse, found, writes, later=later)
+        warehouse.attached.append(found.name)
         if found.kind == "ducklake":
             _reach_files(warehouse, found.name, writes)
 
@@ -174,15 +178,38 @@ def _open(warehouse: DuckDB, found: Attachment, writes: bool, *, later: bool) ->
         reason = next((reason for words, reason in _REASONS if re.search(words, told)), type(error).__name__)
         reason += f", {process}" if (process := locks.holder(str(error))) else ""
     if reason:  # out of the block: the database's own error, which quotes the URL, is not its context
-        raise InputError(
-            found.where,
-            f"must be a {found.kind} database that can be opened",
-            reason,
-            _PASSWORDS["mysql" if found.kind == "mysql" else "other"] if "password" in reason else "Check the URL",
-        )
+        raise _cannot_open(found, reason)
     if later:
         warehouse.deferred[found.name.lower()] = Deferred(found.name, found.what, found.where)
     warehouse.log_only("attach", text, what=f"{found.kind}: as given with {found.where}" if secret else what, **names)
+
+
+def _mirror(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
+    """Connect to a PostgreSQL server, and attach a database in memory that stands for it."""
+    if importlib.util.find_spec("psycopg") is None:
+        raise InputError(found.where, "needs psycopg", "none", "Install it with: pip install 'sqlmicro[postgres]'")
+    reason, server = "", None
+    try:
+        server = postgres.connect(found.what, writes=writes)
+    except SqlmicroError:
+        raise
+    except Exception as error:
+        told = str(error).lower()
+        reason = next((reason for words, reason in _REASONS if re.search(words, told)), type(error).__name__)
+    if server is None:  # out of the block: the server's own error, which quotes the URL, is not its context
+        raise _cannot_open(found, reason)
+    mirror = Mirror(found.name, server, writes)
+    warehouse.mirrors[found.name.lower()] = mirror
+    server.refuse_shadowing(found.where)
+    warehouse.query("attach", "ATTACH ':memory:' AS {{ name | ident }}", name=found.name)
+    mirror.look(warehouse)
+    text = "ATTACH {{ what | lit }} AS {{ name | ident }} (TYPE postgres)"
+    warehouse.log_only("attach", text, what=f"postgres: as given with {found.where}", name=found.name)
+
+
+def _cannot_open(found: Attachment, reason: str) -> InputError:
+    do = _PASSWORDS.get(found.kind, _PASSWORDS["other"]) if "password" in reason else "Check the URL"
+    return InputError(found.where, f"must be a {found.kind} database that can be opened", reason, do)
 
 
 def _reach_files(warehouse: DuckDB, name: str, writes: bool) -> None:

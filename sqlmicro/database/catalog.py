@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from sqlmicro.database import postgres
 from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name, ident
-from sqlmicro.errors import ParameterError
+from sqlmicro.errors import InputError, ParameterError
 
-TAKEN = """SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas()
+_TAKEN = """SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas()
 UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"""
-"""The look-up of all names that something has."""
 
 
 def split_name(text: str) -> list[str]:
@@ -52,16 +51,20 @@ def find_table(warehouse: DuckDB, text: str) -> tuple[Name, bool] | None:
 def find_relation(warehouse: DuckDB, name: Name) -> tuple[Name, bool] | None:
     """Look a qualified name up in the catalog: as it is spelled there and whether it is a table, or None."""
     place = list(warehouse.full(name))
+    mirror = warehouse.mirrors.get(place[0].lower())
+    if mirror:
+        mirror.find(warehouse, place[1])
     tables = warehouse.query("catalog", _TABLE, place)
     found = tables or warehouse.query("catalog", _VIEW, place)  # the views of the system make this one dear
     if not found:
         return None
-    relation, is_table = Name(*found[0]), bool(tables)
-    if is_table and kind_of(warehouse, relation.catalog) == postgres.KIND:
-        if not has_attached(warehouse, relation.catalog):  # somebody else did, and nobody has looked
-            postgres.refuse_shadowing(warehouse, relation.catalog, "--table")
-        is_table = postgres.is_table(warehouse, relation)
-    return relation, bool(is_table)
+    relation = Name(*found[0])
+    if mirror is None and kind_of(warehouse, relation.catalog) == postgres.KIND:
+        raise InputError(
+            str(relation), "a PostgreSQL server must be one that sqlmicro has connected to itself",
+            "a database that DuckDB's own extension has attached", "Attach it with --attach NAME=postgres:…",
+        )  # fmt: skip
+    return relation, bool(tables) and (mirror is None or mirror.is_table(relation))
 
 
 _TABLE = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
@@ -95,11 +98,23 @@ def schema_exists(warehouse: DuckDB, name: Name) -> bool:
     return bool(found[0][0])
 
 
+def free_name(warehouse: DuckDB, wish: str) -> str:
+    """Return `wish`, numbered if a database, schema, table or view is called so already."""
+    taken = {str(row[0]).lower() for row in warehouse.query("catalog", _TAKEN)}
+    name, number = wish, 1
+    while name in taken:
+        number += 1
+        name = f"{wish}_{number}"
+    return name
+
+
 def kind_of(warehouse: DuckDB, catalog: str) -> str:
     """Return what kind of database a catalog is: duckdb, postgres, sqlite, mysql or ducklake.
 
     What is attached to a connection that we have opened nobody else can replace, so that it is asked for once.
     """
+    if catalog.lower() in warehouse.mirrors:
+        return postgres.KIND
     known = warehouse.kinds.get(catalog)
     if known is not None:
         return known

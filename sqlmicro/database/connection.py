@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,8 @@ class Held:
     """An open connection that runs borrow cursors of; it takes the place of the path of a database file.
 
     A cursor shares the database, and nothing else: its settings, variables, transaction and temporary tables are its
-    own, and the connection's stay as they are. `attached` are the names of the databases beside it that stay as long.
+    own, and the connection's stay as they are. `attached` are the names of the databases beside it that stay as long,
+    `mirrors` those of them that stand for servers.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -29,6 +30,7 @@ class Held:
     ours: bool = False
     read_only: bool = False
     attached: tuple[str, ...] = ()
+    mirrors: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.path or ":memory:"

@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlmicro.database.connection import Deferred
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Sql
 from sqlmicro.database.warehouse import Warehouse
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from sqlmicro.database.pinned import PinnedObjects
+
+
+class Mirrors(Protocol):
+    """A server, for which a database in memory stands."""
+
+    def find(self, warehouse: DuckDB, schema: str) -> None:
+        """Read the tables of releases when one of them is looked up."""
+
+    def read(self, warehouse: DuckDB, name: Name) -> None:
+        """Fill a table in memory with the records of the server's."""
+
+    def is_table(self, name: Name) -> bool:
+        """Tell whether a relation holds records of its own."""
+
+    def triggers(self, name: Name) -> list[str]:
+        """Return the names of the triggers on a relation."""
+
+    def look(self, warehouse: DuckDB) -> None:
+        """Let the database in memory have the relations that the server has now."""
+
+    def commit(self, warehouse: DuckDB) -> None:
+        """Commit on the server, where a transaction is open."""
+
+    def roll_back(self) -> None:
+        """Roll back on the server, where a transaction is open."""
+
+    def close(self) -> None:
+        """Leave the server."""
 
 
 class DuckDB(Warehouse, Protocol):
@@ -32,6 +62,8 @@ class DuckDB(Warehouse, Protocol):
     """The files that are only read until something is published into them, by their names in small letters."""
     kinds: dict[str, str]
     """The kinds of databases that were asked for."""
+    mirrors: dict[str, Mirrors]
+    """The servers beside it, by the names of their databases here in small letters."""
     sealable: bool
     """Whether the connection is ours, so that nobody else attaches databases to it."""
 
@@ -58,6 +90,12 @@ class DuckDB(Warehouse, Protocol):
 
     def attach(self, text: str, /, **params: Any) -> None:
         """Run one ATTACH outside the log."""
+
+    def pour(self, records: pa.RecordBatchReader, text: str, /, **params: Any) -> None:
+        """Run one statement that reads the relation `view` of Arrow's; it is not part of the log."""
+
+    def batches(self, relation: Name | Sql) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a relation or SELECT as Arrow batches; the connection is busy until the last."""
 
     def log_only(self, title: str, text: str, /, **params: Any) -> None:
         """Put a statement into the log that is not run."""

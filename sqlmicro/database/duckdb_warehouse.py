@@ -14,8 +14,8 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlmicro.database import built_ins, filled
-from sqlmicro.database.catalog import TAKEN
+from sqlmicro.database import built_ins, filled, mirror
+from sqlmicro.database.catalog import free_name
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.files import copying, read_back
 from sqlmicro.database.finding import find_source
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from sqlmicro.database.duckdb_protocol import Mirrors
     from sqlmicro.database.pinned import PinnedObjects
     from sqlmicro.system.secrets import Secret
 
@@ -55,6 +56,7 @@ class DuckDBWarehouse:
         self.deferred: dict[str, Deferred] = {}
         self.committed, self.sealable = False, True
         self.kinds: dict[str, str] = {}
+        self.mirrors: dict[str, Mirrors] = {}
         self.db = db
         self.progress = progress
         self.log: list[Logged] = []
@@ -87,7 +89,7 @@ class DuckDBWarehouse:
 
     def add_staging(self) -> None:
         """Attach a staging database and make it the one in which relations are staged from here on."""
-        self.staging = self.free_name("staging")
+        self.staging = free_name(self, "staging")
         self.stagings.append(self.staging)
         self.execute("staging", "ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self.staging)
 
@@ -149,9 +151,9 @@ class DuckDBWarehouse:
         text = statement("SELECT * FROM {{ r | ident }}", r=relation)
         return self._call("table", lambda: self._connection.sql(text).to_arrow_table())
 
-    def batches(self, relation: Name) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a relation as Arrow batches; the connection is busy until the last."""
-        text = statement("SELECT * FROM {{ r | ident }}", r=relation)
+    def batches(self, relation: Name | Sql) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a relation or SELECT as Arrow batches; the connection is busy until the last."""
+        text = relation if isinstance(relation, Sql) else statement("SELECT * FROM {{ r | ident }}", r=relation)
         reader = self._call("batches", lambda: self._connection.sql(text).to_arrow_reader(1 << 16))
         yield from iter(lambda: self._call("batches", lambda: next(reader, None)), None)
 
@@ -171,12 +173,18 @@ class DuckDBWarehouse:
 
     def fill(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
         """Create the staging relation `into` from records of Arrow's, which is not logged."""
-        target, view = self.staged(into), f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
-        self._call(into, lambda: self._connection.register(view, records))
-        made = "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}"
-        self._call(into, lambda: self._connection.execute(statement(made, target=target, view=view)))
-        self._call(into, lambda: self._connection.unregister(view))
+        target = self.staged(into)
+        self.pour(records, "CREATE OR REPLACE TABLE {{ t | ident }} AS SELECT * FROM {{ view | ident }}", t=target)
         return target
+
+    def pour(self, records: pa.Table | pa.RecordBatchReader, text: str, /, **params: Any) -> None:
+        """Run one statement that reads the relation `view` of Arrow's; it is not part of the log."""
+        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
+        self._call("pour", lambda: self._connection.register(view, records))
+        try:
+            self.query("pour", text, view=view, **params)
+        finally:
+            self._call("pour", lambda: self._connection.unregister(view))
 
     # Statements that are no SELECT
 
@@ -284,10 +292,12 @@ class DuckDBWarehouse:
         try:
             yield
             with committing() if releasing else uninterrupted():  # or nobody would know whether it was done
+                mirror.commit(self)
                 self.execute("publish", "COMMIT")
                 done = self.committed = True
         except BaseException:
             if not done:
+                mirror.roll_back(self)
                 with contextlib.suppress(Exception):
                     self._connection.rollback()
             raise
@@ -374,15 +384,6 @@ class DuckDBWarehouse:
     def version(self) -> str:
         """The version of DuckDB, such as v1.5.5."""
         return str(self.query("version", "SELECT version()")[0][0])
-
-    def free_name(self, wish: str) -> str:
-        """Return `wish`, numbered if a database, schema, table or view is called so already."""
-        taken = {str(row[0]).lower() for row in self.query("catalog", TAKEN)}
-        name, number = wish, 1
-        while name in taken:
-            number += 1
-            name = f"{wish}_{number}"
-        return name
 
     def _share(self) -> float:
         return float(self._connection.query_progress()) / 100

@@ -35,6 +35,8 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", "a table")
         relation, is_table = found
         _refuse_shadowed(warehouse, relation, is_table)
+        if mirror := warehouse.mirrors.get(relation.catalog.lower()):
+            mirror.read(warehouse, relation)
         # The views of a server or of SQLite read nothing but their own tables.
         if not is_table and kind_of(warehouse, relation.catalog) in ("duckdb", "ducklake"):
             warehouse.readable = None

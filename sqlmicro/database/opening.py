@@ -102,6 +102,8 @@ def open_warehouse(
                 raise
             finally:
                 close(connection)
+                for mirror in warehouse.mirrors.values() if warehouse else ():
+                    mirror.close()
                 _removed(left)
         except BaseException as error:
             written = warehouse is not None and warehouse.committed
@@ -240,6 +242,9 @@ def _borrow(held: OpenDatabase, progress: Progress) -> Iterator[DuckDBWarehouse]
             _quieten(cursor)
         warehouse = DuckDBWarehouse(cursor, str(held), progress)
         warehouse.sealable, warehouse.attached = False, list(held.attached)
+        warehouse.mirrors = dict(held.mirrors)
+        for mirror in held.mirrors.values():
+            mirror.look(warehouse)
         try:
             built_ins.settle(cursor)
             built_ins.refuse_other_forms(cursor, _fresh)
@@ -253,6 +258,8 @@ def _borrow(held: OpenDatabase, progress: Progress) -> Iterator[DuckDBWarehouse]
                 cursor.unregister_filesystem(scheme)
             for name in (*warehouse.stagings, *warehouse.attached[len(held.attached) :]):
                 cursor.execute(statement("DETACH {{ name | ident }}", name=name))
+            for name in warehouse.mirrors.keys() - held.mirrors.keys():
+                warehouse.mirrors[name].close()
 
 
 def _threads(connection: duckdb.DuckDBPyConnection) -> int:

@@ -35,7 +35,7 @@ def on(warehouse: DuckDBWarehouse, table: Name) -> list[str]:
     """Return the names of the triggers on a table that exists, whatever kind of database it is in."""
     kind = kind_of(warehouse, table.catalog)
     if kind == postgres.KIND:
-        return postgres.triggers(warehouse, table)
+        return warehouse.mirrors[table.catalog.lower()].triggers(table)
     if kind in _THEIRS:
         ask, text = _THEIRS[kind]
         asked = str(statement(text, name=table))

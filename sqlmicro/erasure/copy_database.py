@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.database import unfinished
+from sqlmicro.database.catalog import free_name
 from sqlmicro.database.content import content
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql, ident
@@ -56,7 +57,7 @@ def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) ->
         When the copy differs from the original.
     """
     old = warehouse.catalog
-    fresh = warehouse.free_name("fresh")
+    fresh = free_name(warehouse, "fresh")
     version = storage_version(warehouse, old)
     block = warehouse.query(WHERE, "SELECT block_size FROM pragma_database_size() WHERE database_name = $1", [old])
     options = {"path": str(file), "fresh": fresh, "version": version.rstrip("+"), "block": int(block[0][0])}

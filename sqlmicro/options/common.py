@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from sqlmicro.options.budget import BudgetOption
 from sqlmicro.options.joins import JoinOptions
@@ -30,6 +30,10 @@ class OpenDatabase(Protocol):
     @property
     def attached(self) -> tuple[str, ...]:
         """The names of the databases beside it."""
+
+    @property
+    def mirrors(self) -> Mapping[str, Any]:
+        """The servers among them."""
 
     @property
     def read_only(self) -> bool:

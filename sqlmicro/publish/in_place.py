@@ -132,13 +132,14 @@ class InPlace:
         names = {"columns": [c.name for c in (*kept, *emptied)], "emptied": emptied, "select": select}
         return [
             *((change, {"target": self.name, "column": column.name}) for column in widened),
-            self.emptying(),
+            ("DELETE FROM {{ target | ident }}", {"target": self.name}),
             (filling, {"target": self.name, **names}),
         ]
 
-    def emptying(self) -> Statement:
-        """Return the statement that deletes all records."""
-        return "DELETE FROM {{ target | ident }}", {"target": self.name}
+    def write(self, run: Run, select: Sql) -> None:
+        """Replace the records."""
+        for text, names in self.statements(run, select):
+            self.warehouse.execute("publish", text, **names)
 
     def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
         """Return a table in a schema of its own in the database of the release."""

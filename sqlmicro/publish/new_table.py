@@ -101,6 +101,11 @@ class NewTable:
         verb = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
         return [(verb + " {{ target | ident }} AS\n{{ select }}", {"target": self.name, "select": select})]
 
+    def write(self, run: Run, select: Sql) -> None:
+        """Make the table."""
+        for text, names in self.statements(run, select):
+            self.warehouse.execute("publish", text, **names)
+
     def record_table(self, warehouse: DuckDBWarehouse, table: str) -> Name:
         """Return a table in a schema of its own in the database of the release."""
         return Name(self.name.catalog, SCHEMA, table)

@@ -1,29 +1,31 @@
 """Tables of an attached PostgreSQL database: a new one, and one that is anonymized in place.
 
-In place is one transaction: the table is locked against writers, compared with what was read from it, emptied and
-filled again, audited by reading it back, and recorded. The definition of the table stays: constraints, defaults,
-indexes, grants. What forbids the change, or would lose or leak something, is refused beforehand: triggers, for one.
+In place is one transaction: the table is locked against writers, compared with what was read from it, changed, audited
+by reading it back, and recorded. The definition of the table stays: constraints, defaults, indexes, grants. What
+forbids the change, or would lose or leak something, is refused beforehand (`postgres_checks`): triggers, for one.
 
-Afterwards `VACUUM (FULL, ANALYZE)` writes the table and its indexes into new files and replaces its statistics, which
-quote frequent values. What it does not reach is told with every release (`NOT_ERASED`).
+The records are deleted and written anew, in an order that tells nothing. Where others refer to them, they are updated
+instead, by their key, which stays: nothing cascades. What goes over the line is the server's own text of a value, so
+that nothing is lost of a type that DuckDB does not have.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.postgres import ask, command, server_name
-from sqlmicro.database.templates import Name, statement
+from sqlmicro.database.mirror import Mirror, mirror_of
+from sqlmicro.database.postgres import server_name
+from sqlmicro.database.templates import Name, Params, Sql, ident, statement
 from sqlmicro.erasure import purge as erased
-from sqlmicro.erasure.purge import ServerPurge
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.publish.in_place import InPlace, refuse_triggers
 from sqlmicro.publish.new_table import NewTable
+from sqlmicro.publish.postgres_checks import Parts, Plan, plan
+from sqlmicro.publish.postgres_purge import NOT_ERASED, purge, stays_readable
 from sqlmicro.publish.targets import Statement
 
 if TYPE_CHECKING:
@@ -31,54 +33,8 @@ if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
     from sqlmicro.publish.report import ReleaseReport
 
-NOT_ERASED = (
-    "the original records are still in the write-ahead log (WAL) until its segments are recycled, and in everything "
-    "made from it or before: archived WAL, replicas, base backups, dumps, snapshots of the disk",
-    "values may be in the log of the server, in dead rows of pg_statistic until it is vacuumed, and in blocks the disk "
-    "has freed but not yet overwritten",
-)
 _PATIENCE = "30s"
-# These come back from DuckDB as they were; others may lose digits or be refused by the server.
-_EXACT = (
-    "bool", "int2", "int4", "int8", "float4", "float8", "text", "varchar", "bpchar", "date", "time", "timestamp",
-    "timestamptz", "uuid", "bytea", "json", "jsonb",
-)  # fmt: skip
-# Whoever may create a function or an operator in a schema of the search path could have it called for one of the
-# server's own that takes other types: everything is named with its schema.
-_TABLE = """SELECT c.relkind::pg_catalog.text, c.relispartition, pg_catalog.row_security_active(c.oid) AS secured,
-  EXISTS (SELECT 1 FROM pg_catalog.pg_inherits i
-    WHERE i.inhparent OPERATOR(pg_catalog.=) c.oid OR i.inhrelid OPERATOR(pg_catalog.=) c.oid) AS inherits,
-  EXISTS (SELECT 1 FROM pg_catalog.pg_rewrite r
-    WHERE r.ev_class OPERATOR(pg_catalog.=) c.oid AND r.rulename OPERATOR(pg_catalog.<>) '_RETURN') AS rules
-FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass"""
-_COLUMNS = """SELECT a.attname::pg_catalog.text, t.typname::pg_catalog.text, t.typtype::pg_catalog.text, a.atttypmod,
-  a.attnotnull, a.attgenerated::pg_catalog.text OPERATOR(pg_catalog.<>) '' AS generated
-FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
-WHERE a.attrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
-  AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped"""
-_UNIQUE = """SELECT x.indexrelid::pg_catalog.regclass::pg_catalog.text, a.attname::pg_catalog.text
-FROM pg_catalog.pg_index x LEFT JOIN pg_catalog.pg_attribute a
-  ON a.attrelid OPERATOR(pg_catalog.=) x.indrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (x.indkey)
-WHERE x.indrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
-  AND (x.indisunique OR x.indisexclusion) AND x.indexprs IS NULL AND x.indpred IS NULL
-UNION ALL
-SELECT x.indexrelid::pg_catalog.regclass::pg_catalog.text, NULL FROM pg_catalog.pg_index x
-WHERE x.indrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass
-  AND (x.indisunique OR x.indisexclusion) AND (x.indexprs IS NOT NULL OR x.indpred IS NOT NULL)"""
-_CHILDREN = """SELECT conrelid::pg_catalog.regclass::pg_catalog.text FROM pg_catalog.pg_constraint
-WHERE contype OPERATOR(pg_catalog.=) 'f'
-  AND confrelid OPERATOR(pg_catalog.=) {{ table | lit }}::pg_catalog.regclass"""
-_COPIES = """WITH RECURSIVE reads AS (
-  SELECT {{ table | lit }}::pg_catalog.regclass::pg_catalog.oid AS relation
-  UNION
-  SELECT r.ev_class FROM reads JOIN pg_catalog.pg_depend d ON d.refobjid OPERATOR(pg_catalog.=) reads.relation
-    AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-  JOIN pg_catalog.pg_rewrite r ON d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass
-    AND r.oid OPERATOR(pg_catalog.=) d.objid)
-SELECT c.oid::pg_catalog.regclass::pg_catalog.text
-FROM reads JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) reads.relation
-WHERE c.relkind OPERATOR(pg_catalog.=) 'm' ORDER BY 1"""
-_FILE = "SELECT pg_catalog.pg_relation_filenode({{ table | lit }}::pg_catalog.regclass)::pg_catalog.int8"
+_RELEASE, _KEPT = Name("", "pg_temp", "sqlmicro_release"), Name("", "pg_temp", "sqlmicro_kept")
 
 
 @dataclass(frozen=True)
@@ -87,6 +43,16 @@ class PostgresTable(NewTable):
 
     has_enums: ClassVar[bool] = False
 
+    def locking(self) -> Callable[[], None]:
+        """Begin the transaction of the server; nobody knows of a new table."""
+        return partial(mirror_of(self.warehouse, self.name).begin, self.warehouse)
+
+    def write(self, run: Run, select: Sql) -> None:
+        """Make the table on the server, and read it back."""
+        for text, names in self.statements(run, select):
+            self.warehouse.log_only("publish", text, **names)
+        mirror_of(self.warehouse, self.name).make(self.warehouse, self.name, select, replacing=self.overwrite)
+
 
 @dataclass(frozen=True)
 class PostgresInPlace(InPlace):
@@ -94,34 +60,159 @@ class PostgresInPlace(InPlace):
 
     on_server: ClassVar[bool] = True
 
+    @property
+    def mirror(self) -> Mirror:
+        """The server."""
+        return mirror_of(self.warehouse, self.name)
+
     def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
         """Refuse a table that cannot be changed in place."""
         refuse_triggers(self.warehouse, self.name)
+        run.notes += self._plan(run, worked_on).notes
+
+    def _plan(self, run: Run, worked_on: Collection[Column]) -> Plan:
         used = {column.name for column in worked_on}
         emptied = {column.name for column in run.roles.dropped}
         kept = {column.name for column in run.source.columns} - used - emptied
-        run.notes += check(self.warehouse, self.name, used=used, kept=kept, emptied=emptied)
+        return plan(self.mirror, self.name, Parts(used, kept, emptied))
 
     def locking(self) -> Callable[[], None]:
         """Lock the table against writers until the transaction ends."""
         return partial(lock, self.warehouse, self.name)
 
+    def hold(self, run: Run) -> None:
+        """Make sure that the table is as the run has read it: nobody else can write to it by now."""
+        self.mirror.learn(self.warehouse, self.name)
+        self.mirror.read(self.warehouse, self.name, again=True)
+        super().hold(run)
+
     def look_again(self, run: Run) -> None:
         """Do nothing: the server lets nobody else write to a locked table."""
 
-    def emptying(self) -> Statement:
-        """Return the statement that deletes all records."""
-        return command(self.name, "DELETE FROM {{ table | ident }}")
+    def statements(self, run: Run, select: Sql) -> list[Statement]:
+        """Return what is done to the table, as the log has it; over the line go the values of the SELECT."""
+        done = self._plan(run, run.quasi)
+        if done.way == "refill":
+            return super().statements(run, select)
+        replaced = _Replaced(self.name, done)
+        release = Sql(f"(\n{_with_nulls(done, run, select)})")
+        if done.way == "update":
+            return [replaced.updating(release)]
+        return [replaced.keeping(), replaced.emptying(), replaced.rejoining(release)]
+
+    def write(self, run: Run, select: Sql) -> None:
+        """Replace the records on the server, and read them back."""
+        for text, names in self.statements(run, select):
+            self.warehouse.log_only("publish", text, **names)
+        done = self._plan(run, run.quasi)
+        replaced = _Replaced(self.name, done)
+        values = _with_nulls(done, run, select)
+        if done.way == "refill":
+            self._tell(replaced.emptying())
+            self._fill(replaced, server_name(self.name), values)
+        else:
+            self._by_key(replaced, values)
+        self.mirror.read(self.warehouse, self.name, again=True)
+
+    def _by_key(self, replaced: _Replaced, select: Sql) -> None:
+        counted = "SELECT count(*), count(DISTINCT ({{ key | idents }})) FROM {{ t | ident }}"
+        ((before, keys),) = self.warehouse.query("publish", counted, t=self.name, key=replaced.done.key)
+        self._tell(replaced.staging())
+        sent = self._fill(replaced, _RELEASE, select)
+        if replaced.done.way == "update":
+            changed = self._tell(replaced.updating(ident(_RELEASE)))
+        else:
+            self._tell(replaced.keeping())
+            self._tell(replaced.emptying())
+            text, names = replaced.rejoining(ident(_RELEASE))
+            changed = self._tell((text + " ORDER BY r.ctid", names))
+            self._tell(("DROP TABLE {{ kept | ident }}", {"kept": _KEPT}))
+        self._tell(("DROP TABLE {{ release | ident }}", {"release": _RELEASE}))
+        if changed != sent or keys != before or (replaced.done.way == "update" and sent != before):
+            raise InputError(
+                "--in-place", "each record must be found again by its key, and none left out where others refer to it",
+                f"{before:,} with {keys:,} keys, {sent:,} released, {changed:,} found", "Use --into NAME",
+            )  # fmt: skip
+
+    def _fill(self, replaced: _Replaced, table: Name, select: Sql) -> int:
+        kinds = {column.name: column.kind for column in self.mirror.relations[self.name].columns}
+        sent = replaced.done.written
+        texts = self.mirror.text(self.warehouse, select, [kinds[name] for name in sent])
+        return self.mirror.server.fill("publish", ident(table), sent, texts)
+
+    def _tell(self, told: Statement) -> int:
+        return self.mirror.server.tell("publish", told[0], **told[1])
 
     def after_publishing(self, report: ReleaseReport) -> None:
         """Purge, and write into the report whether that was done, and why not."""
-        stays, dry = stays_readable(self.name), report.dry_run
-        made = erased.after_publishing(lambda: purge(self.warehouse, self.name), stays, dry=dry, wanted=self.purge)
-        report.purged(made, () if dry else NOT_ERASED)
+        stays, dry = stays_readable(self.mirror, self.name), report.dry_run
+        made = erased.after_publishing(lambda: purge(self.mirror, self.name), stays, dry=dry, wanted=self.purge)
+        report.purged(made, () if dry else made.purge.not_erased if made.purge else NOT_ERASED)
+
+
+@dataclass(frozen=True)
+class _Replaced:
+    """The statements that replace the records of a table by their key; `release` is a table or a SELECT in brackets."""
+
+    name: Name
+    done: Plan
+
+    def _names(self, **more: object) -> Params:
+        table = server_name(self.name)
+        return {"table": table, "key": self.done.key, "new": self.done.written, "stay": self.done.stay, **more}
+
+    def emptying(self) -> Statement:
+        """Return what deletes all records."""
+        return "DELETE FROM {{ table | ident }}", {"table": server_name(self.name)}
+
+    def staging(self) -> Statement:
+        """Return what makes a table of the session for the release, with the types of the table."""
+        text = (
+            "CREATE TEMPORARY TABLE {{ made | ident }} ON COMMIT DROP AS "
+            "SELECT {{ new | idents }} FROM {{ table | ident }} WITH NO DATA"
+        )
+        return text, self._names(made=_RELEASE.table)
+
+    def keeping(self) -> Statement:
+        """Return what sets aside the values that stay as they are, in a table of the session."""
+        text = (
+            "CREATE TEMPORARY TABLE {{ made | ident }} ON COMMIT DROP AS "
+            'SELECT {{ key | idents }}{{ stay | listed(", {}") }} FROM {{ table | ident }}'
+        )
+        return text, self._names(made=_KEPT.table)
+
+    def rejoining(self, release: Sql) -> Statement:
+        """Return what writes the release, in its order, together with the values that were set aside."""
+        text = (
+            'INSERT INTO {{ table | ident }} ({{ new | idents }}{{ stay | listed(", {}") }}) OVERRIDING SYSTEM VALUE '
+            'SELECT {{ new | listed("r.{}") }}{{ stay | listed(", k.{}") }} '
+            "FROM {{ release }} AS r JOIN {{ kept | ident }} AS k ON true"
+            "{% for k in key %} AND k.{{ k | ident }} OPERATOR(pg_catalog.=) r.{{ k | ident }}{% endfor %}"
+        )
+        return text, self._names(release=release, kept=_KEPT)
+
+    def updating(self, release: Sql) -> Statement:
+        """Return what gives the records other values; those that are kept are not touched, nor is the key."""
+        text = (
+            'UPDATE {{ table | ident }} AS t SET {{ given | listed("{} = r.{}") }} FROM {{ release }} AS r WHERE true'
+            "{% for k in key %} AND t.{{ k | ident }} OPERATOR(pg_catalog.=) r.{{ k | ident }}{% endfor %}"
+        )
+        given = [name for name in self.done.written if name not in self.done.key]
+        return text, self._names(release=release, given=given)
+
+
+def _with_nulls(done: Plan, run: Run, select: Sql) -> Sql:
+    """Return the SELECT of the columns that are written: what is dropped is NULL, not the default."""
+    released = {column.name for column in run.roles.released}
+    text = (
+        "SELECT {% for c in columns %}{% if c not in released %}NULL AS {% endif %}{{ c | ident }}"
+        "{% if not loop.last %}, {% endif %}{% endfor %} FROM (\n{{ select }})"
+    )
+    return statement(text, columns=done.written, released=released, select=select)
 
 
 def lock(warehouse: DuckDBWarehouse, relation: Name) -> None:
-    """Lock a table against writers until the transaction ends.
+    """Begin the transaction of the server, and lock a table against writers until it ends.
 
     The locks come before anything is read: the snapshot of the transaction then has all that others have committed.
 
@@ -130,14 +221,12 @@ def lock(warehouse: DuckDBWarehouse, relation: Name) -> None:
     InputError
         When another transaction holds the table. Nothing was written.
     """
-    held = False
+    mirror, held = mirror_of(warehouse, relation), False
+    mirror.begin(warehouse)
     try:
-        text, names = command(
-            relation,
-            "SET LOCAL lock_timeout = '" + _PATIENCE + "'; LOCK TABLE {{ table | ident }} IN EXCLUSIVE MODE",
-        )
-        warehouse.execute("publish", text, **names)
-    except QueryError:
+        mirror.server.tell("publish", "SET LOCAL lock_timeout = {{ wait | lit }}", wait=_PATIENCE)
+        mirror.server.tell("publish", "LOCK TABLE {{ t | ident }} IN EXCLUSIVE MODE", t=server_name(relation))
+    except (InputError, QueryError):
         held = True
     if held:
         raise InputError(
@@ -146,96 +235,3 @@ def lock(warehouse: DuckDBWarehouse, relation: Name) -> None:
             f"no lock within {_PATIENCE}",
             "Nothing was changed. Wait for the other transactions, or ask for the rights",
         )
-
-
-def check(
-    warehouse: DuckDBWarehouse,
-    relation: Name,
-    *,
-    used: Collection[str],
-    kept: Collection[str],
-    emptied: Collection[str],
-) -> list[str]:
-    """Refuse a table that cannot be changed in place, and return what must be known of one that can.
-
-    Parameters
-    ----------
-    warehouse, relation
-        The table.
-    used, kept, emptied : collection of str
-        Its columns: those that get other values, those that stay as they are, those that are dropped.
-
-    Raises
-    ------
-    InputError
-        With the reason.
-    """
-    ((kind, is_partition, secured, inherits, rules),) = ask(warehouse, relation, _TABLE)
-    if kind != "r" or is_partition or inherits:
-        _refuse("the table must be an ordinary one", "a partitioned, inherited or foreign table")
-    if secured:
-        _refuse("every record must be seen and changed", "a table with row security that holds for this user")
-    if rules:
-        _refuse("the table must have no rules", "at least one")
-    for name, type_name, type_kind, modifier, not_null, generated in ask(warehouse, relation, _COLUMNS):
-        if generated:
-            _refuse("the table must have no generated columns", name)
-        if name in emptied and not_null:
-            _refuse("a dropped column is emptied, which NOT NULL forbids", name)
-        exact = type_name in _EXACT or type_kind == "e" or (type_name == "numeric" and modifier >= 0)
-        if name in kept and not exact:
-            _refuse("a column that is kept must be of a type that DuckDB reads without loss", f"{name} ({type_name})")
-    for index, column in ask(warehouse, relation, _UNIQUE):
-        if column is None:
-            _refuse("the table must have no unique index on an expression or on some of its records", index)
-        if column in used:
-            _refuse("no column of a PRIMARY KEY, UNIQUE or EXCLUDE can be anonymized", column)
-    children = ask(warehouse, relation, _CHILDREN)
-    if children:
-        _refuse("no table may refer to it by a foreign key", _listed(children))
-    copies = ask(warehouse, relation, _COPIES)
-    if copies:
-        return [f"materialized views hold the originals until they are refreshed: {_listed(copies)}"]
-    return []
-
-
-def purge(warehouse: DuckDBWarehouse, relation: Name) -> ServerPurge:
-    """Have the server write the table into new files, without the replaced records.
-
-    Returns
-    -------
-    ServerPurge
-
-    Raises
-    ------
-    SqlmicroError
-        When the server refuses, or does nothing since the table belongs to somebody else.
-    """
-    started = time.time()
-    before = ask(warehouse, relation, _FILE)
-    vacuum = str(statement("VACUUM (FULL, ANALYZE) {{ table | ident }}", table=server_name(relation)))
-    warehouse.query(
-        "purge",
-        "CALL postgres_execute({{ catalog | lit }}, {{ vacuum | lit }}, use_transaction = false)",
-        catalog=relation.catalog,
-        vacuum=vacuum,
-    )
-    if ask(warehouse, relation, _FILE) == before:
-        raise InputError(
-            "purge", "only the owner of a table can vacuum it", "another user", f"Have its owner run: {vacuum}"
-        )
-    return ServerPurge(list(NOT_ERASED), round(time.time() - started, 3))
-
-
-def stays_readable(relation: Name) -> str:
-    """Say until when replaced values can be read in the files of the server."""
-    way = str(statement("VACUUM (FULL, ANALYZE) {{ table | ident }}", table=server_name(relation)))
-    return f"the replaced values stay readable in the files of the server until: {way}"
-
-
-def _listed(rows: Iterable[tuple[Any, ...]]) -> str:
-    return ", ".join(sorted({str(row[0]) for row in rows}))
-
-
-def _refuse(must: str, got: str) -> NoReturn:
-    raise InputError("--in-place", must, got, "Use --into NAME, or --keep or --drop the column")

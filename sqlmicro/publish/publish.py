@@ -123,9 +123,9 @@ def _file(target: Target) -> NewFile:
 
 def _write_table(warehouse: DuckDBWarehouse, run: Run, output: Output) -> Name:
     with warehouse.progress.stage("publish", run.rows_in):
-        for text, names in _statements(run, output):
-            warehouse.execute("publish", text, **names)
-    return _table(output.target).name
+        target = _table(output.target)
+        target.write(run, select_of(run, output))
+    return target.name
 
 
 def _read_back(release: Release, relation: Name, columns: Sequence[Column], path: Path | None = None) -> None:

@@ -129,6 +129,9 @@ class TableTarget(Target, Protocol):
             When it has changed since, or has got a trigger. Nothing was written.
         """
 
+    def write(self, run: Run, select: Sql) -> None:
+        """Run the statements that make a release visible."""
+
     def look_again(self, run: Run) -> None:
         """Make sure, as the last thing in the transaction, that nobody else has changed the table meanwhile.
 

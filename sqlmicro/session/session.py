@@ -231,13 +231,16 @@ class Session(Verbs):
         try:
             with open_warehouse(held) as warehouse:
                 attach_to(warehouse, self._others, writable=writable)
-                names = tuple(warehouse.attached)
+                names, mirrors = tuple(warehouse.attached), dict(warehouse.mirrors)
                 warehouse.attached.clear()  # or they would be detached here
+                warehouse.mirrors.clear()  # or closed
         except BaseException:
             self._stack.close()
             raise
         self._stack.callback(_detach, held, names)
-        return replace(held, attached=names)
+        for mirror in mirrors.values():
+            self._stack.callback(mirror.close)
+        return replace(held, attached=names, mirrors=mirrors)
 
     def _anonymized(self, name: str, declared: tuple[Parameter, ...], given: Mapping[str, object]) -> Release:
         """Run a method, and return its release."""
