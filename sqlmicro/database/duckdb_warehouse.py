@@ -175,6 +175,15 @@ class DuckDBWarehouse:
         self._call(into, lambda: self._connection.unregister(view))
         return target
 
+    def lent(self, records: pa.Table) -> Name:
+        """Return a relation of records that stay in memory, for as long as the connection is open.
+
+        A transaction that writes to another database cannot write to staging.
+        """
+        view = f"sqlmicro_{token_hex(8)}"
+        self._call("lent", lambda: self._connection.register(view, records))
+        return Name("", "", view)
+
     # Statements that are no SELECT
 
     def execute(self, title: str, text: str, /, **params: Any) -> None:

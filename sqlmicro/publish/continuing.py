@@ -115,9 +115,10 @@ def beside(release: Release) -> Continued | None:
         )
     if isinstance(release.series, SeriesOfMasks):
         return Continued(changed, None)
-    if isinstance(release.series, SeriesOfColumns):
-        return Continued(changed, _of_values(release, columns))
-    return Continued(changed, select("history/rows_of_classes.sql", **params))
+    by_column = isinstance(release.series, SeriesOfColumns)
+    rows = _of_values(release, columns) if by_column else select("history/rows_of_classes.sql", **params)
+    # Counted once, for the audits and for what is remembered of it.
+    return Continued(changed, release.run.warehouse.lent(release.run.warehouse.table(rows)))
 
 
 def _of_values(release: Release, columns: Sequence[Column]) -> Select:
