@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from sqlmicro.database.carried import Files, Load
 from sqlmicro.history import remembered
 from sqlmicro.history.seats import Memory
-from sqlmicro.history.series import Series, Tonight
+from sqlmicro.history.series import MeasuredOnce, Tonight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class SeriesOfFiles(Series):
+class SeriesOfFiles(MeasuredOnce):
     """A series as a run continues it whose nights are files of combinations."""
 
     known: Name | None = None
