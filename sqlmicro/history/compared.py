@@ -236,7 +236,8 @@ def _by_changes(
     ((waiting, known),) = warehouse.query("series", counts, p=people)
     if waiting:
         return None
-    record = warehouse.arrays("history/changed_keys.sql", relation=changes, row_key=row_key)["record"]
+    listed = warehouse.run("history/listed_keys.sql", "listed_keys", relation=changes, row_key=row_key)
+    record = warehouse.arrays("history/changed_keys.sql", relation=listed, row_key=row_key)["record"]
     if not len(record):
         return None
     token = words(key, KEYS, record)
@@ -245,7 +246,7 @@ def _by_changes(
     stay = int(known) - warehouse.count(found)
     differing = Differing(found, select("history/untouched.sql", people=people, differing=found), stay)
     read = warehouse.run(
-        "history/rows_of_keys.sql", "read_rows", relation=source.relation, row_key=row_key, changes=changes,
+        "history/rows_of_keys.sql", "read_rows", relation=source.relation, row_key=row_key, changes=listed,
         columns=_columns(row_key, columns),
     )  # fmt: skip
     here = warehouse.count(read)

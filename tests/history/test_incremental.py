@@ -140,6 +140,17 @@ def test_a_feed_that_lies_breaks_no_promise(tmp_path: Path, method: str, way: di
         before = now
 
 
+def test_a_list_that_is_another_one_whenever_it_is_read_takes_nobody_for_somebody_else(tmp_path: Path) -> None:
+    """A view of one key by chance: nothing has changed, so everybody keeps her seat."""
+    db = make(tmp_path / "w.duckdb", 60)
+    execute(db, "CREATE VIEW one AS SELECT CAST(floor(60 * random()) AS BIGINT) AS id")
+    night(db, 1, changes_from="one")
+    for day in (2, 3):
+        report = night(db, day, changes_from="one")
+        assert any("rows that were read: 1 of 60" in note for note in report["notes"])
+        assert (report["series"]["empty"], report["series"]["withheld"], report["rows"]) == (0, 0, 60)
+
+
 def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     db = make(tmp_path / "w.duckdb", 60)
     night(db, 1)

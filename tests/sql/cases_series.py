@@ -140,6 +140,14 @@ CASES = [
         returns=["part", "x"],
         expect=[("b", 2), ("a", 3)],
     ),
+    Case(
+        "history/listed_keys.sql",
+        given={"relation": values("id, kind, part", "(8, 'u', 'a')", "(8, 'd', 'a')", "(NULL, 'd', 'b')")},
+        params={"relation": rel("relation"),
+                "row_key": [col("id", "INTEGER"), col("part", "VARCHAR", "c1")]},
+        returns=["id", "part"],
+        expect=[(8, "a"), (8, "a"), (None, "b")],
+    ),
     # A key that lacks a part is not found, and one that is listed twice brings its row once.
     Case(
         "history/rows_of_keys.sql",
