@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.carried import Files, Load
 from sqlmicro.history import remembered
+from sqlmicro.history.measured_once import MeasuredOnce
 from sqlmicro.history.seats import Memory
-from sqlmicro.history.series import MeasuredOnce, Tonight
+from sqlmicro.history.series import Tonight
 
 if TYPE_CHECKING:
     import numpy as np

@@ -26,7 +26,8 @@ from sqlmicro.database.templates import Name
 from sqlmicro.history import changes, remembered, seat_memory
 from sqlmicro.history.changes import Read
 from sqlmicro.history.contents import contents, places, remembered_contents
-from sqlmicro.history.series import MeasuredOnce, Tonight
+from sqlmicro.history.measured_once import MeasuredOnce
+from sqlmicro.history.series import Tonight
 from sqlmicro.pipeline import Run
 
 

@@ -212,20 +212,6 @@ class Series:
         )  # fmt: skip
 
 
-@dataclass
-class MeasuredOnce(Series):
-    """A series whose first night measures what all nights of the epoch go by."""
-
-    def first(self, name: str, measure: Callable[[], Any]) -> Any:
-        """Return what the first night of the epoch has measured under a name; tonight where it is the first."""
-        known: Mapping[str, Any] = self.before.measured if self.before else {}
-        if name in known:
-            return known[name]
-        if name not in self.measured:
-            self.measured[name] = measure()
-        return self.measured[name]
-
-
 class _Made:
     """What a night becomes in staging: its rows, the values of its classes, and what is to be remembered."""
 

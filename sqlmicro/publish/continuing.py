@@ -45,6 +45,8 @@ class Found:
     night: Night | None = None
     remembered: Remembered | None = None
     """Loaded only where the series goes on."""
+    entries: Sequence[Entry] = ()
+    """All its entries there."""
 
     @property
     def epoch(self) -> int:
@@ -74,7 +76,8 @@ def found(warehouse: DuckDBWarehouse, target: Target, name: str, *, anew: bool, 
     entries = [one for one in ledger.entries(warehouse, table("releases")) if one.series == name]
     last = max(entries, key=lambda one: one.release, default=None)
     night = remembered.last(warehouse, table, name)
-    return Found(last, night, None if anew else remembered.load(warehouse, table, name, beside=beside))
+    loaded = None if anew else remembered.load(warehouse, table, name, beside=beside)
+    return Found(last, night, loaded, entries)
 
 
 def _refuse_other_columns(warehouse: DuckDBWarehouse, table: Callable[[str], Name]) -> None:
