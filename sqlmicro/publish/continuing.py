@@ -120,8 +120,10 @@ def beside(release: Release) -> Continued | None:
         return Continued(changed, None)
     by_column = isinstance(release.series, SeriesOfColumns)
     rows = _of_values(release, columns) if by_column else select("history/rows_of_classes.sql", **params)
+    warehouse = release.run.warehouse
+    assert isinstance(warehouse, DuckDBWarehouse)
     # Counted once, for the audits and for what is remembered of it.
-    return Continued(changed, release.run.warehouse.lent(release.run.warehouse.table(rows)))
+    return Continued(changed, warehouse.lent(warehouse.table(rows)))
 
 
 def _of_values(release: Release, columns: Sequence[Column]) -> Select:
