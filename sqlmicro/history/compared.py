@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 How = Mapping[str, str | None]
 """How rows were compared, as it is remembered: way, column and mark."""
+_DAYS = ("date", "timestamp", "timestamptz")
 _MOST = 0.5
 """The share of rows that have changed above which all are read."""
 
@@ -109,8 +111,12 @@ class Feed:
             return True
         if last.get("column") != how["column"] or last.get("mark") is None or how["mark"] is None:
             return False
-        text = "SELECT CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ new | lit }} AS {{ t | sqltype }})"
-        return bool(warehouse.query("series", text, old=last["mark"], new=how["mark"], t=self.watermark)[0][0])
+        grows = "SELECT CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ new | lit }} AS {{ t | sqltype }})"
+        if self.watermark.family in _DAYS:  # after one in the future, whatever changes until then would be too early
+            grows += " AND CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ until | lit }} AS {{ t | sqltype }})"
+        until = str(date.today() + timedelta(days=2))
+        given: Params = {"old": last["mark"], "new": how["mark"], "until": until, "t": self.watermark}
+        return bool(warehouse.query("series", grows, **given)[0][0])
 
     def rows(
         self,

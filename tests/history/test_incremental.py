@@ -164,6 +164,19 @@ def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     assert not any("rows that were read" in note for note in night(db, 6, **WAYS[1])["notes"]), "it went back"
 
 
+@pytest.mark.parametrize("latest", ["9999-12-31", "infinity", "2026-01-01"])
+def test_a_watermark_in_the_future_hides_no_change(tmp_path: Path, latest: str) -> None:
+    """A day that stands for "for ever" is later than any change to come."""
+    db = make(tmp_path / "w.duckdb", 60)
+    execute(
+        db, "ALTER TABLE persons DROP updated", "ALTER TABLE persons ADD updated TIMESTAMP",
+        "UPDATE persons SET updated = '2025-12-31'", f"UPDATE persons SET updated = '{latest}' WHERE id = 5",
+    )  # fmt: skip
+    night(db, 1, "individual_ranking", watermark="updated")
+    execute(db, "UPDATE persons SET age = age + 1, updated = '2026-01-02' WHERE id = 7")
+    assert night(db, 2, "individual_ranking", watermark="updated")["series"]["changed"] == 1
+
+
 @pytest.mark.parametrize("way", WAYS, ids=["content", "watermark", "changes"])
 def test_a_key_that_is_there_twice_or_missing_is_refused(tmp_path: Path, way: dict[str, Any]) -> None:
     db = make(tmp_path / "w.duckdb", 60)
