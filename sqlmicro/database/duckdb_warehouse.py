@@ -167,20 +167,16 @@ class DuckDBWarehouse:
         return target
 
     def _filled(self, records: pa.Table | pa.RecordBatchReader, into: str) -> Name:
-        target, view = self.staged(into), f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
-        self._call(into, lambda: self._connection.register(view, records))
+        target, view = self.staged(into), self.lent(records)
         made = "CREATE OR REPLACE TABLE {{ target | ident }} AS SELECT * FROM {{ view | ident }}"
         text = statement(made, target=target, view=view)
         self._call(into, lambda: self._connection.execute(text))
-        self._call(into, lambda: self._connection.unregister(view))
+        self._call(into, lambda: self._connection.unregister(view.table))
         return target
 
-    def lent(self, records: pa.Table) -> Name:
-        """Return a relation of records that stay in memory, for as long as the connection is open.
-
-        A transaction that writes to another database cannot write to staging.
-        """
-        view = f"sqlmicro_{token_hex(8)}"
+    def lent(self, records: pa.Table | pa.RecordBatchReader) -> Name:
+        """Return a relation of records in memory: a transaction that writes elsewhere cannot write to staging."""
+        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
         self._call("lent", lambda: self._connection.register(view, records))
         return Name("", "", view)
 
@@ -252,12 +248,8 @@ class DuckDBWarehouse:
         """Bind the pads of a keyed hash (HMAC); they are as secret as its key and never part of a statement."""
         for name, pad in (("sqlmicro_inner_pad", inner), ("sqlmicro_outer_pad", outer)):
             self.insert("pads", "SET VARIABLE {{ name | ident }} = $1", [pad], name=name)
-            self.log_only(
-                "pads",
-                "-- The run used a secret pad in place of this one.\n"
-                "SET VARIABLE {{ name | ident }} = encode(concat(uuid(), uuid()))",
-                name=name,
-            )
+            drawn = "SET VARIABLE {{ name | ident }} = encode(concat(uuid(), uuid()))"
+            self.log_only("pads", "-- The run used a secret pad in place of this one.\n" + drawn, name=name)
 
     def seal(self, *folders: Path) -> None:
         """Let the database reach no file from here on but those it was told to read, and those in `folders`.
@@ -379,14 +371,11 @@ class DuckDBWarehouse:
 
     def free_name(self, wish: str) -> str:
         """Return `wish`, numbered if a database, schema, table or view is called so already."""
-        taken = {
-            str(row[0]).lower()
-            for row in self.query(
-                "catalog",
-                "SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas() "
-                "UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()",
-            )
-        }
+        names = (
+            "SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas() "
+            "UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"
+        )
+        taken = {str(name).lower() for (name,) in self.query("catalog", names)}
         name, number = wish, 1
         while name in taken:
             number += 1

@@ -120,10 +120,16 @@ def beside(release: Release) -> Continued | None:
         return Continued(changed, None)
     by_column = isinstance(release.series, SeriesOfColumns)
     rows = _of_values(release, columns) if by_column else select("history/rows_of_classes.sql", **params)
+    return Continued(changed, _counted_once(release, rows))
+
+
+def _counted_once(release: Release, rows: Select) -> Name:
+    """Return how many rows every published combination has, for the audits and for what is remembered of it."""
+    import pyarrow as pa
+
     warehouse = release.run.warehouse
     assert isinstance(warehouse, DuckDBWarehouse)
-    # Counted once, for the audits and for what is remembered of it.
-    return Continued(changed, warehouse.lent(warehouse.table(rows)))
+    return warehouse.lent(pa.table(warehouse.arrays(rows.template, **rows.params)))
 
 
 def _of_values(release: Release, columns: Sequence[Column]) -> Select:
