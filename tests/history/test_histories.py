@@ -1,6 +1,6 @@
 """Random histories of every method that has a series, held to its promise by who has nothing but tables and releases.
 
-HISTORIES=300 pytest tests/history/test_histories.py: 300 of every method, at 0.4 to 1 CPU second each on a busy machine.
+HISTORIES=300 pytest tests/history/test_histories.py: 300 of every method, 0.4 to 1 CPU second each on a busy machine.
 `outsider` imports nothing of ours.
 """
 
