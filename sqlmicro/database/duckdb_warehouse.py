@@ -179,12 +179,17 @@ class DuckDBWarehouse:
 
     def pour(self, records: pa.Table | pa.RecordBatchReader, text: str, /, **params: Any) -> None:
         """Run one statement that reads the relation `view` of Arrow's; it is not part of the log."""
-        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
-        self._call("pour", lambda: self._connection.register(view, records))
+        view = self.lent(records)
         try:
             self.query("pour", text, view=view, **params)
         finally:
-            self._call("pour", lambda: self._connection.unregister(view))
+            self._call("pour", lambda: self._connection.unregister(view.table))
+
+    def lent(self, records: pa.Table | pa.RecordBatchReader) -> Name:
+        """Return a relation of records in memory: a transaction that writes elsewhere cannot write to staging."""
+        view = f"sqlmicro_{token_hex(8)}"  # no name that anybody has taken, or could
+        self._call("lent", lambda: self._connection.register(view, records))
+        return Name("", "", view)
 
     # Statements that are no SELECT
 
@@ -258,12 +263,8 @@ class DuckDBWarehouse:
         """Bind the pads of a keyed hash (HMAC); they are as secret as its key and never part of a statement."""
         for name, pad in (("sqlmicro_inner_pad", inner), ("sqlmicro_outer_pad", outer)):
             self.insert("pads", "SET VARIABLE {{ name | ident }} = $1", [pad], name=name)
-            self.log_only(
-                "pads",
-                "-- The run used a secret pad in place of this one.\n"
-                "SET VARIABLE {{ name | ident }} = encode(concat(uuid(), uuid()))",
-                name=name,
-            )
+            drawn = "SET VARIABLE {{ name | ident }} = encode(concat(uuid(), uuid()))"
+            self.log_only("pads", "-- The run used a secret pad in place of this one.\n" + drawn, name=name)
 
     def seal(self, *folders: Path) -> None:
         """Let the database reach no file from here on but those it was told to read, and those in `folders`.

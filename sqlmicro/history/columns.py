@@ -102,7 +102,8 @@ class SeriesOfColumns(Series):
             relation=select("history/rows_read.sql", relation=run.current, records=warehouse.count(run.original)),
         )  # fmt: skip
         has, at = places(shown["row_id"], persons["row_id"])
-        told = {"who": read.who[has], "content": read.token[has], "published": shown["hashed"][at[has]]}
+        content = self._values_read(run, persons["row_id"])
+        told = {"who": read.who[has], "content": content[has], "published": shown["hashed"][at[has]]}
         own = warehouse.load(changes.arrow(told), "read_contents", _KEPT)
         kept: Any = (self.before and self.before.contents) or changes.nothing(remembered.CONTENTS)
         kept = kept if isinstance(kept, Select) else warehouse.load(kept, "kept_contents", _KEPT)
@@ -123,6 +124,16 @@ class SeriesOfColumns(Series):
             remembered.SEATS: warehouse.load(changes.arrow(seats), "changed_seats", _KEPT),
             remembered.CONTENTS: warehouse.load(changes.arrow(new), "changed_contents", _KEPT),
         })  # fmt: skip
+
+    def _values_read(self, run: Run, row_id: np.ndarray) -> np.ndarray:
+        """Return hashes of what was read of some records: a token may know the row key only."""
+        there = {name for name, _ in run.warehouse.describe(run.original)}
+        was = run.warehouse.arrays(
+            "history/hashes_of_records.sql", stream=KEY, relation=run.original,
+            columns=[column for column in run.roles.released if column.staged in there],
+        )  # fmt: skip
+        hashed: np.ndarray = was["hashed"][places(was["row_id"], row_id)[1]]
+        return hashed
 
     def _others_changed(self, run: Run) -> int:
         """Return how many persons whose rows were not read have other values than were published of them."""

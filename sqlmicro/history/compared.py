@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 How = Mapping[str, str | None]
 """How rows were compared, as it is remembered: way, column and mark."""
+_DAYS = ("date", "timestamp", "timestamptz")
 _MOST = 0.5
 """The share of rows that have changed above which all are read."""
 
@@ -109,8 +111,12 @@ class Feed:
             return True
         if last.get("column") != how["column"] or last.get("mark") is None or how["mark"] is None:
             return False
-        text = "SELECT CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ new | lit }} AS {{ t | sqltype }})"
-        return bool(warehouse.query("series", text, old=last["mark"], new=how["mark"], t=self.watermark)[0][0])
+        grows = "SELECT CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ new | lit }} AS {{ t | sqltype }})"
+        if self.watermark.family in _DAYS:  # after one in the future, whatever changes until then would be too early
+            grows += " AND CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ until | lit }} AS {{ t | sqltype }})"
+        until = str(date.today() + timedelta(days=2))
+        given: Params = {"old": last["mark"], "new": how["mark"], "until": until, "t": self.watermark}
+        return bool(warehouse.query("series", grows, **given)[0][0])
 
     def rows(
         self,
@@ -151,6 +157,7 @@ def compared(
 ) -> Compared:
     """Compare the rows of a source with those that a series has read `before`; with `every` all are read anyhow."""
     import numpy as np
+    import pyarrow as pa
 
     last = before.measured.get(NAME) if before else None
     how = feed.tonight(warehouse, source.relation)
@@ -166,12 +173,17 @@ def compared(
         everyone = before and remembered.with_persons(before, remembered.everyone(warehouse, before))
         return Compared(len(order), rows.content, rows.record[order], rows.token[order], everyone, how)
     asked, differing = narrow
-    return _with_read(warehouse, source, row_key, columns, before, (asked, rows), differing, how)
+    told = warehouse.load(pa.table({"record": rows.record[asked]}), "asked_rows", "filled with the rows to be read")
+    read = warehouse.run(
+        "history/asked_rows.sql", "read_rows", relation=source.relation, row_key=row_key, asked=told,
+        columns=_columns(row_key, columns),
+    )  # fmt: skip
+    return _with_read(warehouse, before, (asked, rows), read, differing, how)
 
 
 def _with_read(
-    warehouse: DuckDBWarehouse, source: Source, row_key: Sequence[Column], columns: Sequence[Column],
-    before: Remembered, asked: tuple[np.ndarray, Rows], differing: Differing, how: How,
+    warehouse: DuckDBWarehouse, before: Remembered, asked: tuple[np.ndarray, Rows], read: Name, differing: Differing,
+    how: How,
 ) -> Compared:  # fmt: skip
     """Return the rows to read, with the persons who are not as they were."""
     import numpy as np
@@ -186,15 +198,8 @@ def _with_read(
     record = rows.record[places_of]
     return Compared(
         len(rows.record), rows.content, record, rows.token[places_of],
-        remembered.with_persons(before, touched, taken), how,
-        _read(warehouse, source, row_key, columns, record), differing.untouched, differing.stay,
+        remembered.with_persons(before, touched, taken), how, read, differing.untouched, differing.stay,
     )  # fmt: skip
-
-
-def _differing(warehouse: DuckDBWarehouse, people: Name | Select, found: Name) -> Differing:
-    untouched = select("history/untouched.sql", people=people, differing=found)
-    ((stay,),) = warehouse.query("series", "SELECT count(*) FROM {{ u | ident }}", u=untouched)
-    return Differing(found, untouched, int(stay))
 
 
 def _narrowed(warehouse: DuckDBWarehouse, rows: Rows, before: Remembered) -> tuple[np.ndarray, Differing] | None:
@@ -207,7 +212,9 @@ def _narrowed(warehouse: DuckDBWarehouse, rows: Rows, before: Remembered) -> tup
     people = _people(warehouse, before)
     found = warehouse.run("history/differing.sql", "differing", people=people, tokens=tokens, columns=_PERSON)
     asked = warehouse.arrays("history/unknown_rows.sql", differing=found)["number"]
-    differing = _differing(warehouse, people, found)
+    untouched = select("history/untouched.sql", people=people, differing=found)
+    ((stay,),) = warehouse.query("series", "SELECT count(*) FROM {{ u | ident }}", u=untouched)
+    differing = Differing(found, untouched, int(stay))
     if differing.stay + len(asked) != len(rows.token) or len(asked) > _MOST * len(rows.token):
         return None  # a row that is there twice is refused where all are read
     if not len(asked):  # nothing works on no rows at all
@@ -231,26 +238,29 @@ def _by_changes(
     import pyarrow as pa
 
     people = _people(warehouse, before)
-    waits = "SELECT count(*) FROM {{ p | ident }} WHERE here AND seat < 0"
-    if warehouse.query("series", waits, p=people)[0][0]:
+    counts = "SELECT count(*) FILTER (WHERE here AND seat < 0), count(*) FROM {{ p | ident }}"
+    ((waiting, known),) = warehouse.query("series", counts, p=people)
+    if waiting:
         return None
-    record = warehouse.arrays("history/changed_keys.sql", relation=changes, row_key=row_key)["record"]
+    listed = warehouse.run("history/listed_keys.sql", "listed_keys", relation=changes, row_key=row_key)
+    record = warehouse.arrays("history/changed_keys.sql", relation=listed, row_key=row_key)["record"]
     if not len(record):
         return None
     token = words(key, KEYS, record)
     tokens = warehouse.load(pa.table({"token": token}), "changed_tokens", "filled with keyed hashes of what changed")
-    differing = _differing(
-        warehouse, people,
-        warehouse.run("history/differing_by_key.sql", "differing", people=people, tokens=tokens, columns=_PERSON),
+    found = warehouse.run("history/differing_by_key.sql", "differing", people=people, tokens=tokens, columns=_PERSON)
+    stay = int(known) - warehouse.count(found)
+    differing = Differing(found, select("history/untouched.sql", people=people, differing=found), stay)
+    read = warehouse.run(
+        "history/rows_of_keys.sql", "read_rows", relation=source.relation, row_key=row_key, changes=listed,
+        columns=_columns(row_key, columns),
     )  # fmt: skip
-    order = np.argsort(record)
-    rows = Rows(record, token, token, b"")
-    found = _with_read(warehouse, source, row_key, columns, before, (order, rows), differing, how)
+    here = warehouse.count(read)
     many = warehouse.count(source.relation)
-    here = warehouse.count(found.read) if found.read else 0
-    if not here or here + found.stay != many:  # the list lacks rows that came or went
+    if not here or here + stay != many:  # the list lacks rows that came or went
         return None
-    return replace(found, rows=many)
+    rows = Rows(record, token, token, b"")
+    return replace(_with_read(warehouse, before, (np.argsort(record), rows), read, differing, how), rows=many)
 
 
 def _people(warehouse: DuckDBWarehouse, before: Remembered) -> Name | Select:
@@ -259,20 +269,9 @@ def _people(warehouse: DuckDBWarehouse, before: Remembered) -> Name | Select:
     return warehouse.load(before.people, "people", "filled with the persons of the series")
 
 
-def _read(
-    warehouse: DuckDBWarehouse, source: Source, row_key: Sequence[Column], columns: Sequence[Column], asked: np.ndarray
-) -> Name:
-    import pyarrow as pa
-
-    told = warehouse.load(pa.table({"record": asked}), "asked_rows", "filled with the rows that have to be read")
-    return warehouse.run(
-        "history/asked_rows.sql",
-        "read_rows",
-        relation=source.relation,
-        row_key=row_key,
-        asked=told,
-        columns=list(dict.fromkeys((*row_key, *columns))),
-    )
+def _columns(row_key: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
+    """Return the columns of the rows that are read."""
+    return list(dict.fromkeys((*row_key, *columns)))
 
 
 KEYS = "row key"

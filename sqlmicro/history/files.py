@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.carried import Files, Load
 from sqlmicro.history import remembered
+from sqlmicro.history.measured_once import MeasuredOnce
 from sqlmicro.history.seats import Memory
-from sqlmicro.history.series import Series, Tonight
+from sqlmicro.history.series import Tonight
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class SeriesOfFiles(Series):
+class SeriesOfFiles(MeasuredOnce):
     """A series as a run continues it whose nights are files of combinations."""
 
     known: Name | None = None

@@ -18,7 +18,7 @@ after m changes by sqrt(m + 1); and e' - e, from which that of other columns can
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,22 +26,14 @@ from sqlmicro.database.templates import Name
 from sqlmicro.history import changes, remembered, seat_memory
 from sqlmicro.history.changes import Read
 from sqlmicro.history.contents import contents, places, remembered_contents
-from sqlmicro.history.series import Series, Tonight
+from sqlmicro.history.measured_once import MeasuredOnce
+from sqlmicro.history.series import Tonight
 from sqlmicro.pipeline import Run
 
 
 @dataclass
-class SeriesOfMasks(Series):
+class SeriesOfMasks(MeasuredOnce):
     """A series as a run continues it whose rows are changed one by one."""
-
-    def first(self, name: str, measure: Callable[[], Any]) -> Any:
-        """Return what the first night of the epoch has measured under a name; tonight where it is the first."""
-        known: Mapping[str, Any] = self.before.measured if self.before else {}
-        if name in known:
-            return known[name]
-        if name not in self.measured:
-            self.measured[name] = measure()
-        return self.measured[name]
 
     def watch(self, run: Run) -> None:
         """Compare the rows of the release, and what was read of their persons, with those of the last night."""

@@ -61,6 +61,8 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         found = continuing.found(warehouse, target, name, anew=given.epoch)
     if not found.epoch and not given.epoch:
         ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.identity, plan.job.progress)
+    elif given.ledger and not given.epoch:
+        ledger_file.refuse_older(warehouse, target, found, name, source.identity)
     rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
     rules = rules if given.patience is None else replace(rules, patience=given.patience)
     told = {

@@ -45,6 +45,8 @@ class Found:
     night: Night | None = None
     remembered: Remembered | None = None
     """Loaded only where the series goes on."""
+    entries: Sequence[Entry] = ()
+    """All its entries there."""
 
     @property
     def epoch(self) -> int:
@@ -74,7 +76,8 @@ def found(warehouse: DuckDBWarehouse, target: Target, name: str, *, anew: bool, 
     entries = [one for one in ledger.entries(warehouse, table("releases")) if one.series == name]
     last = max(entries, key=lambda one: one.release, default=None)
     night = remembered.last(warehouse, table, name)
-    return Found(last, night, None if anew else remembered.load(warehouse, table, name, beside=beside))
+    loaded = None if anew else remembered.load(warehouse, table, name, beside=beside)
+    return Found(last, night, loaded, entries)
 
 
 def _refuse_other_columns(warehouse: DuckDBWarehouse, table: Callable[[str], Name]) -> None:
@@ -115,9 +118,18 @@ def beside(release: Release) -> Continued | None:
         )
     if isinstance(release.series, SeriesOfMasks):
         return Continued(changed, None)
-    if isinstance(release.series, SeriesOfColumns):
-        return Continued(changed, _of_values(release, columns))
-    return Continued(changed, select("history/rows_of_classes.sql", **params))
+    by_column = isinstance(release.series, SeriesOfColumns)
+    rows = _of_values(release, columns) if by_column else select("history/rows_of_classes.sql", **params)
+    return Continued(changed, _counted_once(release, rows))
+
+
+def _counted_once(release: Release, rows: Select) -> Name:
+    """Return how many rows every published combination has, for the audits and for what is remembered of it."""
+    import pyarrow as pa
+
+    warehouse = release.run.warehouse
+    assert isinstance(warehouse, DuckDBWarehouse)
+    return warehouse.lent(pa.table(warehouse.arrays(rows.template, **rows.params)))
 
 
 def _of_values(release: Release, columns: Sequence[Column]) -> Select:

@@ -89,6 +89,26 @@ def refuse_elsewhere(
             )  # fmt: skip
 
 
+def refuse_older(warehouse: DuckDBWarehouse, target: Target, known: Found, series: str, people: str) -> None:
+    """Refuse to go on with what a ledger of its own knows, where the database of the target has a later night.
+
+    Raises
+    ------
+    InputError
+        When the last night of the series that the database has is none of the ledger.
+    """
+    if isinstance(target, NewFile) and target.records is None:
+        return
+    last = continuing.found(warehouse, target, series, anew=True).entry
+    if last is None or last.people != people or last.started in {one.started for one in known.entries}:
+        return
+    raise InputError(
+        f"series {series}", "goes on from its last night", "a ledger that does not know the last one of the database",
+        "An older ledger may have been restored: restore the one that belongs to the database. Or begin anew with "
+        "--epoch: nothing is kept across epochs",
+    )  # fmt: skip
+
+
 @contextmanager
 def entered(releases: Sequence[Release]) -> Iterator[None]:
     """Measure releases together with those in a ledger of its own, and enter them; the block makes them visible.

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from sqlmicro.database.carried import measured
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
@@ -193,7 +194,9 @@ def check_weights(work: Work, weight_column: Column) -> None:
 
 def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:
     """Return the numeric and the nominal columns of the step; the report says which is which of this level."""
-    found = split_scales(work.part.step, work.proposed_scales(), numeric, nominal, work.where)
+    # Every night of a series has the scales of the first one: else its values could become others, or means.
+    proposed = measured(work.nights, "scales", work.proposed_scales)
+    found = split_scales(work.part.step, proposed, numeric, nominal, work.where)
     for scale, columns in zip(("numeric", "nominal"), found, strict=True):
         names = [column.name for column in columns if column in work.columns]
         if names:

@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -74,13 +73,16 @@ def founders(mean: float, least: int, most: int) -> list[frozenset[int]]:
     return found
 
 
-def fewest_involved(classes: Iterable[frozenset[int]], person: Mapping[int, int]) -> int:
-    """Return the fewest persons that a combination of the means of some classes, not zero for all values, is about.
+def fewest_involved(classes: Iterable[frozenset[int]], person: Mapping[int, int], below: int = NOBODY) -> int:
+    """Return the fewest persons, `below` so many, that a combination of the means of some classes is about.
 
-    The values of a class are numbered; `person` says whose a value is. A combination that is about as few as can be is
-    zero on as many values as determine it, so all choices of these are tried, within classes that share values.
+    It is not zero for all values. The values of a class are numbered; `person` says whose a value is. A combination is
+    about some persons alone where the values of all others determine fewer classes than all values do. So all choices
+    of few persons are tried, but only of those who have all the values that are in the same classes.
     """
-    return min((_fewest(group, person) for group in _connected(set(classes))), default=NOBODY)
+    for group in _connected(set(classes)):
+        below = _fewest(group, person, below)
+    return below
 
 
 def _connected(classes: Iterable[frozenset[int]]) -> list[list[frozenset[int]]]:
@@ -92,47 +94,36 @@ def _connected(classes: Iterable[frozenset[int]]) -> list[list[frozenset[int]]]:
     return groups
 
 
-def _fewest(classes: list[frozenset[int]], person: Mapping[int, int]) -> int:
-    values = sorted(frozenset[int]().union(*classes))
-    basis: list[frozenset[int]] = []
-    for own in classes:
-        if len(_reduced([[int(v in one) for v in values] for one in [*basis, own]])) > len(basis):
-            basis.append(own)
-    column = {value: tuple(int(value in own) for own in basis) for value in values}
-    fewest = NOBODY
-    for chosen in combinations(sorted(set(column.values())), len(basis) - 1):
-        weights = _only_solution([list(kind) for kind in chosen], len(basis))
-        if weights is not None:
-            about = {person[value] for value, own in column.items() if _product(weights, own)}
-            fewest = min(fewest, len(about))
-    return fewest
-
-
-def _product(one: Iterable[Fraction], other: Iterable[int]) -> Fraction:
-    return sum((a * b for a, b in zip(one, other, strict=True)), Fraction(0))
-
-
-def _reduced(rows: list[list[int]]) -> dict[int, list[Fraction]]:
-    """Return the rows that are left after Gauss and Jordan, by the place of their leading one."""
-    left = [[Fraction(one) for one in row] for row in rows]
-    found: dict[int, list[Fraction]] = {}
-    for at in range(len(rows[0]) if rows else 0):
-        pivot = next((row for row in left if row[at]), None)
-        if pivot is None:
+def _fewest(classes: list[frozenset[int]], person: Mapping[int, int], below: int) -> int:
+    kinds: dict[tuple[int, ...], set[int]] = {}
+    for value in sorted(frozenset[int]().union(*classes)):
+        kinds.setdefault(tuple(int(value in own) for own in classes), set()).add(person[value])
+    few = [frozenset(persons) for persons in kinds.values() if len(persons) < below]
+    rank = _rank(kinds)
+    tried: set[frozenset[int]] = set()
+    left = [(frozenset[int](), 0)]
+    while left:
+        chosen, at = left.pop()
+        if len(chosen) >= below:
             continue
-        left = [row for row in left if row is not pivot]
-        lead = [one / pivot[at] for one in pivot]
-        left = [[a - row[at] * b for a, b in zip(row, lead, strict=True)] for row in left]
-        for place, row in found.items():
-            found[place] = [a - row[at] * b for a, b in zip(row, lead, strict=True)]
-        found[at] = lead
-    return found
+        if chosen not in tried and _rank(kind for kind, persons in kinds.items() if not persons <= chosen) < rank:
+            below = len(chosen)
+        tried.add(chosen)
+        left += [(chosen | few[number], number + 1) for number in range(at, len(few))]
+    return below
 
 
-def _only_solution(rows: list[list[int]], unknowns: int) -> list[Fraction] | None:
-    """Return the vector on which all rows are zero, up to a factor; None where there are several."""
-    reduced = _reduced(rows)
-    if len(reduced) != unknowns - 1:
-        return None
-    (free,) = set(range(unknowns)) - set(reduced)
-    return [Fraction(1) if at == free else -reduced[at][free] for at in range(unknowns)]
+def _rank(rows: Iterable[Sequence[int]]) -> int:
+    """Return the rank of rows of whole numbers, exactly: a row is multiplied, never divided with a remainder."""
+    found: list[tuple[int, Sequence[int]]] = []
+    for row in rows:
+        left = row
+        for lead, other in found:
+            if left[lead]:
+                a, b = other[lead], left[lead]
+                left = [a * one - b * two for one, two in zip(left, other, strict=True)]
+        lead = next((place for place, one in enumerate(left) if one), None)
+        if lead is not None:
+            shared = math.gcd(*left)
+            found.append((lead, [one // shared for one in left]))
+    return len(found)

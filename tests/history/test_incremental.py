@@ -142,6 +142,17 @@ def test_a_feed_that_lies_breaks_no_promise(tmp_path: Path, method: str, way: di
         before = now
 
 
+def test_a_list_that_is_another_one_whenever_it_is_read_takes_nobody_for_somebody_else(tmp_path: Path) -> None:
+    """A view of one key by chance: nothing has changed, so everybody keeps her seat."""
+    db = make(tmp_path / "w.duckdb", 60)
+    execute(db, "CREATE VIEW one AS SELECT CAST(floor(60 * random()) AS BIGINT) AS id")
+    night(db, 1, changes_from="one")
+    for day in (2, 3):
+        report = night(db, day, changes_from="one")
+        assert any("rows that were read: 1 of 60" in note for note in report["notes"])
+        assert (report["series"]["empty"], report["series"]["withheld"], report["rows"]) == (0, 0, 60)
+
+
 @pytest.mark.slow
 def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     db = make(tmp_path / "w.duckdb", 60)
@@ -154,6 +165,19 @@ def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     night(db, 5, **WAYS[1])
     execute(db, "UPDATE persons SET updated = updated - 1")
     assert not any("rows that were read" in note for note in night(db, 6, **WAYS[1])["notes"]), "it went back"
+
+
+@pytest.mark.parametrize("latest", ["9999-12-31", "infinity", "2026-01-01"])
+def test_a_watermark_in_the_future_hides_no_change(tmp_path: Path, latest: str) -> None:
+    """A day that stands for "for ever" is later than any change to come."""
+    db = make(tmp_path / "w.duckdb", 60)
+    execute(
+        db, "ALTER TABLE persons DROP updated", "ALTER TABLE persons ADD updated TIMESTAMP",
+        "UPDATE persons SET updated = '2025-12-31'", f"UPDATE persons SET updated = '{latest}' WHERE id = 5",
+    )  # fmt: skip
+    night(db, 1, "individual_ranking", watermark="updated")
+    execute(db, "UPDATE persons SET age = age + 1, updated = '2026-01-02' WHERE id = 7")
+    assert night(db, 2, "individual_ranking", watermark="updated")["series"]["changed"] == 1
 
 
 @pytest.mark.slow_but("watermark")

@@ -455,6 +455,22 @@ def test_another_ledger_does_not_begin_a_series_anew_unasked(begun: str, tmp_pat
         sqlmicro.mdav(str(rows), **given, to=str(tmp_path / "2.parquet"), ledger=ledger + "2")
 
 
+def test_an_older_ledger_beside_a_newer_database_is_refused(begun: str, tmp_path: Path) -> None:
+    """Else two nights would open classes that differ by one person each, both from the same night before."""
+    db, book, old = begun, tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"
+    night(db, 2, ledger=str(book), epoch=True, alone_because="another ledger")
+    night(db, 3, ledger=str(book))
+    shutil.copy(book, old)
+    night(db, 4, ledger=str(book))
+    shutil.copy(old, book)
+    before = released(db)
+    with pytest.raises(InputError, match="a ledger that does not know the last one of the database"):
+        night(db, 5, ledger=str(book))
+    assert released(db) == before
+    night(db, 5, ledger=str(book), epoch=True, alone_because="another ledger")
+    night(db, 6, ledger=str(book))
+
+
 def test_the_order_of_rows_tells_nothing_of_a_table_whose_rows_are_the_same(begun: str) -> None:
     db = begun
     before = execute(db, "FROM out")

@@ -142,6 +142,17 @@ def test_the_same_records_have_the_same_file(begun: str) -> None:
     assert once == again == released(db)
 
 
+def test_every_night_has_the_scales_of_the_first(begun: str) -> None:
+    """`size` has 7 values, which `profile` takes for codes; with 200 it would be averaged, and the night be refused."""
+    db = begun
+    execute(
+        db,
+        "INSERT INTO persons SELECT 10000 + i, 'f', 0.5, 50 + i % 200, DATE '2000-01-01', false FROM range(800) r(i)",
+    )
+    assert night(db, 2)["verdict"]["passed"]
+    assert len({row[COLUMNS.index("size")] for row in released(db)}) > 7
+
+
 def test_nothing_of_a_person_is_remembered(begun: str) -> None:
     db = begun
     texts = execute(db, f"SELECT column_name, value FROM sqlmicro.{remembered.COMBINATIONS}")[0]

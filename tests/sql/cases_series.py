@@ -140,6 +140,26 @@ CASES = [
         returns=["part", "x"],
         expect=[("b", 2), ("a", 3)],
     ),
+    Case(
+        "history/listed_keys.sql",
+        given={"relation": values("id, kind, part", "(8, 'u', 'a')", "(8, 'd', 'a')", "(NULL, 'd', 'b')")},
+        params={"relation": rel("relation"),
+                "row_key": [col("id", "INTEGER"), col("part", "VARCHAR", "c1")]},
+        returns=["id", "part"],
+        expect=[(8, "a"), (8, "a"), (None, "b")],
+    ),
+    # A key that lacks a part is not found, and one that is listed twice brings its row once.
+    Case(
+        "history/rows_of_keys.sql",
+        given={
+            "relation": values("id, part, x", "(7, 'a', 1)", "(7, 'b', 2)", "(NULL, 'a', 3)"),
+            "changes": values("id, part", "(7, 'b')", "(7, 'b')", "(NULL, 'a')", "(8, 'a')"),
+        },
+        params={"relation": rel("relation"), "row_key": [col("id", "INTEGER"), col("part", "VARCHAR", "c1")],
+                "changes": rel("changes"), "columns": [col("part", "VARCHAR", "c1"), col("x", "INTEGER", "c2")]},
+        returns=["part", "x"],
+        expect=[("b", 2)],
+    ),
     # 1 is as she was; the row of 2 has changed, 3 waits, 4 has left, and somebody else has her token. A row that is
     # there twice is known twice.
     Case(

@@ -1,0 +1,8 @@
+-- title: The rows of a source whose keys are in a list of changes, of the columns that are used
+-- source: sqlmicro; as history/asked_rows.sql, without a hash of every key: a key that lacks a part is not found
+-- reads: relation (the user's table), changes (the row keys of what has come, changed or gone)
+-- returns: the columns, under their own names
+-- params: relation, row_key, columns, changes
+SELECT {{ columns | listed("{name}") }}
+FROM {{ relation | ident }}
+SEMI JOIN (SELECT {{ row_key | listed("{name}") }} FROM {{ changes | ident }}) AS c USING ({{ row_key | listed("{name}") }})
