@@ -87,6 +87,17 @@ class DuckDBWarehouse:
         self.stagings.append(self.staging)
         self.execute("staging", "ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self.staging)
 
+    @property
+    def small(self) -> DuckDBWarehouse:
+        """Where relations of combinations are worked on: here."""
+        return self
+
+    def fetch(self, relation: Name) -> Name:
+        """Return a relation, which is where it should be."""
+        return relation
+
+    hand_over = fetch
+
     # Running templates
 
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:

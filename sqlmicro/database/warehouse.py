@@ -61,6 +61,16 @@ class Warehouse(Protocol):
     def keeps_order(self) -> bool:
         """Whether the records of a relation stay in the order in which they were stored."""
 
+    @property
+    def small(self) -> Warehouse:
+        """Where relations of combinations are worked on: this one, or a DuckDB beside it at the driver of a cluster."""
+
+    def fetch(self, relation: Name) -> Name:
+        """Bring a relation of combinations, which records share, to `small`; return its name there."""
+
+    def hand_over(self, relation: Name) -> Name:
+        """Bring a relation of `small` here; return its name."""
+
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
         """Return the records that `--table` names: a relation, or files that are read as the options say.
 

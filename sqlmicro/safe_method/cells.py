@@ -100,8 +100,8 @@ def make_cells(
     nominal_columns = list(dict.fromkeys([*in_tables, *nominal_columns]))
     weights = [weight_column] if weight_column else []
     key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
-    relation = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
-    read = work.warehouse.arrays(
+    relation = _occurring(work, work.relation, key, "cells")
+    read = work.small().warehouse.arrays(
         "safe/features.sql",
         cells=relation,
         by=work.by,
@@ -111,14 +111,14 @@ def make_cells(
     own = [column for column in key if isinstance(column, Column)]
     original = relation
     if work.begun != work.relation:
-        original = work.run("safe/cells.sql", "original_cells", relation=work.begun, columns=own)
+        original = _occurring(work, work.begun, own, "original_cells")
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
     weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
     return Cells(
         relation,
-        weighed(work, original, [*nominal_columns, *numeric_columns], weight_column),
+        weighed(work.small(), original, [*nominal_columns, *numeric_columns], weight_column),
         nominal_columns,
         numeric_columns,
         key,
@@ -133,6 +133,11 @@ def make_cells(
         float(weight @ n / n.sum()),
         [column for column in work.part.step if column not in work.columns],
     )
+
+
+def _occurring(work: Work, records: Name, columns: Sequence[Column | str], into: str) -> Name:
+    """Return the combinations of some columns that occur, where relations of combinations are worked on."""
+    return work.warehouse.fetch(work.run("safe/cells.sql", into, relation=records, columns=columns))
 
 
 def indicators(codes: np.ndarray, n: np.ndarray, k: int) -> list[np.ndarray]:

@@ -11,11 +11,14 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
 from sqlmicro.database.warehouse import ORDER, Logged, Row
@@ -38,7 +41,9 @@ OPTIONS = {
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
 """What the session of a run is set to."""
-_KEPT = ("load/typed.sql", "replace/released.sql")
+_KEPT = ("load/typed.sql", "replace/released.sql", "safe/cells.sql")
+MOST_COMBINATIONS = 2_000_000
+"""So many combinations of values are searched at the driver."""
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
@@ -61,6 +66,8 @@ class SparkWarehouse:
         self.secrets: dict[str | None, Secret] = {}
         self.staging, self.committed = "", False
         self._persisted: list[DataFrame] = []
+        self._beside = ExitStack()
+        self._fetched: dict[Name, Name] = {}
 
     @classmethod
     @contextmanager
@@ -102,6 +109,7 @@ class SparkWarehouse:
         try:
             yield warehouse
         finally:
+            warehouse._beside.close()
             for frame in warehouse._persisted:
                 with contextlib.suppress(Exception):
                     frame.unpersist()
@@ -109,6 +117,38 @@ class SparkWarehouse:
                 session.stop()
 
     # What the pipeline asks of a warehouse
+
+    @cached_property
+    def small(self) -> DuckDBWarehouse:
+        """The DuckDB in memory at the driver, where combinations are worked on; its statements go into our log."""
+        opened: DuckDBWarehouse = self._beside.enter_context(open_warehouse(None, progress=self.progress))
+        opened.log = self.log
+        return opened
+
+    def fetch(self, relation: Name) -> Name:
+        """Bring a relation of combinations to the driver.
+
+        Raises
+        ------
+        InputError
+            When there are more than `MOST_COMBINATIONS`.
+        """
+        found = self.count(relation)
+        if found > MOST_COMBINATIONS:
+            must = f"at most {MOST_COMBINATIONS:,} combinations of values come to the driver"
+            raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
+        frame = self.frame(relation)
+        table = self.call("fetch", frame.toArrow)
+        there = self.small.load(table, relation.table, "filled with the combinations that Spark found; DuckDB from here")
+        self._fetched[there] = relation
+        return there
+
+    def hand_over(self, relation: Name) -> Name:
+        """Bring a relation of the driver here; one that was fetched is here still."""
+        if relation not in self._fetched:
+            table = self.small.table(relation)
+            self._fetched[relation] = self.load(table, relation.table, "filled with what the driver made; Spark from here")
+        return self._fetched[relation]
 
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
         """Return the Parquet files or the table of Spark's catalog that `--table` names.
