@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sqlmicro.audits.audited import ARITHMETIC
 from sqlmicro.database import risk_tables
@@ -180,8 +180,8 @@ def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_mat
     import numpy as np
 
     key = [*work.columns, *everybody.strata(work)]
-    cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
-    read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
+    cells = work.warehouse.fetch(work.run("safe/cells.sql", "cells", relation=work.relation, columns=key))
+    read = work.warehouse.small.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
     codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
     n = read["n"].astype(np.int64)
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
@@ -317,15 +317,18 @@ def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries
     members = work.load(
         pa.table({"cell": entries.source, "label": labels, "n": entries.count}), "members", "filled by suppress"
     )
-    chosen = work.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
-    released = work.run(
+    small, hand_over = work.small(), work.warehouse.hand_over
+    chosen = small.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
+    released = small.run(
         "mask/suppressed_cells.sql",
         "released_cells",
         cells=cells,
         chosen=chosen,
         columns=[(column, f"hidden_{i}") for i, column in enumerate(work.columns)],
     )
-    groups = work.run("safe/assigned.sql", "groups", relation=work.relation, cells=cells, members=members, columns=key)
+    own: dict[str, Any] = {"relation": work.relation, "cells": hand_over(cells), "columns": key}
+    groups = work.run("safe/assigned.sql", "groups", members=members, **own)
+    released = hand_over(released)
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
     work.replace_all(work.columns, values)
     work.outcome.nominal = list(work.columns)

@@ -25,7 +25,6 @@ from sqlmicro.options.common import (
     PublishSettings,
     ReaderOptions,
     RecordOptions,
-    RowKeyOption,
 )
 from sqlmicro.options.params import filled, parameters
 from sqlmicro.pipeline import PlannedStep
@@ -39,19 +38,22 @@ from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
-_AS_THEY_ARE = ("safe", "individual-ranking")
+_AS_THEY_ARE = (
+    "safe", "individual-ranking", "single-axis", "split-group", "suppress", "generalize", "top-code", "bottom-code",
+    "noise", "swap", "pram", "shuffle", "sample", "partial", "constant", "pseudonymise",
+)  # fmt: skip
 """The methods whose own statements run on Spark."""
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default
-    for options in (DbOption, AttachOption, PublishSettings, MachineOptions, RowKeyOption, ReaderOptions, BudgetOption)
+    for options in (DbOption, AttachOption, PublishSettings, MachineOptions, ReaderOptions, BudgetOption)
     for one in parameters(options)
     if one.name not in _HERE
 }
 """Options that mean nothing on Spark, with their defaults."""
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
-_OF_RECORDS = {"safe": ("keep_candidates",)}
-"""Settings that need what Spark does not have."""
+_ELSEWHERE = ("keep_candidates", "where_risk", "population", "max_risk", "target", "recoding_to")
+"""Settings that read other tables, need all records in one place, or write more than the release."""
 
 
 def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
@@ -148,7 +150,7 @@ def _refuse_units(plan: Plan, where: str) -> None:
 
 def _refuse_settings(step: PlannedStep) -> None:
     """Refuse settings of a method that need all records in one place."""
-    refused = _NOT_IN_BLOCKS if _in_kernel(step.method) else _OF_RECORDS.get(step.method.name, ())
+    refused = (*_ELSEWHERE, *(_NOT_IN_BLOCKS if _in_kernel(step.method) else ()))
     wrong = [name for name in refused if step.settings.get(name)]
     wrong += step.guarantees.given()
     if wrong:

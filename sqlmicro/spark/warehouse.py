@@ -41,7 +41,9 @@ OPTIONS = {
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
 }
 """What the session of a run is set to."""
-_KEPT = ("load/typed.sql", "replace/released.sql", "safe/cells.sql")
+_KEPT = ("load/typed.sql", "replace/released.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+_OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
+"""What is read into NumPy here; the others have a row for every record."""
 MOST_COMBINATIONS = 2_000_000
 """So many combinations of values are searched at the driver."""
 _LEAST_IN_A_TASK = 20_000
@@ -87,12 +89,15 @@ class SparkWarehouse:
                 "--engine spark", "needs pyspark and sqlglot", "neither or one", "pip install 'sqlmicro[spark]'"
             ) from None
         running = SparkSession.getActiveSession()
-        builder = SparkSession.builder.appName("sqlmicro").config("spark.ui.showConsoleProgress", "false")
-        if master is not None:
-            builder = builder.master(master)
-            if master.startswith("local"):
-                builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
-                os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
+        builder = SparkSession.builder.appName("sqlmicro")
+        if master and master.startswith("sc://"):
+            builder = builder.remote(master)
+        elif not os.environ.get("SPARK_REMOTE"):
+            builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+            builder = builder.master(master) if master else builder
+        if master and master.startswith("local"):
+            builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
         try:
             session = (running or builder.getOrCreate()).newSession()
         except Exception as error:
@@ -101,8 +106,6 @@ class SparkWarehouse:
             name = ""
         if name:
             raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
-        if running is None:
-            session.sparkContext.setLogLevel("ERROR")
         for option, value in OPTIONS.items():
             session.conf.set(option, value)
         warehouse = cls(session, progress)
@@ -133,13 +136,10 @@ class SparkWarehouse:
         InputError
             When there are more than `MOST_COMBINATIONS`.
         """
-        found = self.count(relation)
-        if found > MOST_COMBINATIONS:
-            must = f"at most {MOST_COMBINATIONS:,} combinations of values come to the driver"
-            raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
-        frame = self.frame(relation)
-        table = self.call("fetch", frame.toArrow)
-        there = self.small.load(table, relation.table, "filled with the combinations that Spark found; DuckDB from here")
+        table = self._at_driver("fetch", self.frame(relation))
+        there = self.small.load(
+            table, relation.table, "filled with the combinations that Spark found; DuckDB from here"
+        )
         self._fetched[there] = relation
         return there
 
@@ -147,7 +147,9 @@ class SparkWarehouse:
         """Bring a relation of the driver here; one that was fetched is here still."""
         if relation not in self._fetched:
             table = self.small.table(relation)
-            self._fetched[relation] = self.load(table, relation.table, "filled with what the driver made; Spark from here")
+            self._fetched[relation] = self.load(
+                table, relation.table, "filled with what the driver made; Spark from here"
+            )
         return self._fetched[relation]
 
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
@@ -161,7 +163,9 @@ class SparkWarehouse:
         is_file = "/" in table or table.lower().endswith((".parquet", ".pq"))
 
         def read() -> DataFrame:
-            return self.session.read.parquet(table) if is_file else self.session.table(table)
+            found = self.session.read.parquet(table) if is_file else self.session.table(table)
+            found.schema  # noqa: B018  (a Connect server looks for it only when it is asked something)
+            return found
 
         try:
             frame = self.call("load", read)
@@ -217,9 +221,18 @@ class SparkWarehouse:
         return found
 
     def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:
-        """Return the columns of a template as NumPy arrays; all of them come to the driver."""
-        frame = self._frame(template, render(template, **params), "")
-        table = self.call(template, frame.toArrow)
+        """Return the columns of a template as NumPy arrays: those of combinations of values, never of records.
+
+        Raises
+        ------
+        InputError
+            For other templates, and for more than `MOST_COMBINATIONS`.
+        """
+        if template not in _OF_COMBINATIONS:
+            must = "combinations of values come to the driver, never records"
+            got = f"what needs all records in one place ({Path(template).stem.replace('_', ' ')})"
+            raise InputError("--engine spark", must, got, "Use --engine duckdb for it; see sqlmicro help spark")
+        table = self._at_driver(template, self._frame(template, render(template, **params), ""))
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def query(self, title: str, text: str, /, **params: Any) -> list[tuple[Any, ...]]:
@@ -285,8 +298,7 @@ class SparkWarehouse:
         option = "spark.sql.shuffle.partitions"
         most = self.session.conf.get(option) or ""
         if most.isdecimal():
-            cores = self.session.sparkContext.defaultParallelism
-            self.session.conf.set(option, str(min(int(most), max(2 * cores, records // _LEAST_IN_A_TASK))))
+            self.session.conf.set(option, str(min(int(most), max(1, records // _LEAST_IN_A_TASK))))
 
     def frame(self, relation: Name) -> DataFrame:
         """Return a relation as a data frame."""
@@ -329,6 +341,14 @@ class SparkWarehouse:
         except Exception as error:
             condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise QueryError(title, "Spark must be able to run this", condition)
+
+    def _at_driver(self, title: str, frame: DataFrame) -> pa.Table:
+        """Bring the combinations of a data frame to the driver; refuse too many."""
+        found = self.call(title, frame.count)
+        if found > MOST_COMBINATIONS:
+            must = f"at most {MOST_COMBINATIONS:,} combinations of values come to the driver"
+            raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
+        return self.call(title, frame.toArrow)
 
     def _frame(self, title: str, sql: str, into: str) -> DataFrame:
         text = translate(sql)

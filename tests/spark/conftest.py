@@ -1,4 +1,7 @@
-"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing."""
+"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing.
+
+With SQLMICRO_SPARK_CONNECT=1 it is one of a Spark Connect server, which is started beside.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ import shutil
 import sys
 
 import pytest
+
+from sqlmicro.identifiers import scan
+from sqlmicro.identifiers.patterns import LISTED
 
 HOW = "needs Spark: pip install 'sqlmicro[spark]', and Java 17 on the PATH or in JAVA_HOME"
 
@@ -25,7 +31,11 @@ def spark():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for library in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(library, "1")
-    builder = sql.SparkSession.builder.master("local[1]")
+    connect = os.environ.get("SQLMICRO_SPARK_CONNECT")
+    if connect:
+        pytest.importorskip("pyspark.sql.connect.session", reason=f"{HOW}, and pyspark[connect]", exc_type=ImportError)
+    builder = sql.SparkSession.builder
+    builder = builder.remote("local[1]") if connect else builder.master("local[1]")
     for option, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -42,6 +52,33 @@ def spark():
     }.items():
         builder = builder.config(option, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    if not connect:
+        session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def most_at_driver(monkeypatch, spark):
+    """Return a list of how many rows each collect brought to the driver, but for the look for identifiers.
+
+    That looks at a bounded sample: of each column at most so many values that match each pattern.
+    """
+    sizes = []
+    most = len(LISTED) * scan.MOST_CHECKED
+    kind = type(spark.range(1))
+    for name in ("collect", "toArrow", "toPandas", "toLocalIterator"):
+        real = getattr(kind, name)
+
+        def counted(self, *args, real=real, **kwargs):
+            found = real(self, *args, **kwargs)
+            found = found if hasattr(found, "__len__") else list(found)
+            if {"place", "path", "pattern"} <= set(self.columns):
+                assert len(found) <= most * len({row["place"] for row in found} or {0})
+                assert all(len(row["listed"] or ()) <= scan.MOST_CHECKED for row in found)
+            else:
+                sizes.append(len(found))
+            return found
+
+        monkeypatch.setattr(kind, name, counted)
+    return sizes
