@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -161,14 +160,6 @@ class Work:
     def more_than_k(self) -> bool:
         """Whether k records are not enough for a class: its records may be units, of which some count as one."""
         return self.guaranteed.asked or self.part.level is not None
-
-    def small(self) -> Work:
-        """Return this work where relations of combinations are, with the same outcome: see `Warehouse.small`."""
-        if self.warehouse.small is self.warehouse:
-            return self
-        beside = copy(self)
-        beside.warehouse = self.warehouse.small
-        return beside
 
     def draw_key(self, columns: Sequence[Column] | None = None, also: object = (), but: Sequence[str] = ()) -> str:
         """Return the key of the draws for some columns, by default for all of them: see `keys.Key.draws`."""

@@ -20,7 +20,7 @@ FLOORS = [
     {"database"},
     {"identifiers", "erasure"},
     {"levels", "work"},
-    {"missing", "records"},
+    {"missing", "occurring", "records"},
     {"guarantees"},
     {"audits", "attacks", "group", "mask", "safe_method"},
     {"pipeline"},

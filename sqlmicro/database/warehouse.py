@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -137,6 +137,21 @@ class Warehouse(Protocol):
 
     def steps(self) -> str:
         """Return the statements that were run, wherever the relations of the owner are."""
+
+
+class InOnePlace:
+    """A warehouse on one machine: combinations are where the records are."""
+
+    @property
+    def small(self) -> Self:
+        """Where relations of combinations are worked on: here."""
+        return self
+
+    def fetch(self, relation: Name) -> Name:
+        """Return a relation, which is where it should be."""
+        return relation
+
+    hand_over = fetch
 
 
 def aligned(warehouse: Warehouse, *relations: Name) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.audits.audited import ARITHMETIC
 from sqlmicro.database import risk_tables
@@ -19,6 +19,7 @@ from sqlmicro.mask.demand import Demand, refuse_impossible
 from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.population_matches import PopulationMatches
 from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches, own_value, wildcard
+from sqlmicro.occurring import assigned, at_driver, occurring
 from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
@@ -180,7 +181,7 @@ def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_mat
     import numpy as np
 
     key = [*work.columns, *everybody.strata(work)]
-    cells = work.warehouse.fetch(work.run("safe/cells.sql", "cells", relation=work.relation, columns=key))
+    cells = occurring(work, work.relation, key, "cells")
     read = work.warehouse.small.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
     codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
     n = read["n"].astype(np.int64)
@@ -314,21 +315,20 @@ def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries
     labels = np.arange(len(entries.count))
     hidden = (entries.codes != codes[entries.source])[:, : len(work.columns)]
     flags = {f"hidden_{i}": hidden[:, i] for i in range(len(work.columns))}
-    members = work.load(
+    there = at_driver(work)
+    members = there.load(
         pa.table({"cell": entries.source, "label": labels, "n": entries.count}), "members", "filled by suppress"
     )
-    small, hand_over = work.small(), work.warehouse.hand_over
-    chosen = small.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
-    released = small.run(
+    chosen = there.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
+    released = there.run(
         "mask/suppressed_cells.sql",
         "released_cells",
         cells=cells,
         chosen=chosen,
         columns=[(column, f"hidden_{i}") for i, column in enumerate(work.columns)],
     )
-    own: dict[str, Any] = {"relation": work.relation, "cells": hand_over(cells), "columns": key}
-    groups = work.run("safe/assigned.sql", "groups", members=members, **own)
-    released = hand_over(released)
+    groups = assigned(work, cells, members, key, "groups")
+    released = work.warehouse.hand_over(released)
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
     work.replace_all(work.columns, values)
     work.outcome.nominal = list(work.columns)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
+from sqlmicro.occurring import at_driver, occurring
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,8 +101,8 @@ def make_cells(
     nominal_columns = list(dict.fromkeys([*in_tables, *nominal_columns]))
     weights = [weight_column] if weight_column else []
     key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
-    relation = _occurring(work, work.relation, key, "cells")
-    read = work.small().warehouse.arrays(
+    relation = occurring(work, work.relation, key, "cells")
+    read = work.warehouse.small.arrays(
         "safe/features.sql",
         cells=relation,
         by=work.by,
@@ -111,14 +112,14 @@ def make_cells(
     own = [column for column in key if isinstance(column, Column)]
     original = relation
     if work.begun != work.relation:
-        original = _occurring(work, work.begun, own, "original_cells")
+        original = occurring(work, work.begun, own, "original_cells")
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
     weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
     return Cells(
         relation,
-        weighed(work.small(), original, [*nominal_columns, *numeric_columns], weight_column),
+        weighed(at_driver(work), original, [*nominal_columns, *numeric_columns], weight_column),
         nominal_columns,
         numeric_columns,
         key,
@@ -133,11 +134,6 @@ def make_cells(
         float(weight @ n / n.sum()),
         [column for column in work.part.step if column not in work.columns],
     )
-
-
-def _occurring(work: Work, records: Name, columns: Sequence[Column | str], into: str) -> Name:
-    """Return the combinations of some columns that occur, where relations of combinations are worked on."""
-    return work.warehouse.fetch(work.run("safe/cells.sql", into, relation=records, columns=columns))
 
 
 def indicators(codes: np.ndarray, n: np.ndarray, k: int) -> list[np.ndarray]:

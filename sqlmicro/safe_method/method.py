@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.deniable import Deniable
 from sqlmicro.missing.counted import number
+from sqlmicro.occurring import assigned, at_driver
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
 from sqlmicro.safe_method.algorithms import DEFAULT, PASSES, Algorithm, NoCluster, mdav_seconds, parse
@@ -198,7 +199,7 @@ def safe(
     least = least_records_of(work, cells, k, weights)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
     wanted = tuple(asked(cells.numeric, cells.nominal, cells.elsewhere, means, f"{work.where}, means"))
-    trial = Trial(work.small(), cells, order, parts, wanted)
+    trial = Trial(at_driver(work), cells, order, parts, wanted)
     settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
@@ -376,17 +377,9 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
 
 def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str, k: int) -> Name:
     """Hand the records of every cell to the groups of a candidate, and its values to `outcome`; return the groups."""
-    hand_over = work.warehouse.hand_over
-    groups = work.run(
-        "safe/assigned.sql",
-        f"groups{suffix}",
-        relation=work.relation,
-        cells=hand_over(cells.relation),
-        members=hand_over(one.members),
-        columns=cells.key,
-    )
+    groups = assigned(work, cells.relation, one.members, cells.key, f"groups{suffix}")
     groups = exchanged(work, cells, groups, k)
-    released = hand_over(one.released)
+    released = work.warehouse.hand_over(one.released)
     values = work.run(
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=released, columns=work.columns
     )

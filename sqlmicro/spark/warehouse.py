@@ -20,7 +20,7 @@ from sqlmicro.database.columns import make_columns
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
+from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, statement
 from sqlmicro.database.warehouse import ORDER, Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -42,6 +42,10 @@ OPTIONS = {
 }
 """What the session of a run is set to."""
 _KEPT = ("load/typed.sql", "replace/released.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+_READ_ONCE = ("load/column_profile.sql",)
+"""What is asked of the source several times, which takes long and tells the same each time."""
+_MOST_TO_ALL = 500_000
+"""A relation of at most so many rows is sent to all workers, to be joined where the records are."""
 _OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
 """What is read into NumPy here; the others have a row for every record."""
 MOST_COMBINATIONS = 2_000_000
@@ -70,6 +74,7 @@ class SparkWarehouse:
         self._persisted: list[DataFrame] = []
         self._beside = ExitStack()
         self._fetched: dict[Name, Name] = {}
+        self._read: dict[str, list[tuple[Any, ...]]] = {}
 
     @classmethod
     @contextmanager
@@ -136,7 +141,9 @@ class SparkWarehouse:
         InputError
             When there are more than `MOST_COMBINATIONS`.
         """
-        table = self._at_driver("fetch", self.frame(relation))
+        frame = self.frame(relation)
+        table = self._at_driver("fetch", frame)
+        self.put(_small(frame, len(table)), relation.table)
         there = self.small.load(
             table, relation.table, "filled with the combinations that Spark found; DuckDB from here"
         )
@@ -198,7 +205,8 @@ class SparkWarehouse:
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from a small Arrow table."""
         self.log.append(Logged(into, f"-- {into}: {comment}"))
-        self.loaded.append(self.put(self.call(into, lambda: self.session.createDataFrame(table)), into))
+        frame = self.call(into, lambda: self.session.createDataFrame(table))
+        self.loaded.append(self.put(_small(frame, len(table)), into))
         return self.loaded[-1]
 
     def words(self, into: str, key: str, n: int) -> Name:
@@ -211,8 +219,14 @@ class SparkWarehouse:
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""
-        frame = self._frame(template, render(template, **params), "")
-        return [tuple(row) for row in self.call(template, frame.collect)]
+        text = render(template, **params)
+        if template in _READ_ONCE and text in self._read:
+            return self._read[text]
+        frame = self._frame(template, text, "")
+        found = [tuple(row) for row in self.call(template, frame.collect)]
+        if template in _READ_ONCE:
+            self._read[text] = found
+        return found
 
     def record(self, template: str, **params: Any) -> Row:
         """Return the only row of a template as a dictionary."""
@@ -307,7 +321,9 @@ class SparkWarehouse:
     def put(self, frame: DataFrame, into: str) -> Name:
         """Make a data frame a staging relation."""
         frame.createOrReplaceTempView(_quoted(into))
-        return self.staged(into)
+        name = self.staged(into)
+        self._read = {text: rows for text, rows in self._read.items() if str(ident(name)) not in text}
+        return name
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """Compute a data frame once, when it is first read."""
@@ -360,6 +376,11 @@ class SparkWarehouse:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def _small(frame: DataFrame, rows: int) -> DataFrame:
+    """Return a relation of so many rows, to be sent to all workers if it is small."""
+    return frame.hint("broadcast") if rows <= _MOST_TO_ALL else frame
 
 
 def duckdb_type(spark: str) -> str:

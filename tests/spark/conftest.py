@@ -1,7 +1,4 @@
-"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing.
-
-With SQLMICRO_SPARK_CONNECT=1 it is one of a Spark Connect server, which is started beside.
-"""
+"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing."""
 
 from __future__ import annotations
 
@@ -31,11 +28,7 @@ def spark():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for library in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(library, "1")
-    connect = os.environ.get("SQLMICRO_SPARK_CONNECT")
-    if connect:
-        pytest.importorskip("pyspark.sql.connect.session", reason=f"{HOW}, and pyspark[connect]", exc_type=ImportError)
-    builder = sql.SparkSession.builder
-    builder = builder.remote("local[1]") if connect else builder.master("local[1]")
+    builder = sql.SparkSession.builder.master("local[1]")
     for option, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -52,8 +45,7 @@ def spark():
     }.items():
         builder = builder.config(option, value)
     session = builder.getOrCreate()
-    if not connect:
-        session.sparkContext.setLogLevel("OFF")
+    session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
 

@@ -78,7 +78,7 @@ def awkward(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mdav", "microaggregate"])
+@pytest.mark.parametrize("method", ["mdav", "microaggregate", "v_mdav"])
 def test_duplicates_missing_values_and_strata(spark, awkward, tmp_path, monkeypatch, method):
     monkeypatch.setattr(blocks, "MOST", 100)
     columns = [INCOME, "wealth", "constant", "day"]
@@ -164,8 +164,9 @@ def test_records_are_put_into_the_blocks_of_their_stratum():
 
 def test_what_does_not_run_on_spark_is_refused_with_what_does(tmp_path):
     given = {"columns": ["a"], "engine": "spark", "to": str(tmp_path / "release")}
-    with pytest.raises(JobError, match="microaggregate, mdav, individual-ranking"):
-        sqlmicro.k_ward("a.parquet", k=3, **given)
+    with pytest.raises(JobError, match="On Spark run individual-ranking, k-ward") as refused:
+        sqlmicro.mondrian("a.parquet", k=3, **given)
+    assert "mondrian" not in str(refused.value).partition("On Spark run")[2]
     with pytest.raises(ParameterError, match="--db"):
         sqlmicro.mdav("a.parquet", k=3, db="a.duckdb", **given)
     with pytest.raises(ParameterError, match="--to FOLDER"):
@@ -178,7 +179,7 @@ def test_what_does_not_run_on_spark_is_refused_with_what_does(tmp_path):
     part = '[[table]]\nname = "a.parquet"\n[[table.step]]\ndo = "mdav"\ncolumns = ["a"]\nk = 3\n'
     ends = [f'[[table.step]]\ndo = "publish"\nto = "{name}"\n' for name in "ab"]
     job.write_text('engine = "spark"\n' + "".join(part + end for end in ends), encoding="utf-8")
-    with pytest.raises(JobError, match="runs one step") as refused:
+    with pytest.raises(JobError, match="releases one table") as refused:
         sqlmicro.run(str(job))
     assert refused.value.exit_code == 2
 
