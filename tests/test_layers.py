@@ -20,7 +20,7 @@ FLOORS = [
     {"database"},
     {"identifiers", "erasure"},
     {"levels", "work"},
-    {"missing", "occurring", "records"},
+    {"missing", "records"},
     {"guarantees"},
     {"audits", "attacks", "group", "mask", "safe_method"},
     {"pipeline"},

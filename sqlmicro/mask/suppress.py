@@ -19,11 +19,11 @@ from sqlmicro.mask.demand import Demand, refuse_impossible
 from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.population_matches import PopulationMatches
 from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches, own_value, wildcard
-from sqlmicro.occurring import assigned, at_driver, occurring
 from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import Tick, method
+from sqlmicro.safe_method.occurring import assigned, at_driver, occurring
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:

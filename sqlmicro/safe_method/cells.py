@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
-from sqlmicro.occurring import at_driver, occurring
+from sqlmicro.safe_method.occurring import at_driver, occurring
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.deniable import Deniable
 from sqlmicro.missing.counted import number
-from sqlmicro.occurring import assigned, at_driver
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
 from sqlmicro.safe_method.algorithms import DEFAULT, PASSES, Algorithm, NoCluster, mdav_seconds, parse
@@ -19,6 +18,7 @@ from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.means import asked
 from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.occurring import assigned, at_driver
 from sqlmicro.safe_method.seats import exchanged, least_records_of
 from sqlmicro.safe_method.settings import (
     Algorithms,
