@@ -10,6 +10,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
+from sqlmicro.spark.warehouse import SparkWarehouse
 
 INCOME = 'net "income"'
 pytestmark = pytest.mark.slow
@@ -36,7 +37,7 @@ def rows(path, columns="*", order="id"):
 
 
 def test_suppression_leaves_the_same_combinations(spark, people, tmp_path):
-    given = {"columns": ["sex", "age", "job"], "k": 4, "nulls": "keep", "rest": "drop"}
+    given = {"columns": ["sex", "age", "job"], "k": 4, "rest": "drop"}
     ours = sqlmicro.suppress(people, to=str(tmp_path / "alone.parquet"), **given)
     theirs = sqlmicro.suppress(people, to=str(tmp_path / "spark"), engine="spark", **given)
     there, alone = (rows(tmp_path / name, order="ALL") for name in ("spark/*.parquet", "alone.parquet"))
@@ -56,7 +57,6 @@ drop = ["pay"]
 [[table.step]]
 do = "shuffle"
 columns = ["job"]
-nulls = "keep"
 [[table.step]]
 do = "swap"
 columns = ["age"]
@@ -76,7 +76,6 @@ k = 4
 shuffle = "column"
 [[table.step]]
 do = "sample"
-columns = []
 size = 700
 [[table.step]]
 do = "publish"
@@ -176,10 +175,12 @@ def test_one_job_file_of_several_steps_with_gates_and_a_manifest(spark, people, 
             assert theirs[told] == ours[told], told
 
 
-def test_what_needs_all_records_in_one_place_is_refused(spark, people, tmp_path):
-    given = {"rest": "drop", "engine": "spark", "to": str(tmp_path / "release"), "nulls": "keep"}
+def test_what_needs_all_records_in_one_place_is_refused(people, tmp_path):
+    given = {"rest": "drop", "engine": "spark", "to": str(tmp_path / "release")}
     with pytest.raises(ParameterError, match="--recoding-to"):
         sqlmicro.top_code(people, columns=["age"], quantile=0.9, recoding_to=str(tmp_path / "a.json"), **given)
-    with pytest.raises(InputError, match="never records"):
-        sqlmicro.swap(people, columns=["zip"], kind="targeted", risk_columns=["age"], similar=["sex"], **given)
+    with pytest.raises(ParameterError, match="--min-l"):
+        sqlmicro.safe(people, columns=["age"], sensitive=["job"], min_l=2, **given)
+    with pytest.raises(InputError, match="never records"):  # before the session is asked anything
+        SparkWarehouse(None, None).arrays("load/features.sql")
     assert list(tmp_path.iterdir()) == []

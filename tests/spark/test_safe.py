@@ -56,12 +56,12 @@ def test_the_release_is_that_of_one_machine_and_cells_alone_come_to_the_driver(
 
 @pytest.fixture(scope="module")
 def persons(tmp_path_factory):
-    """Write records with values that are missing or no number, a date, a name to quote, weights, and a number each."""
+    """Write records with values that are missing, a date, a name to quote, weights, and a number each."""
     path = tmp_path_factory.mktemp("data") / "persons.parquet"
     duckdb.execute(
         f'''COPY (SELECT i AS id, CASE WHEN i % 4 = 0 THEN 'f' WHEN i % 4 = 1 THEN NULL ELSE 'm' END AS sex,
-          CASE WHEN i % 60 = 0 THEN NULL ELSE CAST(20 + i % 7 AS SMALLINT) END AS age,
-          CASE WHEN i % 50 = 0 THEN NULL WHEN i % 51 = 0 THEN 'NaN' ELSE 100.5 + (i * 7919) % 400 END
+          CASE WHEN i % 60 = 0 THEN NULL ELSE CAST(20 + (i * i) % 23 AS SMALLINT) END AS age,
+          CASE WHEN i % 50 = 0 THEN NULL ELSE 100.5 + (i * 7919) % 400 END
             AS "net ""income""",
           DATE '2000-01-01' + CAST(i % 5 AS INTEGER) AS day, CAST(1 + i % 3 AS DECIMAL(9, 2)) AS share,
           CASE WHEN i % 2 = 0 THEN 'n' ELSE 's' END AS land FROM range(1, 700) AS t(i))
