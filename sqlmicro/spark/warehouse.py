@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,9 +39,13 @@ OPTIONS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "0",
 }
-"""What the session of a run is set to."""
-_KEPT = ("load/typed.sql", "replace/released.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+"""What the session of a run is set to; plans are not written out, which takes long and may quote values and keys."""
+_KEPT = ("load/typed.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+_ENDS = ("replace/released.sql",)
+"""What ends a step. Its plan is forgotten: a plan grows several times over with every step, and is read by each."""
 _READ_ONCE = ("load/column_profile.sql",)
 """What is asked of the source several times, which takes long and tells the same each time."""
 _MOST_TO_ALL = 500_000
@@ -141,8 +145,7 @@ class SparkWarehouse:
         InputError
             When there are more than `MOST_COMBINATIONS`.
         """
-        frame = self.frame(relation)
-        table = self._at_driver("fetch", frame)
+        table = self._at_driver("fetch", frame := self.frame(relation))
         self.put(_small(frame, len(table)), relation.table)
         there = self.small.load(
             table, relation.table, "filled with the combinations that Spark found; DuckDB from here"
@@ -191,7 +194,10 @@ class SparkWarehouse:
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
         frame = self._frame(template, render(template, **params), into)
-        if template in _KEPT:
+        if template in _ENDS:
+            self._persisted.append(self.call(template, partial(frame.localCheckpoint, eager=False)))
+            frame = self._persisted[-1]
+        elif template in _KEPT:
             frame = self.keep(frame)
         if is_ordered(template):
             frame = self.numbered(self.keep(frame))
@@ -220,12 +226,11 @@ class SparkWarehouse:
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""
         text = render(template, **params)
-        if template in _READ_ONCE and text in self._read:
-            return self._read[text]
-        frame = self._frame(template, text, "")
-        found = [tuple(row) for row in self.call(template, frame.collect)]
-        if template in _READ_ONCE:
-            self._read[text] = found
+        found = self._read.get(text)
+        if found is None:
+            frame = self._frame(template, text, "")
+            found = [tuple(row) for row in self.call(template, frame.collect)]
+            self._read |= {text: found} if template in _READ_ONCE else {}
         return found
 
     def record(self, template: str, **params: Any) -> Row:
