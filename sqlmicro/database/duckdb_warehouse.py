@@ -22,7 +22,7 @@ from sqlmicro.database.finding import find_source
 from sqlmicro.database.redact import wrapped
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Select, Sql, ident, render, statement
-from sqlmicro.database.warehouse import Logged, Row
+from sqlmicro.database.warehouse import InOnePlace, Logged, Row
 from sqlmicro.errors import InputError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class DuckDBWarehouse:
+class DuckDBWarehouse(InOnePlace):
     """An open database, the staging database beside it, and the list of the statements that were run."""
 
     reads_json = keeps_order = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from sqlmicro.database.templates import Name, Sql
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -60,6 +60,16 @@ class Warehouse(Protocol):
     @property
     def keeps_order(self) -> bool:
         """Whether the records of a relation stay in the order in which they were stored."""
+
+    @property
+    def small(self) -> Warehouse:
+        """Where relations of combinations are worked on: this one, or a DuckDB beside it at the driver of a cluster."""
+
+    def fetch(self, relation: Name) -> Name:
+        """Bring a relation of combinations, which records share, to `small`; return its name there."""
+
+    def hand_over(self, relation: Name) -> Name:
+        """Bring a relation of `small` here; return its name."""
 
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
         """Return the records that `--table` names: a relation, or files that are read as the options say.
@@ -127,6 +137,21 @@ class Warehouse(Protocol):
 
     def steps(self) -> str:
         """Return the statements that were run, wherever the relations of the owner are."""
+
+
+class InOnePlace:
+    """A warehouse on one machine: combinations are where the records are."""
+
+    @property
+    def small(self) -> Self:
+        """Where relations of combinations are worked on: here."""
+        return self
+
+    def fetch(self, relation: Name) -> Name:
+        """Return a relation, which is where it should be."""
+        return relation
+
+    hand_over = fetch
 
 
 def aligned(warehouse: Warehouse, *relations: Name) -> bool:

@@ -224,15 +224,15 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     series_jobs.watch(run, series)
     beside.refuse_hidden(run, job.label)
     for held in plan.gates:
-        _hold(run, held)
-    report = _report(run, job, target, _sensitive(run, plan))
+        hold(run, held)
+    report = reported(run, job, target, sensitive_in(run, plan))
     if series is not None and series.tonight is not None:
         report.in_series(series.tonight.report)
         run.notes += series.tonight.report.notes
     return prepare(run, target, dry=job.dry, report=report, started=started, past=job.publish, series=series)
 
 
-def _sensitive(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
+def sensitive_in(run: Run, plan: Plan) -> list[sensitive.Sensitive]:
     """Measure what safe has left to learn of the sensitive columns that it took with the others."""
 
     columns = dict.fromkeys(c for step in plan.steps if step.method.name == "safe" for c in step.columns)
@@ -295,7 +295,7 @@ def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release
             "Call the method with attach and in_place=True, or publish with into=",
         )
     target.check(run, run.quasi, dry=False)
-    report = _report(run, job, target, release.report.sensitive or [])
+    report = reported(run, job, target, release.report.sensitive or [])
     made = prepare(run, target, dry=False, report=report, started=release.started, past=job.publish)
     publish.publish(warehouse, [made], dry=False)
     _finish(made, dry=False, lost=False)
@@ -319,7 +319,7 @@ def finished(run: Run, report: ReleaseReport, audited: OutputAudit) -> None:
     report.notes = run.notes
 
 
-def _hold(run: Run, held: Gate) -> None:
+def hold(run: Run, held: Gate) -> None:
     """Hold the records, as they would be released, to a gate."""
 
     with run.timed("audit"):
@@ -338,26 +338,27 @@ def _hold(run: Run, held: Gate) -> None:
         run.apart |= dict.fromkeys((column.name for column in found), why)
 
 
-def _report(run: Run, job: Job, target: Target, left: list[sensitive.Sensitive]) -> ReleaseReport:
+def reported(
+    run: Run, job: Job, target: Target, left: list[sensitive.Sensitive], engine: str | None = None
+) -> ReleaseReport:
     """Return what is known of the release before it is published."""
 
-    report = unpublished(run, job, target.label, target.kind)
+    report = _unpublished(run, job, target, engine)
     report.parameters = recipe.parameters(run, job, target)
     report.alone_because = job.publish.alone_because
     report.key, report.hashes, report.sensitive = manifest.key_of(run), manifest.before(run), left
     return report
 
 
-def unpublished(run: Run, job: Job, target: str, kind: str, engine: str | None = None) -> ReleaseReport:
-    """Return what is known of a release on every engine before it is published."""
+def _unpublished(run: Run, job: Job, target: Target, engine: str | None) -> ReleaseReport:
     rows = run.warehouse.count(run.current)
     steps = run.steps
     last = steps[-1]
     return ReleaseReport(
         release=None,
         source=job.options.table,
-        target=target,
-        target_kind=kind,
+        target=target.label,
+        target_kind=target.kind,
         method=" + ".join(step.method for step in steps),
         engine=engine,
         parameters=None,

@@ -23,6 +23,7 @@ from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
 from sqlmicro.registry import Tick, method
+from sqlmicro.safe_method.occurring import assigned, at_driver, occurring
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -180,8 +181,8 @@ def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_mat
     import numpy as np
 
     key = [*work.columns, *everybody.strata(work)]
-    cells = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
-    read = work.warehouse.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
+    cells = occurring(work, work.relation, key, "cells")
+    read = work.warehouse.small.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
     codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
     n = read["n"].astype(np.int64)
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
@@ -314,18 +315,20 @@ def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries
     labels = np.arange(len(entries.count))
     hidden = (entries.codes != codes[entries.source])[:, : len(work.columns)]
     flags = {f"hidden_{i}": hidden[:, i] for i in range(len(work.columns))}
-    members = work.load(
+    there = at_driver(work)
+    members = there.load(
         pa.table({"cell": entries.source, "label": labels, "n": entries.count}), "members", "filled by suppress"
     )
-    chosen = work.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
-    released = work.run(
+    chosen = there.load(pa.table({"label": labels, "cell": entries.source, **flags}), "chosen", "filled by suppress")
+    released = there.run(
         "mask/suppressed_cells.sql",
         "released_cells",
         cells=cells,
         chosen=chosen,
         columns=[(column, f"hidden_{i}") for i, column in enumerate(work.columns)],
     )
-    groups = work.run("safe/assigned.sql", "groups", relation=work.relation, cells=cells, members=members, columns=key)
+    groups = assigned(work, cells, members, key, "groups")
+    released = work.warehouse.hand_over(released)
     values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
     work.replace_all(work.columns, values)
     work.outcome.nominal = list(work.columns)

@@ -10,6 +10,7 @@ from sqlmicro.database.carried import measured
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
+from sqlmicro.safe_method.occurring import at_driver, occurring
 
 if TYPE_CHECKING:
     import numpy as np
@@ -101,8 +102,8 @@ def make_cells(
     nominal_columns = list(dict.fromkeys([*in_tables, *nominal_columns]))
     weights = [weight_column] if weight_column else []
     key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
-    relation = work.run("safe/cells.sql", "cells", relation=work.relation, columns=key)
-    read = work.warehouse.arrays(
+    relation = occurring(work, work.relation, key, "cells")
+    read = work.warehouse.small.arrays(
         "safe/features.sql",
         cells=relation,
         by=work.by,
@@ -112,14 +113,14 @@ def make_cells(
     own = [column for column in key if isinstance(column, Column)]
     original = relation
     if work.begun != work.relation:
-        original = work.run("safe/cells.sql", "original_cells", relation=work.begun, columns=own)
+        original = occurring(work, work.begun, own, "original_cells")
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
     weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
     return Cells(
         relation,
-        weighed(work, original, [*nominal_columns, *numeric_columns], weight_column),
+        weighed(at_driver(work), original, [*nominal_columns, *numeric_columns], weight_column),
         nominal_columns,
         numeric_columns,
         key,

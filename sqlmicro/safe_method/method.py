@@ -18,6 +18,7 @@ from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.means import asked
 from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.occurring import assigned, at_driver
 from sqlmicro.safe_method.seats import exchanged, least_records_of
 from sqlmicro.safe_method.settings import (
     Algorithms,
@@ -198,7 +199,7 @@ def safe(
     least = least_records_of(work, cells, k, weights)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
     wanted = tuple(asked(cells.numeric, cells.nominal, cells.elsewhere, means, f"{work.where}, means"))
-    trial = Trial(work, cells, order, parts, wanted)
+    trial = Trial(at_driver(work), cells, order, parts, wanted)
     settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
@@ -339,11 +340,11 @@ def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
 
 def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:
     """Take the values of the best candidate, and say what they are worth."""
-    outcome = work.outcome
+    outcome, small = work.outcome, work.warehouse.small
     groups = _hand_over(work, cells, best, outcome, "", k)
     work.count_groups(groups)
     before, after = (
-        (distance.moments(work.warehouse, file, cells.numeric), distance.sums(work.warehouse, file, cells.numeric))
+        (distance.moments(small, file, cells.numeric), distance.sums(small, file, cells.numeric))
         for file in (cells.file, best.released)
     )
     moments = distance.MomentsBeforeAfter(before[0], after[0])
@@ -376,17 +377,11 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
 
 def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str, k: int) -> Name:
     """Hand the records of every cell to the groups of a candidate, and its values to `outcome`; return the groups."""
-    groups = work.run(
-        "safe/assigned.sql",
-        f"groups{suffix}",
-        relation=work.relation,
-        cells=cells.relation,
-        members=one.members,
-        columns=cells.key,
-    )
+    groups = assigned(work, cells.relation, one.members, cells.key, f"groups{suffix}")
     groups = exchanged(work, cells, groups, k)
+    released = work.warehouse.hand_over(one.released)
     values = work.run(
-        "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=one.released, columns=work.columns
+        "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=released, columns=work.columns
     )
     outcome.values = {column: (values, column.staged) for column in work.columns}
     outcome.nominal = cells.nominal

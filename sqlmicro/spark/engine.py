@@ -14,7 +14,7 @@ from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, drafted, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
-from sqlmicro.jobs.run import finished, unpublished
+from sqlmicro.jobs.run import finished, hold, reported, sensitive_in
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
 from sqlmicro.options.budget import BudgetOption
@@ -25,36 +25,39 @@ from sqlmicro.options.common import (
     PublishSettings,
     ReaderOptions,
     RecordOptions,
-    RowKeyOption,
 )
 from sqlmicro.options.params import filled, parameters
 from sqlmicro.pipeline import PlannedStep
-from sqlmicro.publish import publish
+from sqlmicro.publish import beside, publish
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.release import prepare
 from sqlmicro.publish.report import ReleaseReport
-from sqlmicro.registry import Method
+from sqlmicro.registry import Method, methods
 from sqlmicro.spark import blocks
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
-KERNELS = ("microaggregate", "mdav")
-METHODS = (*KERNELS, "individual-ranking")
-"""The methods that run on Spark."""
-_HERE = ("to", "overwrite")
+_AS_THEY_ARE = (
+    "safe", "individual-ranking", "single-axis", "split-group", "suppress", "generalize", "top-code", "bottom-code",
+    "noise", "swap", "pram", "shuffle", "sample", "partial", "constant", "pseudonymise",
+)  # fmt: skip
+"""The methods whose own statements run on Spark."""
+_HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default
-    for options in (DbOption, AttachOption, PublishSettings, MachineOptions, RowKeyOption, ReaderOptions, BudgetOption)
+    for options in (DbOption, AttachOption, PublishSettings, MachineOptions, ReaderOptions, BudgetOption)
     for one in parameters(options)
     if one.name not in _HERE
 }
 """Options that mean nothing on Spark, with their defaults."""
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
+_ELSEWHERE = ("keep_candidates", "where_risk", "population", "max_risk", "target", "recoding_to")
+"""Settings that read other tables, need all records in one place, or write more than the release."""
 
 
 def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
-    """Run a job of one step on Spark and return its report.
+    """Run the steps of a job over one table on Spark and return its report.
 
     Raises
     ------
@@ -68,21 +71,46 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     target, started = _target(plans[0]), time.time()
     key = secrets.run_key(given.seed, given.seed_file)
     with SparkWarehouse.open(given.master, job.progress) as warehouse:
+        _silence()
         source = warehouse.source(given.table)
         plan = looked_at(compiled(job, source), warehouse, source)
+        for option, path in beside.files(plan.steps, plan.publish.manifest):
+            beside.check(option, path, plan.publish.overwrite or job.dry, source)
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
         refuse_unique(run, plan.accepted, f"{job.label}, --keep")
         warehouse.fit(run.rows_in)
         run.notes += (*roles_in_words(run.roles), *counted_in_words(plan))
-        pipeline.step(run, _in_blocks(warehouse, plan.steps[0]))
-        report = unpublished(run, job, target.label, "folder", engine="spark")
+        for step in plan.steps:
+            pipeline.step(run, _in_blocks(warehouse, step))
+        for held in plan.gates:
+            hold(run, held)
+        report = reported(run, job, target, sensitive_in(run, plan), engine="spark")
         made = prepare(run, target, dry=job.dry, report=report, started=started)
         with run.timed("publish and audit"):
             publish.to_files([made], dry=job.dry)
         finished(run, report, made.audits[None])
         if given.show_sql:
             report.sql = warehouse.script()
-        return [report]
+    if not job.dry:
+        beside.write_all(made, plan.publish.manifest)
+    return [report]
+
+
+def _silence() -> None:
+    """Let PySpark print no errors of its own, which may quote records: they are told by `SparkWarehouse.call`."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
+
+
+def runs(method: Method) -> bool:
+    """Tell whether a method runs on Spark."""
+    return method.name in _AS_THEY_ARE or _in_kernel(method)
+
+
+def _in_kernel(method: Method) -> bool:
+    """Tell whether a method groups records in a kernel, which runs in blocks."""
+    return method.stage == "group" and method.engine == "numpy"
 
 
 def refuse(plans: Sequence[Plan]) -> None:
@@ -95,10 +123,15 @@ def refuse(plans: Sequence[Plan]) -> None:
     """
     plan = plans[0]
     job, where = plan.job, f"{plan.job.label}, --engine spark"
-    can = f"On Spark run {', '.join(METHODS)}: one step, from Parquet files or a table of Spark's, --to a folder"
-    does = [*(command.do for command in job.commands), *(step.method.name for step in plan.steps)]
-    if len(plans) > 1 or len(does) != 1 or does[0] not in METHODS or plan.gates:
-        raise JobError(where, "runs one step of its own methods", ", ".join(does), can)
+    can = f"On Spark run {', '.join(one.name for one in methods().values() if runs(one))}; see sqlmicro help spark"
+    if len(plans) > 1:
+        raise JobError(where, "releases one table", f"{len(plans)} tables", "Make a job file for each")
+    if job.commands:
+        got = ", ".join(command.do for command in job.commands)
+        raise JobError(where, "runs steps that make a release", got, "Run it by itself, with --engine duckdb")
+    wrong = [step.method.name for step in plan.steps if not runs(step.method)]
+    if wrong or not plan.steps:
+        raise JobError(where, "runs methods that it has", ", ".join(wrong) or "no step", can)
     wrong = [
         name for name, default in _NOT_HERE.items()
         if any(getattr(given, name, default) != default for given in (plan.options, plan.publish))
@@ -106,23 +139,37 @@ def refuse(plans: Sequence[Plan]) -> None:
     wrong += ["diff"] if plan.options.diff else []
     if wrong:
         shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
-        raise ParameterError(where, "does not go with every option", shown, can)
+        must = "reads Parquet files or a table of Spark's catalog, and writes --to a folder"
+        raise ParameterError(where, must, shown, "Leave it out, or use --engine duckdb; see sqlmicro help spark")
+    _refuse_units(plan, where)
+    for step in plan.steps:
+        _refuse_settings(step)
+
+
+def _refuse_units(plan: Plan, where: str) -> None:
+    """Refuse what counts anything but records."""
     if plan.options.person:
         do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
         raise ParameterError(f"{where}, person", "k counts rows on Spark", "--person", do)
     if plan.options.household:
         do = "Run it with --engine duckdb, or leave it out"
         raise ParameterError(f"{where}, household", "k counts rows on Spark", "--household", do)
-    step = plan.steps[0]
-    wrong = [name for name in _NOT_IN_BLOCKS if step.settings.get(name)]
+
+
+def _refuse_settings(step: PlannedStep) -> None:
+    """Refuse settings of a method that need all records in one place."""
+    refused = (*_ELSEWHERE, *(_NOT_IN_BLOCKS if _in_kernel(step.method) else ()))
+    wrong = [name for name in refused if step.settings.get(name)]
     wrong += step.guarantees.given()
-    if step.method.name in KERNELS and wrong:
-        raise ParameterError(f"{step.where}, --engine spark", "groups numeric columns in blocks", ", ".join(wrong))
+    if wrong:
+        must = "groups numeric columns in blocks" if _in_kernel(step.method) else "counts records"
+        shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
+        raise ParameterError(f"{step.where}, --engine spark", must, shown, "Leave it out, or use --engine duckdb")
 
 
 def _in_blocks(warehouse: SparkWarehouse, step: PlannedStep) -> PlannedStep:
     """Return a step as it runs here: a kernel runs in blocks."""
-    if step.method.name not in KERNELS:
+    if not _in_kernel(step.method):
         return step
     own = common.names(step.method.parameters)
     function = partial(_group, warehouse, step.method, filled(RecordOptions, step.settings).importance)

@@ -34,7 +34,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "load/units.sql": "the middle value of text, which Spark does not have: levels are refused there",
     "load/copies.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
-    "safe/contents.sql": "hashes with DuckDB's own 64-bit hash; SAFE runs on DuckDB",
+    "safe/contents.sql": "hashes with DuckDB's own 64-bit hash: the cells of SAFE are in a DuckDB at the driver",
     "history/asked_rows.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/changed_keys.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/rows_changed.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
@@ -62,7 +62,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "publish/records_of_series.sql": "the rows of a series, which DuckDB keeps",
     "replace/released_in_order.sql": "by place: data frames are not kept in an order",
     "replace/seated.sql": "the rows of a series, which DuckDB keeps",
-    "safe/shown_cells.sql": "hashes with DuckDB's own 64-bit hash; SAFE runs on DuckDB",
+    "safe/shown_cells.sql": "the cells of a series, which DuckDB keeps",
     "mask/record_measures.sql": "hashes with DuckDB's own 64-bit hash; the risks of records are beside its tables",
     "publish/content.sql": "sums DuckDB's own 64-bit hash; Spark's gives other numbers",
 }

@@ -11,13 +11,16 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.database.columns import make_columns
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
-from sqlmicro.database.templates import Name, Sql, is_ordered, render, statement
+from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, statement
 from sqlmicro.database.warehouse import ORDER, Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
@@ -36,9 +39,21 @@ OPTIONS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.ui.explainMode": "simple",
+    "spark.sql.maxPlanStringLength": "0",
 }
-"""What the session of a run is set to."""
-_KEPT = ("load/typed.sql", "replace/released.sql")
+"""What the session of a run is set to; plans are not written out, which takes long and may quote values and keys."""
+_KEPT = ("load/typed.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+_ENDS = ("replace/released.sql",)
+"""What ends a step. Its plan is forgotten: a plan grows several times over with every step, and is read by each."""
+_READ_ONCE = ("load/column_profile.sql",)
+"""What is asked of the source several times, which takes long and tells the same each time."""
+_MOST_TO_ALL = 500_000
+"""A relation of at most so many rows is sent to all workers, to be joined where the records are."""
+_OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
+"""What is read into NumPy here; the others have a row for every record."""
+MOST_COMBINATIONS = 2_000_000
+"""So many combinations of values are searched at the driver."""
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
@@ -61,6 +76,9 @@ class SparkWarehouse:
         self.secrets: dict[str | None, Secret] = {}
         self.staging, self.committed = "", False
         self._persisted: list[DataFrame] = []
+        self._beside = ExitStack()
+        self._fetched: dict[Name, Name] = {}
+        self._read: dict[str, list[tuple[Any, ...]]] = {}
 
     @classmethod
     @contextmanager
@@ -80,12 +98,15 @@ class SparkWarehouse:
                 "--engine spark", "needs pyspark and sqlglot", "neither or one", "pip install 'sqlmicro[spark]'"
             ) from None
         running = SparkSession.getActiveSession()
-        builder = SparkSession.builder.appName("sqlmicro").config("spark.ui.showConsoleProgress", "false")
-        if master is not None:
-            builder = builder.master(master)
-            if master.startswith("local"):
-                builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
-                os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
+        builder = SparkSession.builder.appName("sqlmicro")
+        if master and master.startswith("sc://"):
+            builder = builder.remote(master)
+        elif not os.environ.get("SPARK_REMOTE"):
+            builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
+            builder = builder.master(master) if master else builder
+        if master and master.startswith("local"):
+            builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
         try:
             session = (running or builder.getOrCreate()).newSession()
         except Exception as error:
@@ -94,14 +115,13 @@ class SparkWarehouse:
             name = ""
         if name:
             raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
-        if running is None:
-            session.sparkContext.setLogLevel("ERROR")
         for option, value in OPTIONS.items():
             session.conf.set(option, value)
         warehouse = cls(session, progress)
         try:
             yield warehouse
         finally:
+            warehouse._beside.close()
             for frame in warehouse._persisted:
                 with contextlib.suppress(Exception):
                     frame.unpersist()
@@ -109,6 +129,38 @@ class SparkWarehouse:
                 session.stop()
 
     # What the pipeline asks of a warehouse
+
+    @cached_property
+    def small(self) -> DuckDBWarehouse:
+        """The DuckDB in memory at the driver, where combinations are worked on; its statements go into our log."""
+        opened: DuckDBWarehouse = self._beside.enter_context(open_warehouse(None, progress=self.progress))
+        opened.log = self.log
+        return opened
+
+    def fetch(self, relation: Name) -> Name:
+        """Bring a relation of combinations to the driver.
+
+        Raises
+        ------
+        InputError
+            When there are more than `MOST_COMBINATIONS`.
+        """
+        table = self._at_driver("fetch", frame := self.frame(relation))
+        self.put(_small(frame, len(table)), relation.table)
+        there = self.small.load(
+            table, relation.table, "filled with the combinations that Spark found; DuckDB from here"
+        )
+        self._fetched[there] = relation
+        return there
+
+    def hand_over(self, relation: Name) -> Name:
+        """Bring a relation of the driver here; one that was fetched is here still."""
+        if relation not in self._fetched:
+            table = self.small.table(relation)
+            self._fetched[relation] = self.load(
+                table, relation.table, "filled with what the driver made; Spark from here"
+            )
+        return self._fetched[relation]
 
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
         """Return the Parquet files or the table of Spark's catalog that `--table` names.
@@ -121,7 +173,9 @@ class SparkWarehouse:
         is_file = "/" in table or table.lower().endswith((".parquet", ".pq"))
 
         def read() -> DataFrame:
-            return self.session.read.parquet(table) if is_file else self.session.table(table)
+            found = self.session.read.parquet(table) if is_file else self.session.table(table)
+            found.schema  # noqa: B018  (a Connect server looks for it only when it is asked something)
+            return found
 
         try:
             frame = self.call("load", read)
@@ -140,7 +194,10 @@ class SparkWarehouse:
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
         frame = self._frame(template, render(template, **params), into)
-        if template in _KEPT:
+        if template in _ENDS:
+            self._persisted.append(self.call(template, partial(frame.localCheckpoint, eager=False)))
+            frame = self._persisted[-1]
+        elif template in _KEPT:
             frame = self.keep(frame)
         if is_ordered(template):
             frame = self.numbered(self.keep(frame))
@@ -154,7 +211,8 @@ class SparkWarehouse:
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from a small Arrow table."""
         self.log.append(Logged(into, f"-- {into}: {comment}"))
-        self.loaded.append(self.put(self.call(into, lambda: self.session.createDataFrame(table)), into))
+        frame = self.call(into, lambda: self.session.createDataFrame(table))
+        self.loaded.append(self.put(_small(frame, len(table)), into))
         return self.loaded[-1]
 
     def words(self, into: str, key: str, n: int) -> Name:
@@ -167,8 +225,13 @@ class SparkWarehouse:
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""
-        frame = self._frame(template, render(template, **params), "")
-        return [tuple(row) for row in self.call(template, frame.collect)]
+        text = render(template, **params)
+        found = self._read.get(text)
+        if found is None:
+            frame = self._frame(template, text, "")
+            found = [tuple(row) for row in self.call(template, frame.collect)]
+            self._read |= {text: found} if template in _READ_ONCE else {}
+        return found
 
     def record(self, template: str, **params: Any) -> Row:
         """Return the only row of a template as a dictionary."""
@@ -177,9 +240,18 @@ class SparkWarehouse:
         return found
 
     def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:
-        """Return the columns of a template as NumPy arrays; all of them come to the driver."""
-        frame = self._frame(template, render(template, **params), "")
-        table = self.call(template, frame.toArrow)
+        """Return the columns of a template as NumPy arrays: those of combinations of values, never of records.
+
+        Raises
+        ------
+        InputError
+            For other templates, and for more than `MOST_COMBINATIONS`.
+        """
+        if template not in _OF_COMBINATIONS:
+            must = "combinations of values come to the driver, never records"
+            got = f"what needs all records in one place ({Path(template).stem.replace('_', ' ')})"
+            raise InputError("--engine spark", must, got, "Use --engine duckdb for it; see sqlmicro help spark")
+        table = self._at_driver(template, self._frame(template, render(template, **params), ""))
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def query(self, title: str, text: str, /, **params: Any) -> list[tuple[Any, ...]]:
@@ -245,8 +317,7 @@ class SparkWarehouse:
         option = "spark.sql.shuffle.partitions"
         most = self.session.conf.get(option) or ""
         if most.isdecimal():
-            cores = self.session.sparkContext.defaultParallelism
-            self.session.conf.set(option, str(min(int(most), max(2 * cores, records // _LEAST_IN_A_TASK))))
+            self.session.conf.set(option, str(min(int(most), max(1, records // _LEAST_IN_A_TASK))))
 
     def frame(self, relation: Name) -> DataFrame:
         """Return a relation as a data frame."""
@@ -255,7 +326,9 @@ class SparkWarehouse:
     def put(self, frame: DataFrame, into: str) -> Name:
         """Make a data frame a staging relation."""
         frame.createOrReplaceTempView(_quoted(into))
-        return self.staged(into)
+        name = self.staged(into)
+        self._read = {text: rows for text, rows in self._read.items() if str(ident(name)) not in text}
+        return name
 
     def keep(self, frame: DataFrame) -> DataFrame:
         """Compute a data frame once, when it is first read."""
@@ -290,6 +363,14 @@ class SparkWarehouse:
             condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise QueryError(title, "Spark must be able to run this", condition)
 
+    def _at_driver(self, title: str, frame: DataFrame) -> pa.Table:
+        """Bring the combinations of a data frame to the driver; refuse too many."""
+        found = self.call(title, frame.count)
+        if found > MOST_COMBINATIONS:
+            must = f"at most {MOST_COMBINATIONS:,} combinations of values come to the driver"
+            raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
+        return self.call(title, frame.toArrow)
+
     def _frame(self, title: str, sql: str, into: str) -> DataFrame:
         text = translate(sql)
         shown = _quoted(into)
@@ -300,6 +381,11 @@ class SparkWarehouse:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+def _small(frame: DataFrame, rows: int) -> DataFrame:
+    """Return a relation of so many rows, to be sent to all workers if it is small."""
+    return frame.hint("broadcast") if rows <= _MOST_TO_ALL else frame
 
 
 def duckdb_type(spark: str) -> str:
