@@ -93,8 +93,6 @@ class DuckDBWarehouse(InOnePlace):
         self.stagings.append(self.staging)
         self.execute("staging", "ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=self.staging)
 
-    # Running templates
-
     def source(self, table: str, options: ReaderOptions = AS_FOUND, name: str = "source") -> Source:
         """Return the records that `--table` names: a relation of the catalog first, else files."""
         return find_source(self, table, options, name)
