@@ -46,8 +46,8 @@ LITTLE = {
     "union": "--rows 2000 --releases 1",
     "whole": "--rows 1000 --repeat 1 --only individual-ranking swap pseudonymise audit --compare",
 }
-LONG = {"identifiers", "mutants", "spark"}
-"""What these measure takes minutes, or has tests of its own."""
+LONG = {"identifiers", "mutants", "postgres", "spark"}
+"""What these measure takes minutes, needs a server, or has tests of its own."""
 
 
 @pytest.mark.slow

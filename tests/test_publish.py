@@ -334,7 +334,7 @@ def test_a_file_is_what_its_ending_says(tmp_path):
     with duckdb.connect() as con:
         for ending in files.WRITTEN:
             path = tmp_path / f"out{ending}"
-            options = files._options(Path(path.name.upper()), ())
+            options = files._options(path.name.upper(), ())
             # Under a name that says nothing: DuckDB takes some from the name, but not from one in capitals.
             con.execute(f"COPY (SELECT * FROM (VALUES (1), (2)) t(x)) TO '{tmp_path / 'out'}' ({options})")
             (tmp_path / "out").rename(path)

@@ -84,11 +84,7 @@ def open_warehouse(
                 warehouse.temp = temp
                 if db and reads and unfinished.left(warehouse):
                     close(connection)
-                    with (
-                        contextlib.suppress(SqlmicroError, OSError),
-                        open_warehouse(db, progress=progress, purging=True),
-                    ):
-                        pass  # opened to write, it is settled
+                    _settle(db, progress)
                     connection = connect(db, True, temp, machine, later=later)
                     warehouse = DuckDBWarehouse(connection, db, progress or Progress(enabled=False))
                     warehouse.temp = temp
@@ -110,6 +106,12 @@ def open_warehouse(
             if written and isinstance(error, KeyboardInterrupt) and not error.args:
                 raise KeyboardInterrupt("the signal came too late: what was asked for is written") from None
             raise
+
+
+def _settle(db: str, progress: Progress | None) -> None:
+    """Finish or take back what a killed run left: that happens where the file is opened to write."""
+    with contextlib.suppress(SqlmicroError, OSError), open_warehouse(db, progress=progress, purging=True):
+        pass
 
 
 def _refuse_file(db: str, *, may_create: bool, later: bool) -> None:

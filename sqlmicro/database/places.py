@@ -86,12 +86,12 @@ def _all_in_order(
 def _in_order(
     warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], relation: Name, n: int, *, read_once: bool
 ) -> Name | None:
-    """Return new values in the order of n records; None where that would cost as much as a sort."""
+    """Return new values in the order of n records; None where there are none, or it would cost as much as a sort."""
     if warehouse.query("in order", _IN_ORDER, r=values, n=n)[0][0]:
         return values
     kinds = dict(warehouse.describe(values))
     bits = [_BITS.get(kinds[column], 0) for column in columns]
-    if not all(bits) or n * sum(bits) > 8 * MOST_BYTES:
+    if not all(bits) or n * sum(bits) > 8 * MOST_BYTES or not warehouse.count(values):
         return None
     into = f"{values.table}_in_order"
     placed = _placed(warehouse, values, [*zip(columns, bits, strict=True)], n)

@@ -249,7 +249,8 @@ def interruptible(function: Callable[[], T], interrupt: Callable[[], None]) -> T
         if worker is None or not worker.is_free:  # a second Ctrl-C may have left a function running
             worker = _own.worker = _Worker()
         worker.take(task)
-        task.done.wait()
+        while not task.done.wait(0.2):  # a signal just before the wait begins is answered when it ends
+            pass
     except KeyboardInterrupt:
         task.give_up()
         while task.begun and not task.done.is_set():

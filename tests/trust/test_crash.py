@@ -56,7 +56,7 @@ def phase(first: dict[str, Any], stop: dict[str, Any]) -> str:
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}
 BEFORE, LATER = 0.3, 0.75
-SOME = ([0.05, 0.55, 1], [(signal.SIGINT, BEFORE), (signal.SIGTERM, LATER)])
+SOME = ([0.05, 0.75, 1], [(signal.SIGINT, BEFORE), (signal.SIGTERM, LATER)])
 MANY = (
     [0.05, 0.3, 0.4, 0.45, 0.5, 0.55, 0.6, 0.75, 0.9, 0.98, 0.99, 1],
     [(sent, share) for sent in CODES for share in (BEFORE, LATER)],
