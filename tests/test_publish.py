@@ -208,7 +208,6 @@ def test_the_release_and_its_audits_are_recorded_and_agree_with_the_table(db):
 
 
 def test_the_key_is_in_no_table_and_no_file(db, tmp_path):
-    from pathlib import Path
 
     from sqlmicro.system import secrets
 

@@ -242,7 +242,7 @@ class PublishSettings(PastOptions, SeriesOptions):
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None
     to: Annotated[
         str | None,
-        Param("File, object or delta:FOLDER to publish to: .parquet, .csv, .json, .ndjson (.gz, .zst).", metavar="FILE"),
+        Param("File, object or delta:FOLDER to write: .parquet, .csv, .json, .ndjson (.gz, .zst).", metavar="FILE"),
     ] = None
     partition_by: Annotated[
         tuple[str, ...],
