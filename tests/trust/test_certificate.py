@@ -332,6 +332,12 @@ TAMPERED = {"release": RELEASE, "certificate": CERTIFICATE, "forged": FORGED}
 ALL = [(f"{kind}: {name}", tamper) for kind, cases in TAMPERED.items() for name, tamper in cases.items()]
 
 
+def test_what_could_not_be_measured_is_said_to_be_not_known() -> None:
+    told = {"check": "union-k", "value": None, "threshold": 5, "passed": None, "why": "of others"}
+    assert verify.line(told) == "  union-k is not known, 5 was promised, but NOT required of this release: of others"
+    assert verify.line({**told, "value": 0, "threshold": None}) == "  union-k is 0: of others"
+
+
 @needs_ssh
 def test_what_was_certified_is_verified(
     given: Given, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
