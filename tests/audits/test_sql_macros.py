@@ -66,8 +66,17 @@ def test_macros_agree_with_plain_python(shell: duckdb.DuckDBPyConnection, seed: 
         math.exp(-sum(c / sum(found.values()) * math.log(c / sum(found.values())) for c in found.values()))
         for found in inside.values()
     )
-    found = shell.execute("FROM sm_l_diversity('release', $1, $2)", [cols, sensitive]).fetchall()[0]
-    assert found == (min(map(len, inside.values())), pytest.approx(entropy))
+    values = {key: list(found.elements()) for key, found in inside.items()}
+    for c in (2.0, 0.9):
+        asked = "FROM sm_l_diversity('release', $1, $2, recursive_c := $3)"
+        found = shell.execute(asked, [cols, sensitive, c]).fetchall()[0]
+        recursive = min(naive.recursive(one, c) for one in values.values())
+        assert found == (min(map(len, inside.values())), pytest.approx(entropy), recursive)
+    everything = [row[-1] for row in rows]
+    alpha = max(max(found.values()) / sum(found.values()) for found in inside.values())
+    beta = max(naive.gain(one, everything) for one in values.values())
+    found = shell.execute("FROM sm_likeness('release', $1, $2)", [cols, sensitive]).fetchall()[0]
+    assert found == pytest.approx((alpha, beta))
     distance = max(
         sum(abs(found[s] / sum(found.values()) - whole[s] / len(rows)) for s in whole) / 2 for found in inside.values()
     )
@@ -104,7 +113,8 @@ def test_macros_count_persons_as_plain_python_does(shell: duckdb.DuckDBPyConnect
     inside = {key: [row[-1] for row in rows if row[:2] == key] for key in classes}
     distinct = min(min(naive.distinct(inside[key]), len(members)) for key, members in classes.items())
     entropy = min(min(naive.entropy(inside[key]), len(members)) for key, members in classes.items())
-    assert asked("sm_l_diversity", cols, "size")[0] == pytest.approx((distinct, entropy))
+    recursive = min(min(naive.recursive(inside[key], 2.0), len(members)) for key, members in classes.items())
+    assert asked("sm_l_diversity", cols, "size")[0] == pytest.approx((distinct, entropy, recursive))
     for nobody in ["nobody"], ["nobody", "n"]:
         with pytest.raises(duckdb.Error, match=r"no such column|empty set of columns"):
             shell.execute("FROM sm_k_anonymity('release', $1, person := $2)", [cols, nobody]).fetchall()
