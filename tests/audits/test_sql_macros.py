@@ -85,6 +85,28 @@ def test_macros_agree_with_plain_python(shell: duckdb.DuckDBPyConnection, seed: 
     )
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_distance_of_numbers_is_that_of_plain_python(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
+    """Columns are called as those of the macro; some numbers are missing, zeros have two signs, one class has all."""
+    draw = random.Random(seed)
+    values = [None, 0.0, -0.0, 1.5, -2.0, 7.0, 1e300][: 2 + seed]
+    kind = ["DOUBLE", "DECIMAL(9, 1)"][seed % 2 if seed < 5 else 0]
+    rows = [(draw.choice("ab"), draw.choice(["x", None, "y"]), draw.choice(values)) for _ in range(50)]
+    shell.execute(f"CREATE TABLE release (q VARCHAR, value VARCHAR, {_quoted(ODD)} {kind})")
+    shell.executemany("INSERT INTO release VALUES (?, ?, ?)", rows)
+    for cols in (["q"], ["q", "value"]):
+        inside = defaultdict(list)
+        for row in rows:
+            inside[row[: len(cols)]].append(row[2])
+        expected = max(naive.ordered_distance(one, [row[2] for row in rows]) for one in inside.values())
+        found = shell.execute("FROM sm_ordered_t_closeness('release', $1, $2)", [cols, ODD]).fetchall()
+        assert found == [(pytest.approx(expected),)]
+    shell.execute("CREATE TABLE same AS SELECT 1 AS q, i % 3 AS s FROM range(9) r(i)")
+    assert shell.execute("FROM sm_ordered_t_closeness('same', ['q'], 's')").fetchall() == [(pytest.approx(0),)]
+    with pytest.raises(duckdb.Error, match=r"no such column|empty set of columns"):
+        shell.execute("FROM sm_ordered_t_closeness('release', ['q'], 'nowhere')").fetchall()
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_macros_count_persons_as_plain_python_does(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
     """The person is one column or two, missing in some records: these are of one person."""
