@@ -213,7 +213,7 @@ def line(one: Mapping[str, Any]) -> str:
     of = one["why"] if "why" in one else ", ".join([*one["columns"], *filter(None, [one["sensitive"]])])
     promised = "" if one["threshold"] is None else f", {one['threshold']} was promised"
     over = ", but NOT required of this release" if promised and one.get("passed", True) is None else ""
-    return f"  {one['check']} is {one['value']}{promised}{over}: {of}"
+    return f"  {one['check']} is {'not known' if one['value'] is None else one['value']}{promised}{over}: {of}"
 
 
 def main() -> int:

@@ -53,6 +53,16 @@ def test_the_tour_runs(folder):
         assert done.returncode == expected, f"{text}\n{done.stdout}\n{done.stderr}"
 
 
+def test_what_guarantees_cost_is_what_help_says():
+    """The figures of three data sets, which `tests/bench/guarantee_costs.py --table` makes."""
+    choosing = (ROOT / "sqlmicro/help/choosing.md").read_text(encoding="utf-8")
+    asked, sets = ["k = 5", "l = 3", "t = 0.3", "l = 3, t = 0.2"], ["census", "households", "adult"]
+    lost = {one: re.findall(rf"^\| (\w+) \| {one} \| ([\d.]+) \|", choosing, re.MULTILINE) for one in asked}
+    assert all([name for name, _ in lost[one]] == sets for one in asked)
+    said = "; ".join(f"{one} {', '.join(loss for _, loss in lost[one])}" for one in asked)
+    assert said in " ".join(README.split())
+
+
 def test_every_command_is_in_the_readme():
     methods = set(registered())
     for verb in set(verbs()) - methods:

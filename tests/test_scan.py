@@ -107,6 +107,13 @@ def test_memory_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert limits == ["500MB", "300MB"]
 
 
+def test_nothing_is_to_be_decided_of_tables_that_are_left_out_where_none_is(tmp_path: Path) -> None:
+    db, asked = made(tmp_path, PERSONS), "DECIDE: tables and views that are not released"
+    text = sqlmicro.scan(db=db)["toml"]
+    assert tomllib.loads(text)["leave_out"] == [] and asked not in text
+    assert asked in sqlmicro.scan(db=made(tmp_path, WARDS))["toml"]
+
+
 def test_names_may_be_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     hostile = 'net "income"; DROP # \\ \' . [[table]]'

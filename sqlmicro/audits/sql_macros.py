@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from sqlmicro.database.templates import header, root
 
 PREFIX = "sm_"
-ORDER = ("class_sizes", "k_anonymity", "violations", "risk", "l_diversity", "t_closeness", "safe_distance", "union_k")
+ORDER = (
+    "class_sizes", "k_anonymity", "violations", "risk", "l_diversity", "t_closeness", "ordered_t_closeness", "likeness",
+    "safe_distance", "union_k",
+)  # fmt: skip
 """A macro comes after those it uses."""
 
 

@@ -206,12 +206,16 @@ def of_a_thing(name: str) -> bool:
 
 
 def is_word_for_a_person(name: str) -> bool:
-    """Tell whether the name is a word for persons of some role, and nothing else.
+    """Tell whether the name is a word for persons of some role, and nothing else; signs within a long one hide nothing.
 
     >>> is_word_for_a_person("Patient"), is_word_for_a_person("kunde"), is_word_for_a_person("product")
     (True, True, False)
+    >>> is_word_for_a_person('per "son'), is_word_for_a_person("em_p")
+    (True, False)
     """
-    return _compiled(_PERSON).fullmatch(words(name)) is not None
+    text = words(name)
+    letters = text.replace("_", "")
+    return _compiled(_PERSON).fullmatch(letters if len(letters) >= 6 else text) is not None
 
 
 def is_weight(name: str) -> bool:

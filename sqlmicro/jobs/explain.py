@@ -246,7 +246,9 @@ def _guarantees(plan: Plan, step: PlannedStep) -> str:
     persons += "".join(_levels(plan)) if step.columns else ""
     if not asked.sensitive:
         return persons
-    of = f"Of {_join(names_of(step.sensitive))}, released as it is, every class has {_join(asked.meanings)}."
+    named = names_of(step.sensitive)
+    each = "released as it is" if len(named) == 1 else "each released as it is"
+    of = f"Of {_join(named)}, {each}, every class has {_join(asked.meanings)}."
     trees = f" How far apart values are, a hierarchy says: {_join(asked.hierarchical)}." if asked.hierarchical else ""
     return f"{persons} {of}{trees}"
 

@@ -154,6 +154,10 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
     """Return a job file that runs as it is, once the key of the pseudonyms is there."""
     released = scanned.released
     others = [at for at in range(len(scanned.tables)) if at not in released]
+    left = [
+        *((scanned.tables[at].name, _why_left_out(scanned, at)) for at in others),
+        *((view.label, _why_no_view(view)) for view in scanned.views),
+    ]
     shared = ("db", *(parameter.name for parameter in parameters(AttachOption)))
     given = {name: found for name in shared if (found := getattr(options, name))}
     lines = [
@@ -164,14 +168,8 @@ def policy(options: ScanOptions, scanned: Scanned) -> str:
         ),
         *(f"{name} = {value(found)}" for name, found in given.items()),
         "",
-        *comment("DECIDE: tables and views that are not released. Is one of them about persons?"),
-        *listed(
-            "leave_out",
-            [
-                *((scanned.tables[at].name, _why_left_out(scanned, at)) for at in others),
-                *((view.label, _why_no_view(view)) for view in scanned.views),
-            ],
-        ),
+        *(comment("DECIDE: tables and views that are not released. Is one of them about persons?") if left else []),
+        *listed("leave_out", left),
     ]
     if any(scanned.keys_of(at) for at in released):
         lines += ["", *comment(_JOINED)]

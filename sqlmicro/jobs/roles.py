@@ -184,6 +184,13 @@ def refuse_rows(warehouse: Warehouse, source: Source, job: Job, seen: Mapping[Co
         )
 
 
+def populations_in_words(warehouse: Warehouse, job: Job) -> list[str]:
+    """Return a note for every population in which persons seem to have several rows: each counts as a member."""
+    named = dict.fromkeys(step.population for step in job.steps if step.population)
+    looked = [repeated_persons(warehouse, warehouse.source(one, name="population_source"), {}) for one in named]
+    return [f"the rows of the population seem to be {one.told}: each counts as a member" for one in looked if one]
+
+
 def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
     """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
 

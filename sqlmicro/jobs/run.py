@@ -25,7 +25,7 @@ from sqlmicro.jobs import series as series_jobs
 from sqlmicro.jobs.approved import refuse_drift
 from sqlmicro.jobs.forecast import Forecast
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, looked_at
-from sqlmicro.jobs.roles import refuse_unique, roles_in_words
+from sqlmicro.jobs.roles import populations_in_words, refuse_unique, roles_in_words
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
@@ -217,7 +217,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
-    run.notes += (*job.said, *roles_in_words(run.roles), *counted_in_words(plan))
+    run.notes += (*job.said, *roles_in_words(run.roles), *counted_in_words(plan), *populations_in_words(warehouse, job))
     plan = forecast.settled(run, plan)
     for step in plan.steps:
         pipeline.step(run, step)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from sqlmicro.work import Outcome, Work
 
 
+_GIVE_K = "Give --until-k"
+
 UntilK = Annotated[
     int | None,
     Param("Find the levels that lose least and at which every record occurs this often.", min=2, metavar="K", part="k"),
@@ -189,9 +191,9 @@ def generalize(
 def _refuse_without_k(work: Work, request: Request) -> None:
     """Refuse what goes with --until-k only."""
     if request != Request(0):
-        raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k")
+        raise ParameterError(work.where, f"{request.beside_k} goes with --until-k", "no --until-k", _GIVE_K)
     if work.guaranteed.options.asked:
-        raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k")
+        raise ParameterError(work.where, "guarantees go with --until-k", "no --until-k", _GIVE_K)
 
 
 def _to_levels(

@@ -34,7 +34,8 @@ def asked_of(work: Work, min_k_map: int | None, population: str | None, max_delt
     if not limits:
         raise ParameterError(f"{work.where}, population", "goes with --min-k-map", "none", "Give --min-k-map")
     if max_delta is not None and work.guaranteed.person:
-        raise ParameterError(f"{work.where}, max_delta", "is a share of records, not of persons", "--person")
+        do = "Leave --max-delta out; --min-k-map goes with persons"
+        raise ParameterError(f"{work.where}, max_delta", "is a share of records, not of persons", "--person", do)
     return InPopulation(population=population, min_k_map=min_k_map or 1, max_delta=max_delta)
 
 

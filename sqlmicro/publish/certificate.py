@@ -39,10 +39,13 @@ _EXPORTED = (
 )  # fmt: skip
 """The types of columns that an export to Parquet gives back as they are."""
 _OTHERS = "the ledger and the other releases are not in it"
+_NOT_HERE = "not counted by sqlmicro.verify; the macros of sqlmicro measure it"
+_EVERYBODY = "the population is not in it"
 _WHY = {
     "persons": "it does not say whose record is whose", "union-k": _OTHERS, "union-l": _OTHERS, "differences": _OTHERS,
     "join-k": "the other tables are not in it", "t-closeness": "measured against the source",
-    "beta-likeness": "measured against the source", "alpha-k-anonymity": "not counted by sqlmicro.verify",
+    "beta-likeness": "measured against the source", "alpha-k-anonymity": _NOT_HERE, "entropy-l-diversity": _NOT_HERE,
+    "recursive-l-diversity": _NOT_HERE, "k-map": _EVERYBODY, "delta-presence": _EVERYBODY,
 }  # fmt: skip
 _UNTOLD = "(not told)"
 

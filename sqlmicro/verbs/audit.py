@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from sqlmicro.audits import inputs, k_anonymity, runner
+from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
 from sqlmicro.audits.row import AuditReport, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.columns import names_of
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
@@ -70,7 +70,7 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         if options.show_values and audited.quasi:
             shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
         written = per_record.write(audited, into, options) if into else None
-        notes = left if audited.person or not audited.quasi else [*left, *_of_persons(warehouse, audited.release)]
+        notes = [*left, *_of_persons(warehouse, audited)]
     return AuditReport(
         table=options.table,
         nulls=options.nulls,
@@ -89,9 +89,11 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
     )
 
 
-def _of_persons(warehouse: Warehouse, release: Source) -> list[str]:
-    """Return a note where persons seem to have several of the records."""
-    found = repeated_persons(warehouse, release, {})
-    if found is None:
-        return []
-    return [f"the records seem to be {found.told}: here records are counted, with --person persons"]
+def _of_persons(warehouse: Warehouse, audited: AuditedRelease) -> list[str]:
+    """Return a note where persons seem to have several of the records, or several rows of the population."""
+    notes, release, population = [], audited.release, audited.population
+    if audited.quasi and not audited.person and (found := repeated_persons(warehouse, release, {})):
+        notes.append(f"the records seem to be {found.told}: here records are counted, with --person persons")
+    if population is not None and (found := repeated_persons(warehouse, population, {})):
+        notes.append(f"the rows of the population seem to be {found.told}: each counts as a member")
+    return notes

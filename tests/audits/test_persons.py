@@ -207,6 +207,10 @@ def test_a_key_of_persons_that_repeats_is_noted(tmp_path: Path) -> None:
     assert sqlmicro.audit(table, quasi=["a"], person="patient_id")["notes"] == []
     once = written(tmp_path / "once.csv", [VISITS[0], VISITS[2]], "a,s,patient_id,home")
     assert sqlmicro.audit(once, quasi=["a"])["notes"] == []
+    assert sqlmicro.audit(once, quasi=["a"], population=once)["notes"] == []
+    (note,) = sqlmicro.audit(once, quasi=["a"], population=table)["notes"]
+    seems = "the rows of the population seem to be 6 of about 2 persons"
+    assert note == f"{seems} (patient_id: its name): each counts as a member"
 
 
 def test_four_diagnoses_of_one_patient_are_not_diverse(audit: Audit) -> None:

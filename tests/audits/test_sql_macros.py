@@ -66,14 +66,45 @@ def test_macros_agree_with_plain_python(shell: duckdb.DuckDBPyConnection, seed: 
         math.exp(-sum(c / sum(found.values()) * math.log(c / sum(found.values())) for c in found.values()))
         for found in inside.values()
     )
-    found = shell.execute("FROM sm_l_diversity('release', $1, $2)", [cols, sensitive]).fetchall()[0]
-    assert found == (min(map(len, inside.values())), pytest.approx(entropy))
+    values = {key: list(found.elements()) for key, found in inside.items()}
+    for c in (2.0, 0.9):
+        asked = "FROM sm_l_diversity('release', $1, $2, recursive_c := $3)"
+        found = shell.execute(asked, [cols, sensitive, c]).fetchall()[0]
+        recursive = min(naive.recursive(one, c) for one in values.values())
+        assert found == (min(map(len, inside.values())), pytest.approx(entropy), recursive)
+    everything = [row[-1] for row in rows]
+    alpha = max(max(found.values()) / sum(found.values()) for found in inside.values())
+    beta = max(naive.gain(one, everything) for one in values.values())
+    found = shell.execute("FROM sm_likeness('release', $1, $2)", [cols, sensitive]).fetchall()[0]
+    assert found == pytest.approx((alpha, beta))
     distance = max(
         sum(abs(found[s] / sum(found.values()) - whole[s] / len(rows)) for s in whole) / 2 for found in inside.values()
     )
     assert shell.execute("FROM sm_t_closeness('release', $1, $2)", [cols, sensitive]).fetchall()[0][0] == pytest.approx(
         distance
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_distance_of_numbers_is_that_of_plain_python(shell: duckdb.DuckDBPyConnection, seed: int) -> None:
+    """Columns are called as those of the macro; some numbers are missing, zeros have two signs, one class has all."""
+    draw = random.Random(seed)
+    values = [None, 0.0, -0.0, 1.5, -2.0, 7.0, 1e300][: 2 + seed]
+    kind = ["DOUBLE", "DECIMAL(9, 1)"][seed % 2 if seed < 5 else 0]
+    rows = [(draw.choice("ab"), draw.choice(["x", None, "y"]), draw.choice(values)) for _ in range(50)]
+    shell.execute(f"CREATE TABLE release (q VARCHAR, value VARCHAR, {_quoted(ODD)} {kind})")
+    shell.executemany("INSERT INTO release VALUES (?, ?, ?)", rows)
+    for cols in (["q"], ["q", "value"]):
+        inside = defaultdict(list)
+        for row in rows:
+            inside[row[: len(cols)]].append(row[2])
+        expected = max(naive.ordered_distance(one, [row[2] for row in rows]) for one in inside.values())
+        found = shell.execute("FROM sm_ordered_t_closeness('release', $1, $2)", [cols, ODD]).fetchall()
+        assert found == [(pytest.approx(expected),)]
+    shell.execute("CREATE TABLE same AS SELECT 1 AS q, i % 3 AS s FROM range(9) r(i)")
+    assert shell.execute("FROM sm_ordered_t_closeness('same', ['q'], 's')").fetchall() == [(pytest.approx(0),)]
+    with pytest.raises(duckdb.Error, match=r"no such column|empty set of columns"):
+        shell.execute("FROM sm_ordered_t_closeness('release', ['q'], 'nowhere')").fetchall()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -104,7 +135,8 @@ def test_macros_count_persons_as_plain_python_does(shell: duckdb.DuckDBPyConnect
     inside = {key: [row[-1] for row in rows if row[:2] == key] for key in classes}
     distinct = min(min(naive.distinct(inside[key]), len(members)) for key, members in classes.items())
     entropy = min(min(naive.entropy(inside[key]), len(members)) for key, members in classes.items())
-    assert asked("sm_l_diversity", cols, "size")[0] == pytest.approx((distinct, entropy))
+    recursive = min(min(naive.recursive(inside[key], 2.0), len(members)) for key, members in classes.items())
+    assert asked("sm_l_diversity", cols, "size")[0] == pytest.approx((distinct, entropy, recursive))
     for nobody in ["nobody"], ["nobody", "n"]:
         with pytest.raises(duckdb.Error, match=r"no such column|empty set of columns"):
             shell.execute("FROM sm_k_anonymity('release', $1, person := $2)", [cols, nobody]).fetchall()

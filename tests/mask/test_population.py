@@ -264,6 +264,22 @@ def test_dates_are_held_by_dates(workbench):
         workbench.release("mondrian", db, columns=["born"], min_k_map=2, population="other", rest="drop")
 
 
+def test_a_population_in_which_persons_repeat_is_noted(workbench, tmp_path):
+    """Five rows of one person are no five members: nobody can tell by the rows, so it is said."""
+    db = workbench.make({"age": ("INTEGER", [20 + i % 3 for i in range(30)])})
+    with duckdb.connect(db) as connection:
+        for name, key in ("visits", "range // 5"), ("everybody", "range"):
+            columns = f"{key} AS patient_id, 20 + range % 3 AS age"
+            connection.execute(f"CREATE TABLE {name} AS SELECT {columns} FROM range(300)")
+        connection.execute(f"COPY visits TO '{tmp_path / 'visits.parquet'}'")
+    given = {"columns": ["age"], "width": ["age=5"], "until_k": 2, "min_k_map": 3, "rest": "drop", "seed": "1"}
+    persons = "300 of about 60 persons (patient_id: its name)"
+    said = f"the rows of the population seem to be {persons}: each counts as a member"
+    for population, expected in ("visits", 1), (str(tmp_path / "visits.parquet"), 1), ("everybody", 0):
+        release = workbench.release("generalize", db, population=population, **given)
+        assert release.report["notes"].count(said) == expected
+
+
 @pytest.mark.slow
 def test_what_cannot_be_is_refused_before_the_work(workbench):
     population, records = people(60, 6, members=2)
@@ -286,7 +302,7 @@ def test_what_cannot_be_is_refused_before_the_work(workbench):
             ({"min_k_map": 2, "population": "elsewhere", "by": ["land"]}, InputError, stratum),
             ({"max_delta": 0.4, "population": "everybody"}, InputError, "0.4 of them .*at least 12 of 60"),
             ({"max_delta": 0, "population": "everybody"}, InputError, "at least 60 of 60"),
-            ({"max_delta": 0.9, "population": "everybody", "person": ["land"]}, ParameterError, "share of records"),
+            ({"max_delta": 0.9, "population": "everybody", "person": ["land"]}, ParameterError, "Leave --max-delta"),
         ):
             by_method = error is InputError and "nowhere" not in words and "stratum" not in words
             if (name != "boxes" and not by_method) or ("max_delta" in more and name == "suppress"):
@@ -296,7 +312,7 @@ def test_what_cannot_be_is_refused_before_the_work(workbench):
             said = str(raised.value).replace(db, "")  # a path may have any number in it
             assert raised.value.exit_code == 2 and "9.0" not in said and "117" not in said
     for method, more, words in (
-        ("generalize", {"min_k_map": 2, "width": ["age=5"]}, "population goes with --until-k"),
+        ("generalize", {"min_k_map": 2, "width": ["age=5"]}, "population goes with --until-k.*Give --until-k"),
         ("mondrian", {"min_k_map": 2, "relaxed": True}, "one group only"),
         ("suppress", {"min_k_map": 2, "nulls_match": "wildcard"}, "nulls_match"),
         ("suppress", {"min_k_map": 2, "subsets": 2}, "subsets"),

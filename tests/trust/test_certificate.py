@@ -332,6 +332,12 @@ TAMPERED = {"release": RELEASE, "certificate": CERTIFICATE, "forged": FORGED}
 ALL = [(f"{kind}: {name}", tamper) for kind, cases in TAMPERED.items() for name, tamper in cases.items()]
 
 
+def test_what_could_not_be_measured_is_said_to_be_not_known() -> None:
+    told = {"check": "union-k", "value": None, "threshold": 5, "passed": None, "why": "of others"}
+    assert verify.line(told) == "  union-k is not known, 5 was promised, but NOT required of this release: of others"
+    assert verify.line({**told, "value": 0, "threshold": None}) == "  union-k is 0: of others"
+
+
 @needs_ssh
 def test_what_was_certified_is_verified(
     given: Given, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -707,6 +713,29 @@ def test_persons_and_lists_are_only_attested(tmp_path: Path) -> None:
     assert ("persons (age)", "it does not say whose record is whose") in checks
     assert "person" not in json.dumps(told["certificate"]).replace("persons (", "")
     assert [one["columns"] for one in told["certificate"]["recounted"]] == [["age"]]
+
+
+def test_why_it_is_only_attested_is_true(tmp_path: Path) -> None:
+    """Entropy and recursive l can be measured by whoever has the release, what a population holds cannot."""
+    with duckdb.connect(str(tmp_path / "w.duckdb")) as con:
+        con.execute("CREATE TABLE p AS SELECT range // 10 AS age, range % 5 AS s FROM range(200)")
+        con.execute("CREATE TABLE everybody AS SELECT range // 20 AS age FROM range(400)")
+    used: dict[str, Any] = {"db": str(tmp_path / "w.duckdb"), "columns": ["age"], "rest": "drop", "k": 5}
+    kept: dict[str, Any] = {"sensitive": ["s"], "min_entropy_l": 3, "min_recursive_l": 2}
+    sqlmicro.mondrian("p", **used, **kept, population="everybody", min_k_map=5, to=str(tmp_path / "r.parquet"))
+    told = sqlmicro.certify_release(
+        str(tmp_path / "r.parquet"), db=used["db"], to=str(tmp_path / "c.json"), unsigned=True
+    )
+    why = {one["check"].partition(" (")[0]: one["why"] for one in told["certificate"]["attested"]}
+    assert why["k-map"] == "the population is not in it"
+    macros = "not counted by sqlmicro.verify; the macros of sqlmicro measure it"
+    assert why["entropy-l-diversity"] == why["recursive-l-diversity"] == macros
+    with duckdb.connect() as con:
+        con.execute(sqlmicro.macros(print=True)["script"])
+        con.execute(f"CREATE VIEW r AS FROM '{tmp_path / 'r.parquet'}'")
+        ((_, entropy, recursive),) = con.execute("FROM sm_l_diversity('r', ['age'], 's')").fetchall()
+    found = {one["check"].partition(" (")[0]: one["value"] for one in told["certificate"]["attested"]}
+    assert (found["entropy-l-diversity"], found["recursive-l-diversity"]) == pytest.approx((entropy, recursive))
 
 
 # The command
