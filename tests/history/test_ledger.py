@@ -21,6 +21,8 @@ from sqlmicro.errors import AuditFailed, InputError, ParameterError
 TABLES = int(os.environ.get("TABLES", "60"))
 METHODS = ("mdav", "kanonymeans", "mondrian", "k_ward", "suppress", "microaggregate")
 ODD = 'net "income"'
+EVERY_VALUE = """INSERT INTO sqlmicro.class_values
+  SELECT c.release, c.column_name, c.class, o.value FROM sqlmicro.class_values AS c, sqlmicro.class_values AS o"""
 GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "seed": "1"}
 
 
@@ -156,6 +158,36 @@ def test_what_a_sensitive_column_has_left_is_measured(tmp_path: Path) -> None:
     report = sqlmicro.mdav("p", db=db, into="first", overwrite=True, **given)
     found = [row for row in report["audits"] if row["check"] == "union-l"]
     assert [(row["columns"], row["value"], row["threshold"]) for row in found] == [(["d"], 1, None)]
+
+
+@pytest.mark.parametrize(
+    "change", ["DROP TABLE sqlmicro.class_values", "DELETE FROM sqlmicro.class_values", EVERY_VALUE]
+)
+def test_what_is_remembered_of_sensitive_values_is_what_was_published(tmp_path: Path, change: str) -> None:
+    """Every class seemed to have had every diagnosis, or none was compared: the next release passed."""
+    db = str(tmp_path / "d.duckdb")
+    execute(db, "CREATE TABLE p AS SELECT range AS id, 20 + range AS age, 'abcd'[1 + range % 4] AS d FROM range(8)")
+    given = {"columns": ["age"], "sensitive": ["d"], "min_l": 2, "k": 4, "row_key": ["id"], "accept_unique": ["d"]}
+    sqlmicro.mdav("p", db=db, into="first", **given)
+    execute(db, "UPDATE p SET d = CASE id % 2 WHEN 0 THEN 'a' ELSE 'z' END", change)
+    with pytest.raises(AuditFailed, match="the classes of release 1 are not remembered"):
+        sqlmicro.mdav("p", db=db, into="second", **given)
+
+
+def test_what_is_remembered_of_contents_is_what_was_published(tmp_path: Path) -> None:
+    """Else a key that stands for other persons tonight is not seen."""
+    db = str(tmp_path / "d.duckdb")
+    execute(
+        db,
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, age INTEGER)",
+        "INSERT INTO p SELECT range, range * 3 FROM range(40)",
+    )
+    given = {"columns": ["age"], "k": 4, "rest": "drop"}
+    sqlmicro.mdav("p", db=db, into="first", **given)
+    assert unions(sqlmicro.mdav("p", db=db, into="again", **given)) == [(4, 4, True)]
+    execute(db, "UPDATE sqlmicro.contents SET value = value + 1 WHERE release = 2")
+    with pytest.raises(AuditFailed, match="the classes of release 2 are not remembered"):
+        sqlmicro.mdav("p", db=db, into="third", **given)
 
 
 def test_a_renamed_copy_is_of_the_same_people(db: str) -> None:
