@@ -173,8 +173,11 @@ def _state(warehouse: DuckDBWarehouse, releases: Name, entry: Entry, newest: boo
         return "out"
     if not newest:
         return "replaced"
-    database, *name = json.loads(entry.place)
-    there = database or find_relation(warehouse, Name(releases.catalog, *name))
+    try:
+        database, *name = json.loads(entry.place)
+        there = database or find_relation(warehouse, Name(releases.catalog, *name))
+    except (ValueError, TypeError):  # somebody has changed it: it may be anywhere
+        return "out"
     return "out" if there else "gone"
 
 

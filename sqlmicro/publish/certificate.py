@@ -1,5 +1,7 @@
 """The certificate of a release: what a stranger can recount of it, and what whoever signs it says of the rest.
 
+What cannot be recounted is taken from the entry of the release in its ledger, as its hash covers it (`history.ledger`).
+
 It tells nothing that the release does not tell: no column that was left out, no record that was suppressed, no path, no
 word of other releases but the hashes of their entries. The hash of the SQL is not in it either: whoever knows a script
 but for one bound could try bounds until the hash is right.
