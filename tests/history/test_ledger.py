@@ -388,3 +388,21 @@ def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) ->
     ):
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [(), ("--ledger", "elsewhere.duckdb")])
+def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
+) -> None:
+    """The message of a release that fails says `ledger withdraw`, where there is no --db either."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("id,age\n" + "".join(f"{i},{i % 50}\n" for i in range(60)))
+    ledger = {"ledger": given[1]} if given else {}
+    with pytest.raises(InputError, match="--db FILE or --ledger FILE"):
+        sqlmicro.ledger(**ledger)
+    sqlmicro.mdav("p.csv", to="o.parquet", columns=["age"], rest="drop", k=4, row_key=["id"], series="s", **ledger)
+    assert "o.parquet" in command("ledger", *given).stdout
+    assert sqlmicro.series(**ledger)["series"][0]["series"] == "s"
+    assert command("ledger", "withdraw", "1", "--reason", "nobody has read it", *given).returncode == 0
+    assert [one["state"] for one in sqlmicro.ledger(**ledger)["releases"]] == ["withdrawn"]
