@@ -16,7 +16,7 @@ from sqlmicro.options.common import AttachOption, DbOption
 from sqlmicro.options.params import Param
 from sqlmicro.options.past import LedgerOption
 from sqlmicro.publish import ledger_file
-from sqlmicro.publish.recording import records_in
+from sqlmicro.publish.recording import records_in, refuse_other
 from sqlmicro.system.progress import Progress
 
 
@@ -48,6 +48,7 @@ def ledger_values(options: LedgerOptions, progress: Progress) -> Ledger:
         attach.attach(warehouse, options.attach)
         warehouse.seal()
         releases = records_in(warehouse, "releases")
+        refuse_other(warehouse, releases)
         if withdraws:
             _withdraw(warehouse, releases, int(options.release or 0), str(options.reason))
         private = [f"{one.name.schema}.{one.name.table}" for one in risk_tables.known(warehouse)]

@@ -233,6 +233,13 @@ def test_all_that_an_entry_says_is_in_its_hash_but_losses_and_seconds(db: str, t
     assert not_seen == {"il", "loss_by_column", "seconds"}
 
 
+def test_a_ledger_of_another_version_says_what_to_do(db: str) -> None:
+    released(db, "first")
+    execute(db, "ALTER TABLE sqlmicro.releases DROP checks")
+    with pytest.raises(InputError, match=r"checks\. Rename it, to keep what it holds"):
+        sqlmicro.ledger(db=db)
+
+
 @pytest.mark.slow_but("UPDATE sqlmicro.memory SET who = who + 1-the classes of release 1 are not remembered")
 @pytest.mark.parametrize(
     ("change", "said"),
