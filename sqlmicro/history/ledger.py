@@ -33,12 +33,16 @@ TABLES = ("releases", "memory", "class_values", "contents", "withdrawn")
 """The tables of a ledger."""
 _ENTRIES = """SELECT id, source, people, schema_hash, unit, target, place, target_kind, method, k,
   CAST(started AS VARCHAR), alone_because, remembered, series, epoch, previous, entry,
+  k_released, verdict, n, suppressed, key_source, key_fingerprint, input_hash, output_hash, file_hash, sql_hash,
   CAST(parameters AS VARCHAR), CAST(promised AS VARCHAR), CAST(recounted AS VARCHAR), CAST(consulted AS VARCHAR),
-  CAST(checks AS VARCHAR)
+  CAST(checks AS VARCHAR), CAST(versions AS VARCHAR)
 FROM {{ releases | ident }} ORDER BY id"""
 TOLD = ("release", "source", "people", "schema_hash", "unit", "target", "place", "kind", "method", "k", "started",
         "alone_because", "remembered", "series", "epoch")  # fmt: skip
 """What an entry says, in the order in which it is hashed."""
+SEALED = ("k_released", "verdict", "n", "suppressed", "key_source", "key_fingerprint", "input_hash", "output_hash",
+          "file_hash", "sql_hash")  # fmt: skip
+"""What is hashed after that: what was published, and how it came out. Losses and seconds are not hashed."""
 _WITHDRAWN = """SELECT release, any_value(reason) FROM {{ withdrawn | ident }} GROUP BY release"""
 
 
@@ -114,10 +118,10 @@ def by_row_key(columns: Iterable[str]) -> str:
 
 
 def hashed(previous: str | None, told: Sequence[object], evidence: Sequence[str]) -> str:
-    """Return the hash of an entry: of what it says, of the evidence, and of the hash of the one before it.
+    """Return the hash of an entry: of what it says (`TOLD`, `SEALED`), of the evidence, and of the hash before it.
 
-    The evidence is what a certificate takes from it, as JSON: how the release was made, what was promised, recounted,
-    consulted and checked. How a database writes JSON down does not count.
+    The evidence is JSON: how the release was made, what was promised, recounted, consulted and checked, and by which
+    versions. How a database writes JSON down does not count.
 
     >>> hashed(None, [1, "persons"], ['{"k": 5, "n": 9}']) == hashed(None, [1, "persons"], ['{"n":9,"k":5}'])
     True
@@ -148,8 +152,9 @@ def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
     found: list[Entry] = []
     before = None
     for row in rows:
-        told, (previous, entry, *evidence) = row[: len(TOLD)], row[len(TOLD) :]
-        intact = previous == before and _intact(entry, previous, told, evidence)
+        told, (previous, entry, *more) = row[: len(TOLD)], row[len(TOLD) :]
+        sealed, evidence = more[: len(SEALED)], more[len(SEALED) :]
+        intact = previous == before and _intact(entry, previous, [*told, *sealed], evidence)
         given: dict[str, Any] = dict(zip(TOLD, told, strict=True))
         found.append(Entry(**given, entry=entry, state="out", reason=reasons.get(told[0]), intact=intact))
         before = entry
@@ -168,8 +173,11 @@ def _state(warehouse: DuckDBWarehouse, releases: Name, entry: Entry, newest: boo
         return "out"
     if not newest:
         return "replaced"
-    database, *name = json.loads(entry.place)
-    there = database or find_relation(warehouse, Name(releases.catalog, *name))
+    try:
+        database, *name = json.loads(entry.place)
+        there = database or find_relation(warehouse, Name(releases.catalog, *name))
+    except (ValueError, TypeError):  # somebody has changed it: it may be anywhere
+        return "out"
     return "out" if there else "gone"
 
 

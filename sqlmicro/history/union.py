@@ -16,7 +16,7 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.content import by_kind
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.loading import KNOWN_BY
-from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.database.templates import Name, Params, Select
 from sqlmicro.history import ledger
 from sqlmicro.pipeline import Run
 from sqlmicro.system import secrets
@@ -24,6 +24,12 @@ from sqlmicro.work import Claim
 
 KEY = "sqlmicro_ledger"
 """The session variable with the key that persons are hashed with."""
+REMEMBERED = {
+    "memory": ["who", "class"],
+    "class_values": ["column_name", "class", "value"],
+    "contents": ["who", "value"],
+}
+"""The tables with what is remembered of releases, and their columns."""
 _SAMPLED = 1000
 """Persons whose content is remembered, to tell a key that is given anew."""
 _BY_CHANCE = 1
@@ -164,17 +170,26 @@ def shared(warehouse: DuckDBWarehouse, members: Select, k: int) -> Union:
     return Union(int(persons), int(fewest), int(below), int(known), int(of_release))
 
 
-def remembers(warehouse: DuckDBWarehouse, memory: Name, entry: ledger.Entry) -> bool:
-    """Tell whether a ledger still has the classes of a release as they were."""
-    if entry.remembered is None or find_relation(warehouse, memory) is None:
+def remembers(warehouse: DuckDBWarehouse, releases: Name, entry: ledger.Entry) -> bool:
+    """Tell whether a ledger still has what it remembers of a release as it was: classes, their values, contents."""
+    tables = [ledger.beside(releases, name) for name in REMEMBERED]
+    there = [table if find_relation(warehouse, table) else None for table in tables]
+    if entry.remembered is None or there[0] is None:
         return False
-    return digest(warehouse, select("history/members_of.sql", memory=memory, release=entry.release)) == entry.remembered
+    return digest(warehouse, there, entry.release) == entry.remembered
 
 
-def digest(warehouse: DuckDBWarehouse, members: Name | Select) -> str:
-    """Return what tells whether the classes of persons that are remembered are still those of a release."""
-    ((count, hashes),) = warehouse.rows("history/digest.sql", members=members)
-    return f"{count} {hashes}"
+def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None], release: int | None = None) -> str:
+    """Return what tells whether what is remembered of a release is still that; `tables` are those of `REMEMBERED`.
+
+    A table that there is not remembers nothing, like an empty one.
+    """
+    found = [
+        (0, 0) if table is None
+        else warehouse.rows("history/digest.sql", remembered=table, columns=columns, release=release)[0]
+        for table, columns in zip(tables, REMEMBERED.values(), strict=True)
+    ]  # fmt: skip
+    return ", ".join(f"{count} {hashes}" for count, hashes in found)
 
 
 def is_given_anew(warehouse: DuckDBWarehouse, contents: Name, remembered: Name, releases: list[int]) -> bool:

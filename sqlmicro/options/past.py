@@ -37,3 +37,14 @@ class PastOptions:
 
 ONLY_ITS_OWN = PastOptions()
 """What is out must share k with a release; what it replaces need not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LedgerOption:
+    """Where releases are recorded that no database records."""
+
+    ledger: Annotated[
+        str | None,
+        Param("Where files without --db are recorded. Default: the ledger of the user.", metavar="FILE",
+              env="SQLMICRO_LEDGER"),
+    ] = None  # fmt: skip

@@ -1,5 +1,7 @@
 """The certificate of a release: what a stranger can recount of it, and what whoever signs it says of the rest.
 
+What cannot be recounted is taken from the entry of the release in its ledger, as its hash covers it (`history.ledger`).
+
 It tells nothing that the release does not tell: no column that was left out, no record that was suppressed, no path, no
 word of other releases but the hashes of their entries. The hash of the SQL is not in it either: whoever knows a script
 but for one bound could try bounds until the hash is right.
@@ -29,7 +31,7 @@ from sqlmicro.system.reporting import as_json, from_json, named
 from sqlmicro.system.stores import Store, absolute, is_url
 
 _WHERE = "certify-release"
-_COLUMNS = """SELECT target, place, target_kind, parameters, n, versions, output_hash, file_hash, alone_because, series,
+_COLUMNS = """SELECT target, place, target_kind, parameters, versions, output_hash, file_hash, alone_because, series,
   epoch, previous, entry, recounted, consulted, checks
 FROM {{ r | ident }} WHERE id = $1"""
 _EXPORTED = (
@@ -192,9 +194,11 @@ def _entry(warehouse: DuckDBWarehouse, releases: Name, text: str) -> ledger.Entr
         raise InputError(_WHERE, "names a release that is recorded here", repr(text), f"There are {has}" * bool(has))
     changed = [str(one.release) for one in entries if one.release <= found[0].release and not one.intact]
     if changed:
-        raise InputError(_WHERE, "the ledger must be as it was written", f"changes at release {', '.join(changed)}")
+        do = "Restore it from a backup, or release it again, to a database or --ledger FILE without such changes"
+        raise InputError(_WHERE, "the ledger must be as it was written", f"changes at release {', '.join(changed)}", do)
     if found[0].state not in ("out", "replaced"):
-        raise InputError(_WHERE, "certifies a release that is out", f"one that is {found[0].state}")
+        do = "Release it again" + ", without withdrawing it" * (found[0].state == "withdrawn")
+        raise InputError(_WHERE, "certifies a release that is out", f"one that is {found[0].state}", do)
     return found[0]
 
 
@@ -276,7 +280,8 @@ def _held(
         if before.value is not None and (one.value, one.classes) != (before.value, before.classes or one.classes)
     ]  # fmt: skip
     if columns is None or changed:
-        raise InputError(_WHERE, "what is recounted must be what was published", "something else, or no records")
+        got, do = "something else, or no records", "Release it again"
+        raise InputError(_WHERE, "what is recounted must be what was published", got, do)
     return CertifiedRelease(name, kind, digest, rows, columns), made
 
 

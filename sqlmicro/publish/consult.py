@@ -153,7 +153,7 @@ def _hold(book: Book, release: Release, others: Sequence[Entry], k: int | None, 
         return
     numbers = [one.release for one in others]
     named = ", ".join(f"release {one.release} ({one.target})" for one in others)
-    forgotten = [str(one.release) for one in others if not union.remembers(book.warehouse, book.table("memory"), one)]
+    forgotten = [str(one.release) for one in others if not union.remembers(book.warehouse, book.table("releases"), one)]
     if forgotten:
         told = f"the classes of release {', '.join(forgotten)} are not remembered, so that nothing could be measured"
         _settle(release, [_Finding(_check(UNION_K, [], None, k), told)], named)
@@ -260,8 +260,14 @@ def kept(book: Book | None, release: Release) -> Kept | None:
     """Return what the entry of a release says of where it is, and of the classes that are remembered."""
     if book is None:
         return None
-    members = _members(book, release)
-    return Kept(book.place, union.digest(book.warehouse, members) if members else None)
+    told = _told(book, release)
+    return Kept(book.place, union.digest(book.warehouse, told) if told[0] else None)
+
+
+def _told(book: Book, release: Release) -> list[Name | Select | None]:
+    """Return what is remembered of a release, as the tables of `union.REMEMBERED`."""
+    told = book.told
+    return [_members(book, release), told.values if told else None, told.contents if told else None]
 
 
 def _members(book: Book, release: Release) -> Name | Select | None:
@@ -281,11 +287,9 @@ def remember(book: Book | None, release: Release) -> None:
     if book is None:
         return
     continuing.store(book, release)
-    for name, definition, relation, columns in (
-        ("memory", ledger.MEMORY, _members(book, release), ["who", "class"]),
-        ("class_values", ledger.CLASS_VALUES, book.told and book.told.values, ["column_name", "class", "value"]),
-        ("contents", ledger.CONTENTS, book.told and book.told.contents, ["who", "value"]),
-    ):
+    definitions = (ledger.MEMORY, ledger.CLASS_VALUES, ledger.CONTENTS)
+    kept = zip(union.REMEMBERED.items(), definitions, _told(book, release), strict=True)
+    for (name, columns), definition, relation in kept:
         if relation is None:
             continue
         table = book.table(name)

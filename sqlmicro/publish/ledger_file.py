@@ -21,6 +21,7 @@ from sqlmicro.database.templates import Name, Select
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.history import ledger as history
 from sqlmicro.history.union import Staged
+from sqlmicro.options.common import OpenDatabase
 from sqlmicro.publish import consult, continuing
 from sqlmicro.publish.book import Book, Continued
 from sqlmicro.publish.continuing import Found
@@ -41,6 +42,21 @@ _PATIENCE, _PAUSE = 30.0, 0.2
 def place(ledger: str | None) -> Path | None:
     """Return the path of a ledger of its own: the one that is named, else that of the user, if there can be one."""
     return Path(ledger) if ledger else secrets.beside_secret("ledger.duckdb")
+
+
+def recorded(database: str | OpenDatabase | None, ledger: str | None, where: str) -> str | OpenDatabase:
+    """Return where releases are recorded: in the database that is named, else in a ledger of its own.
+
+    Raises
+    ------
+    InputError
+        When there is neither.
+    """
+    path = None if database else place(ledger)
+    there = database or (str(path) if path is not None and path.is_file() else None)
+    if there is None:
+        raise InputError(where, "needs the record of releases", "none", "Name where it is: --db FILE or --ledger FILE")
+    return there
 
 
 def found(ledger: str | None, series: str, progress: Progress, *, anew: bool) -> Found:

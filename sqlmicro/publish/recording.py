@@ -114,17 +114,19 @@ def _entry(
     verdict = judge(checks, run.apart, run.roles.unit)
     promised = [{"k": one.k, "columns": one.columns} for one in verdict.promised]
     audited = [(check.label, check.value, check.threshold, check.passed) for check in checks]
-    made, *found = (
-        json.dumps(as_json(told)) for told in (report.parameters, promised, report.recounted, report.consulted, audited)
-    )
+    evidence = (report.parameters, promised, report.recounted, report.consulted, audited, report.versions)
+    made, *found, versions = (json.dumps(as_json(one)) for one in evidence)
     previous = _previous(warehouse, target.record_table(warehouse, "releases"), report.release)
     at = datetime.fromtimestamp(started, UTC).replace(tzinfo=None, microsecond=0)
     place, digest = kept or Kept(ledger.place(target.name and warehouse.full(target.name), target.place), None)
     where = [report.source, run.source.identity, ledger.schema_hash(run.source.columns), ledger.unit(run),
              target.label, place, report.target_kind, report.method]  # fmt: skip
     night = [report.series and report.series.name, report.series and report.series.epoch]
+    by, of = [report.key.source, report.key.fingerprint], report.hashes
+    hashes = [of.input_hash, of.output_hash, of.file_hash, of.sql_hash]
     told = [report.release, *where, verdict.k, str(at), report.alone_because, digest, *night]
-    entry = ledger.hashed(previous, told, [made, *found])
+    sealed = [verdict.k_released, verdict.status, report.rows, report.suppressed, *by, *hashes]
+    entry = ledger.hashed(previous, [*told, *sealed], [made, *found, versions])
     report.chain = Chain(entry, previous)
     return [
         report.release,
@@ -140,9 +142,9 @@ def _entry(
         json.dumps(report.losses.loss_by_column),
         at,
         time.time() - started,
-        json.dumps(report.versions),
-        *(report.key.source, report.key.fingerprint),
-        *(report.hashes.input_hash, report.hashes.output_hash, report.hashes.file_hash, report.hashes.sql_hash),
+        versions,
+        *by,
+        *hashes,
         *(report.alone_because, digest, *night, previous, entry),
         *found[1:],
     ]

@@ -14,6 +14,7 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import DbOption
 from sqlmicro.options.params import Param
+from sqlmicro.options.past import LedgerOption
 from sqlmicro.publish import certificate, ledger_file
 from sqlmicro.publish.certificate import Certificate, Certified
 from sqlmicro.publish.signature import signature
@@ -26,7 +27,7 @@ _WHERE = "certify-release"
 
 
 @dataclass(frozen=True, kw_only=True)
-class CertifyReleaseOptions(DbOption):
+class CertifyReleaseOptions(DbOption, LedgerOption):
     """What `sqlmicro certify-release` takes."""
 
     release: Annotated[
@@ -39,11 +40,6 @@ class CertifyReleaseOptions(DbOption):
         Param("SSH key to sign with; of a key in an agent, its public file.", metavar="FILE", env="SQLMICRO_KEY"),
     ] = None
     unsigned: Annotated[bool, Param("Write a certificate that nobody vouches for; it says so.")] = False
-    ledger: Annotated[
-        str | None,
-        Param("Where files without --db are recorded. Default: the ledger of the user.", metavar="FILE",
-              env="SQLMICRO_LEDGER"),
-    ] = None  # fmt: skip
     overwrite: Annotated[bool, Param("Replace the certificate if it exists.")] = False
 
 
@@ -59,10 +55,7 @@ def certify_release_values(options: CertifyReleaseOptions, progress: Progress) -
     path = Path(options.to).absolute()
     beside = path.with_name(path.name + ".sig")
     _refuse(path, beside, options)
-    ledger = None if options.database else ledger_file.place(options.ledger)
-    where = options.database or (str(ledger) if ledger and ledger.is_file() else None)
-    if where is None:
-        raise InputError(_WHERE, "needs the record of the release", "none", "Name where it is: --db or --ledger")
+    where = ledger_file.recorded(options.database, options.ledger, _WHERE)
     with scratch.spill() as folder:
         with open_warehouse(where, read_only=True, progress=progress) as warehouse:
             told, file = certificate.of(warehouse, options.release, folder, signed=not options.unsigned)

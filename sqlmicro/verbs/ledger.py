@@ -14,12 +14,14 @@ from sqlmicro.history import ledger
 from sqlmicro.history.ledger import Ledger
 from sqlmicro.options.common import AttachOption, DbOption
 from sqlmicro.options.params import Param
-from sqlmicro.publish.recording import records_in
+from sqlmicro.options.past import LedgerOption
+from sqlmicro.publish import ledger_file
+from sqlmicro.publish.recording import records_in, refuse_other
 from sqlmicro.system.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class LedgerOptions(DbOption, AttachOption):
+class LedgerOptions(DbOption, LedgerOption, AttachOption):
     """What `sqlmicro ledger` takes."""
 
     action: Annotated[
@@ -35,22 +37,22 @@ def ledger_values(options: LedgerOptions, progress: Progress) -> Ledger:
     A table is out as long as it is there, a file for ever. What is out, every later release of the same people is
     measured with. Who withdraws a release says that nobody has a copy of it: nothing can check that.
     """
-    if not options.database:
-        raise ParameterError("ledger, --db", "names the database that releases are recorded in", "none", "Give --db")
+    where = ledger_file.recorded(options.database, options.ledger, "ledger")
     withdraws = options.action == "withdraw"
     if withdraws and (options.release is None or not (options.reason or "").strip()):
         must = "takes the number of a release and the reason why nobody has it"
         raise ParameterError("ledger withdraw", must, "less", 'sqlmicro ledger withdraw 3 --reason "…"')
     if not withdraws and (options.release is not None or options.reason):
         raise ParameterError("ledger", "lists all releases", "a release or a reason", "Did you mean: ledger withdraw")
-    with open_warehouse(options.database, read_only=not withdraws, progress=progress) as warehouse:
+    with open_warehouse(where, read_only=not withdraws, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         warehouse.seal()
         releases = records_in(warehouse, "releases")
+        refuse_other(warehouse, releases)
         if withdraws:
             _withdraw(warehouse, releases, int(options.release or 0), str(options.reason))
         private = [f"{one.name.schema}.{one.name.table}" for one in risk_tables.known(warehouse)]
-        return Ledger(str(options.db or ""), ledger.entries(warehouse, releases), private)
+        return Ledger(warehouse.db, ledger.entries(warehouse, releases), private)
 
 
 def _withdraw(warehouse: DuckDBWarehouse, releases: Name, release: int, reason: str) -> None:

@@ -17,13 +17,15 @@ from sqlmicro.history.series_list import SeriesList, series_in
 from sqlmicro.history.union import KEY
 from sqlmicro.options.common import AttachOption, DbOption
 from sqlmicro.options.params import Param
+from sqlmicro.options.past import LedgerOption
+from sqlmicro.publish import ledger_file
 from sqlmicro.publish.recording import records_in
 from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeriesVerbOptions(DbOption, AttachOption):
+class SeriesVerbOptions(DbOption, LedgerOption, AttachOption):
     """What `sqlmicro series` takes."""
 
     action: Annotated[
@@ -49,15 +51,14 @@ def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
     `forget`: the next night then needs --epoch. With --row-key-value it is erased of one person who has left, and the
     series goes on. The releases and their entries in the ledger stay.
     """
-    if not options.database:
-        raise ParameterError("series, --db", "names the database that releases are recorded in", "none", "Give --db")
+    where = ledger_file.recorded(options.database, options.ledger, "series")
     forgets = options.action == "forget"
     if forgets != (options.name is not None):
         must, got = ("takes the name of a series", "none") if forgets else ("lists all series", "a name")
         raise ParameterError(f"series {options.action}", must, got, "Did you mean: sqlmicro series forget NAME")
     if options.row_key_value and not forgets:
         raise ParameterError("series, row_key_value", "goes with forget", "no forget")
-    with open_warehouse(options.database, read_only=not forgets, progress=progress) as warehouse:
+    with open_warehouse(where, read_only=not forgets, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         warehouse.seal()
 
@@ -75,7 +76,7 @@ def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
                     written.forget(warehouse, table, options.name)
                 else:
                     written.erase(warehouse, table, options.name, who)
-        return SeriesList(str(options.db or ""), series_in(warehouse, table))
+        return SeriesList(warehouse.db, series_in(warehouse, table))
 
 
 _RECORD = """SELECT hash({% for number in numbers %}CAST(${{ number }} AS VARCHAR)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ from sqlmicro.errors import AuditFailed, InputError, ParameterError
 TABLES = int(os.environ.get("TABLES", "60"))
 METHODS = ("mdav", "kanonymeans", "mondrian", "k_ward", "suppress", "microaggregate")
 ODD = 'net "income"'
+EVERY_VALUE = """INSERT INTO sqlmicro.class_values
+  SELECT c.release, c.column_name, c.class, o.value FROM sqlmicro.class_values AS c, sqlmicro.class_values AS o"""
 GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "seed": "1"}
 
 
@@ -158,6 +161,36 @@ def test_what_a_sensitive_column_has_left_is_measured(tmp_path: Path) -> None:
     assert [(row["columns"], row["value"], row["threshold"]) for row in found] == [(["d"], 1, None)]
 
 
+@pytest.mark.parametrize(
+    "change", ["DROP TABLE sqlmicro.class_values", "DELETE FROM sqlmicro.class_values", EVERY_VALUE]
+)
+def test_what_is_remembered_of_sensitive_values_is_what_was_published(tmp_path: Path, change: str) -> None:
+    """Every class seemed to have had every diagnosis, or none was compared: the next release passed."""
+    db = str(tmp_path / "d.duckdb")
+    execute(db, "CREATE TABLE p AS SELECT range AS id, 20 + range AS age, 'abcd'[1 + range % 4] AS d FROM range(8)")
+    given = {"columns": ["age"], "sensitive": ["d"], "min_l": 2, "k": 4, "row_key": ["id"], "accept_unique": ["d"]}
+    sqlmicro.mdav("p", db=db, into="first", **given)
+    execute(db, "UPDATE p SET d = CASE id % 2 WHEN 0 THEN 'a' ELSE 'z' END", change)
+    with pytest.raises(AuditFailed, match="the classes of release 1 are not remembered"):
+        sqlmicro.mdav("p", db=db, into="second", **given)
+
+
+def test_what_is_remembered_of_contents_is_what_was_published(tmp_path: Path) -> None:
+    """Else a key that stands for other persons tonight is not seen."""
+    db = str(tmp_path / "d.duckdb")
+    execute(
+        db,
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, age INTEGER)",
+        "INSERT INTO p SELECT range, range * 3 FROM range(40)",
+    )
+    given = {"columns": ["age"], "k": 4, "rest": "drop"}
+    sqlmicro.mdav("p", db=db, into="first", **given)
+    assert unions(sqlmicro.mdav("p", db=db, into="again", **given)) == [(4, 4, True)]
+    execute(db, "UPDATE sqlmicro.contents SET value = value + 1 WHERE release = 2")
+    with pytest.raises(AuditFailed, match="the classes of release 2 are not remembered"):
+        sqlmicro.mdav("p", db=db, into="third", **given)
+
+
 def test_a_renamed_copy_is_of_the_same_people(db: str) -> None:
     released(db, "first")
     execute(db, "CREATE TABLE copied AS FROM persons", "DELETE FROM copied WHERE id = 7")
@@ -184,6 +217,27 @@ def test_an_entry_that_is_removed_is_seen(db: str, tmp_path: Path) -> None:
     assert [row["intact"] for row in sqlmicro.ledger(db=db)["releases"]] == [True, False]
     done = command("ledger", "--db", db)
     assert "release 3: this entry or the one before it was changed or removed" in done.stdout
+
+
+@pytest.mark.slow
+def test_all_that_an_entry_says_is_in_its_hash_but_losses_and_seconds(db: str, tmp_path: Path) -> None:
+    """As `sqlmicro help ledger` says it; each column is changed by itself."""
+    released(db, "first")
+    columns = {str(row[0]): str(row[1]) for row in execute(db, "DESCRIBE sqlmicro.releases")[0]}
+    not_seen, copied = set(), str(tmp_path / "copied.duckdb")
+    for name, kind in columns.items():
+        shutil.copy(db, copied)
+        other = {"JSON": "'{}'", "TIMESTAMP": "TIMESTAMP '2000-01-01'", "VARCHAR": "'x'"}.get(kind, "77")
+        execute(copied, f"UPDATE sqlmicro.releases SET {name} = {other}")
+        not_seen |= {name for row in sqlmicro.ledger(db=copied)["releases"] if row["intact"]}
+    assert not_seen == {"il", "loss_by_column", "seconds"}
+
+
+def test_a_ledger_of_another_version_says_what_to_do(db: str) -> None:
+    released(db, "first")
+    execute(db, "ALTER TABLE sqlmicro.releases DROP checks")
+    with pytest.raises(InputError, match=r"checks\. Rename it, to keep what it holds"):
+        sqlmicro.ledger(db=db)
 
 
 @pytest.mark.slow_but("UPDATE sqlmicro.memory SET who = who + 1-the classes of release 1 are not remembered")
@@ -341,3 +395,21 @@ def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) ->
     ):
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [(), ("--ledger", "elsewhere.duckdb")])
+def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
+) -> None:
+    """The message of a release that fails says `ledger withdraw`, where there is no --db either."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.csv").write_text("id,age\n" + "".join(f"{i},{i % 50}\n" for i in range(60)))
+    ledger = {"ledger": given[1]} if given else {}
+    with pytest.raises(InputError, match="--db FILE or --ledger FILE"):
+        sqlmicro.ledger(**ledger)
+    sqlmicro.mdav("p.csv", to="o.parquet", columns=["age"], rest="drop", k=4, row_key=["id"], series="s", **ledger)
+    assert "o.parquet" in command("ledger", *given).stdout
+    assert sqlmicro.series(**ledger)["series"][0]["series"] == "s"
+    assert command("ledger", "withdraw", "1", "--reason", "nobody has read it", *given).returncode == 0
+    assert [one["state"] for one in sqlmicro.ledger(**ledger)["releases"]] == ["withdrawn"]

@@ -115,16 +115,16 @@ CASES = [
     ),
     Case(
         "history/digest.sql",
-        given={"members": values("who, class", "(1, 6)", "(2, 6)")},
-        params={"members": rel("members")},
-        returns=["members", "hashes"],
+        given={"remembered": values("release, who, class", "(3, 1, 6)", "(3, 2, 6)", "(4, 5, 6)")},
+        params={"remembered": rel("remembered"), "columns": ["who", "class"], "release": 3},
+        returns=["kept", "hashes"],
         expect=[(2, _both((1, 6), (2, 6)))],
     ),
     Case(
         "history/digest.sql",
-        given={"members": "SELECT 1 AS who, 2 AS class WHERE false"},
-        params={"members": rel("members")},
-        returns=["members", "hashes"],
+        given={"remembered": "SELECT 1 AS who, 2 AS class WHERE false"},
+        params={"remembered": rel("remembered"), "columns": ["who", "class"], "release": None},
+        returns=["kept", "hashes"],
         expect=[(0, 0)],
     ),
     Case(

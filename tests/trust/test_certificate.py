@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -550,7 +551,6 @@ def test_every_format_tells_what_is_told_apart(tmp_path: Path, ending: str) -> N
 
 def naive_content(kinds: list[list[str]], rows: list[tuple[Any, ...]]) -> str:
     """What the head of `verify` says of the content of a table, in plain Python."""
-    from hashlib import sha256
 
     def cell(value: Any) -> bytes:
         if value is None:
@@ -789,7 +789,9 @@ def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path:
     for change in (
         "k = 50", "consulted = '[]'", "consulted = '{}'", "checks = replace(checks, '5', '50')",
         "promised = replace(promised, '5', '50')", "recounted = replace(recounted, '5', '50')",
-        "parameters = replace(parameters, 'age', 'Age')",
+        "parameters = replace(parameters, 'age', 'Age')", "versions = '{\"sqlmicro\": \"99\"}'",
+        "file_hash = reverse(file_hash)", "output_hash = reverse(output_hash)", "n = n + 1", "verdict = 'kept'",
+        "k_released = 50", "key_fingerprint = NULL, key_source = 'secret'",
     ):  # fmt: skip
         shutil.copy(certified / "w.duckdb", tmp_path)
         with duckdb.connect(used["db"]) as con:
@@ -797,6 +799,24 @@ def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path:
         with pytest.raises(sqlmicro.InputError, match="the ledger must be as it was written"):
             sqlmicro.certify_release(str(release), **used)
     assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
+
+
+@needs_ssh
+def test_another_file_under_the_name_of_a_release_is_not_certified(certified: Path, tmp_path: Path) -> None:
+    """It has the same classes, so that all is recounted as before, but nobody has attacked or compared it."""
+    shutil.copy(certified / "w.duckdb", tmp_path)
+    release = certified / "r.parquet"
+    kept, table = release.read_bytes(), pq.read_table(release)
+    used = {"db": str(tmp_path / "w.duckdb"), "to": str(tmp_path / "c.json"), "key": str(certified / "owner")}
+    try:
+        pq.write_table(replaced(table, "pay", pa.compute.add(table["pay"], 1000.0)), release)
+        digest = sha256(release.read_bytes()).hexdigest()
+        with duckdb.connect(used["db"]) as con:
+            con.execute("UPDATE sqlmicro.releases SET file_hash = $1 WHERE id = 2", [digest])
+        with pytest.raises(sqlmicro.InputError, match=r"the ledger must be as it was written\. .* release 2"):
+            sqlmicro.certify_release(str(release), **used)
+    finally:
+        release.write_bytes(kept)
 
 
 @needs_ssh
