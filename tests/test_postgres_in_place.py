@@ -255,7 +255,7 @@ def test_who_may_not_vacuum_statistics_is_told(persons: Server, monkeypatch: pyt
 
 
 def test_a_purge_that_somebodys_older_snapshot_defeats_is_not_called_one(persons: Server) -> None:  # noqa: F811
-    older = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT pg_sleep(12)"
+    older = "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; SELECT pg_sleep(100)"
     with subprocess.Popen([BIN / "psql", "-XAtq", "-d", "postgres", "-c", older], stdout=subprocess.DEVNULL) as process:
         time.sleep(1)
         report = sqlmicro.mdav(TABLE, in_place=True, **OPTIONS)

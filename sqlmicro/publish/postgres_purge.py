@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 
 from sqlmicro.database.mirror import Mirror
-from sqlmicro.database.postgres import Member, array, patient, quoted, server_name
+from sqlmicro.database.postgres import Member, Server, array, patient, quoted, server_name
 from sqlmicro.database.templates import Name, ident, statement
 from sqlmicro.erasure.purge import ServerPurge
 from sqlmicro.errors import InputError, SqlmicroError
@@ -34,6 +34,8 @@ FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) ANY ({{ members }}
 _FILE = "SELECT pg_catalog.pg_relation_filenode({{ table | lit }}::pg_catalog.regclass)::pg_catalog.int8"
 _DEAD = """SELECT coalesce(sum(pg_catalog.pg_stat_get_dead_tuples(c.oid)), 0)::pg_catalog.int8
 FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) ANY ({{ members }})"""
+_CAN_COUNT = "SELECT pg_catalog.to_regprocedure('pg_catalog.pg_stat_force_next_flush()') IS NOT NULL"
+_COUNT = "SELECT pg_catalog.pg_stat_force_next_flush()"
 _OWNED = """SELECT c.oid::pg_catalog.int8 FROM pg_catalog.pg_class c
 WHERE c.oid OPERATOR(pg_catalog.=) ANY ({{ members }}) AND pg_catalog.pg_has_role(c.relowner, 'USAGE')"""
 _VACUUM = "VACUUM (FULL, ANALYZE) {{ t | ident }}"
@@ -55,6 +57,7 @@ def purge(mirror: Mirror, relation: Name) -> ServerPurge:
     started, server = time.time(), mirror.server
     stored = _stored(mirror, relation)
     members = array(one.oid for one in stored)
+    _count(server)
     before = server.ask(_FILES, members=members)
     with patient(server, _PATIENCE):
         for one in stored:
@@ -75,6 +78,15 @@ def purge(mirror: Mirror, relation: Name) -> ServerPurge:
         left = _analyzed_above(mirror, relation)
         left += [] if _statistics(mirror) else [_STATISTICS]
     return ServerPurge([_LOG, _ELSEWHERE, *left], round(time.time() - started, 3))
+
+
+def _count(server: Server) -> None:
+    """Have the server count what this session has deleted: what it has not yet, ANALYZE takes off the dead records."""
+    if server.ask(_CAN_COUNT)[0][0]:
+        server.ask(_COUNT)
+    else:  # before PostgreSQL 15 it does so with the next statement after a second
+        time.sleep(1.1)
+        server.ask(_CAN_COUNT)
 
 
 def _stored(mirror: Mirror, relation: Name) -> list[Member]:
