@@ -157,9 +157,9 @@ class Mirror:
         warehouse.query("mirror", _MADE, t=name, columns=columns)
         values = postgres_types.listed([postgres_types.read(f"c{n}", c.kind) for n, c in enumerate(columns)])
         if columns:
-            text = "INSERT INTO {{ t | ident }} SELECT {{ values }} FROM {{ view | ident }}"
+            text = "INSERT INTO {{ t | ident }} SELECT {{ sql }} FROM {{ view | ident }}"
             with self.server.records(name, [c.name for c in columns], self.block) as records:
-                warehouse.pour(records, text, t=name, values=values)
+                warehouse.pour(records, text, t=name, sql=values)
 
     def find(self, warehouse: DuckDB, schema: str) -> None:
         """Read the tables of releases, all at once, when one of them is looked up."""

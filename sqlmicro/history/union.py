@@ -16,7 +16,7 @@ from sqlmicro.database.columns import Column
 from sqlmicro.database.content import by_kind
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.loading import KNOWN_BY
-from sqlmicro.database.templates import Name, Params, Select
+from sqlmicro.database.templates import Name, Params, Select, select
 from sqlmicro.history import ledger
 from sqlmicro.pipeline import Run
 from sqlmicro.system import secrets
@@ -184,11 +184,12 @@ def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None], r
 
     A table that there is not remembers nothing, like an empty one.
     """
-    found = [
-        (0, 0) if table is None
-        else warehouse.rows("history/digest.sql", remembered=table, columns=columns, release=release)[0]
-        for table, columns in zip(tables, REMEMBERED.values(), strict=True)
-    ]  # fmt: skip
+    found = []
+    for table, columns in zip(tables, REMEMBERED.values(), strict=True):
+        own = table
+        if release is not None and table is not None:
+            own = select("history/remembered_of.sql", remembered=table, columns=columns, release=release)
+        found.append(warehouse.rows("history/digest.sql", remembered=own, columns=columns)[0] if own else (0, 0))
     return ", ".join(f"{count} {hashes}" for count, hashes in found)
 
 

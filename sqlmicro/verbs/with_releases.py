@@ -171,7 +171,7 @@ def _by_ledger(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: Aud
 
 def _remembered(warehouse: DuckDBWarehouse, releases: Name, own: Entry, others: Sequence[Entry]) -> _Members:
     memory, remembered = ledger.beside(releases, "memory"), ledger.beside(releases, "class_values")
-    classes = select("history/members_of.sql", memory=memory, release=own.release)
+    classes = select("history/remembered_of.sql", remembered=memory, columns=["who", "class"], release=own.release)
 
     def of(numbers: list[int]) -> Select:
         return select("history/members.sql", classes=classes, memory=memory, releases=numbers)

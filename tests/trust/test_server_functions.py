@@ -103,7 +103,7 @@ def test_what_forbids_a_change_is_found_whatever_function_is_shadowed(hostile: S
     hostile.sql(CHILDREN)
     shadow(hostile, f"^{name}$")
     report = sqlmicro.mdav("crm.public.persons", in_place=True, **OPTIONS)
-    assert "other tables refer to it (public.visits)" in " ".join(report["notes"])
+    assert "other tables refer to it (visits)" in " ".join(report["notes"])
     assert hostile.sql("SELECT count(*) FROM public.visits") == ["1"]
 
 

@@ -1,8 +1,7 @@
--- title: What a table remembers of a release, as two numbers: whether it is still what was published
+-- title: What is remembered of a release, as two numbers: whether it is still what was published
 -- source: sqlmicro, as publish/content.sql
--- reads: remembered (the columns), of one release or with the column release
+-- reads: remembered (the columns)
 -- returns: how many rows there are, and the sum of their hashes
--- params: remembered, columns, release (its number; NULL: all rows)
+-- params: remembered, columns
 SELECT count(*) AS kept, coalesce(sum(CAST(hash("who", "class") AS HUGEINT)), 0) AS hashes
 FROM "staging"."remembered"
-WHERE release = 3
