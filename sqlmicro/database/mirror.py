@@ -199,12 +199,14 @@ class Mirror:
             postgres_types.written(name, wanted, kind)
             for (name, kind), wanted in zip(of, kinds or [kind for _, kind in of], strict=True)
         ]
-        texts = statement("SELECT {{ v }} FROM (\n{{ select }})", v=postgres_types.listed(values), select=select)
+        texts = statement("SELECT {{ sql }} FROM (\n{{ select }})", sql=postgres_types.listed(values), select=select)
         return warehouse.batches(texts)
 
     def make(self, warehouse: DuckDB, name: Name, select: Sql, *, replacing: bool = False) -> None:
         """Make a table on the server from a SELECT, and read it back."""
-        described = [(str(c), str(kind)) for c, kind, *_ in warehouse.query("describe", "DESCRIBE {{ s }}", s=select)]
+        described = [
+            (str(c), str(kind)) for c, kind, *_ in warehouse.query("describe", "DESCRIBE {{ select }}", select=select)
+        ]
         if replacing:
             self.server.tell("publish", "DROP TABLE IF EXISTS {{ t | ident }}", t=server_name(name))
         self._create("publish", name, described)
@@ -222,7 +224,7 @@ class Mirror:
         typed = [f"{ident(column)} {postgres_types.there(kind)}" for column, kind in columns]
         keys = [f"PRIMARY KEY ({', '.join(ident(column) for column in key)})"] if key else []
         self.server.tell(
-            title, "CREATE TABLE {{ t | ident }} ({{ c }})", t=server_name(name), c=Sql(", ".join([*typed, *keys]))
+            title, "CREATE TABLE {{ t | ident }} ({{ sql }})", t=server_name(name), sql=Sql(", ".join([*typed, *keys]))
         )
 
     def _send(self, warehouse: DuckDB) -> None:

@@ -25,7 +25,7 @@ _BITS = {
     "DOUBLE": 64, "BIGINT": 64, "UBIGINT": 64, "FLOAT": 32, "INTEGER": 32, "UINTEGER": 32, "SMALLINT": 16,
     "USMALLINT": 16, "TINYINT": 8, "UTINYINT": 8,
 }  # fmt: skip
-_IN_ORDER = """SELECT count(*) = {{ n }} AND count(*) FILTER (WHERE row_id <> place) = 0
+_IN_ORDER = """SELECT count(*) = {{ number }} AND count(*) FILTER (WHERE row_id <> place) = 0
 FROM (SELECT row_id, row_number() OVER () - 1 AS place FROM {{ r | ident }})"""
 _SHOWN = """-- Every number was written to its place, which is the same.
 CREATE OR REPLACE TABLE {{ target | ident }} AS
@@ -87,7 +87,7 @@ def _in_order(
     warehouse: DuckDBWarehouse, values: Name, columns: Sequence[str], relation: Name, n: int, *, read_once: bool
 ) -> Name | None:
     """Return new values in the order of n records; None where there are none, or it would cost as much as a sort."""
-    if warehouse.query("in order", _IN_ORDER, r=values, n=n)[0][0]:
+    if warehouse.query("in order", _IN_ORDER, r=values, number=n)[0][0]:
         return values
     kinds = dict(warehouse.describe(values))
     bits = [_BITS.get(kinds[column], 0) for column in columns]

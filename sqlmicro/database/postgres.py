@@ -110,7 +110,7 @@ class Server:
         from pyarrow import csv
 
         plain = csv.WriteOptions(include_header=False, quoting_style="all_valid")
-        text = statement("COPY {{ t }} ({{ c | idents }}) FROM STDIN (FORMAT csv)", t=table, c=columns)
+        text = statement("COPY {{ sql }} ({{ c | idents }}) FROM STDIN (FORMAT csv)", sql=table, c=columns)
 
         def copy() -> int:
             with self._connection.cursor() as cursor:

@@ -87,7 +87,7 @@ def test_a_failure_leaves_the_old_file_in_place_and_no_record(
 ) -> None:
     """The commit of the issue: exit 3, yet the new file was in place, the old one gone, and nothing recorded."""
     publish(db, old.with_name("before.csv"))
-    monkeypatch.setattr(placing, "to_disk", lambda path: None)
+    monkeypatch.setattr(moves, "to_disk", lambda path: None)
     monkeypatch.setattr(module, name, full)
     with pytest.raises(sqlmicro.QueryError):
         publish(db, old)
