@@ -263,7 +263,7 @@ def _clause(row: Check) -> str:
     if row.check in _OF_KEYS:
         return Said(_OF_KEYS[row.check], {"value": row.value})
     meaning = next(one.meaning for one in LIMITS if one.audit == row.check)
-    return say("of {column} {meaning}", column=row.columns[-1], meaning=Said(meaning, {"value": row.value}))
+    return say("of {column} {meaning}", column=row.columns[-1], meaning=Said(meaning, {"value": row.value, "c": "c"}))
 
 
 def _counts(row: Check) -> bool:

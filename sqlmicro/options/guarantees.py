@@ -23,7 +23,7 @@ LIMITS = (
     Limit(
         "min_entropy_l", "entropy-l-diversity", "an entropy like that of at least {value:.3g} equally frequent values"
     ),
-    Limit("min_recursive_l", "recursive-l-diversity", "recursive ({c:g}, {value:g})-diversity"),
+    Limit("min_recursive_l", "recursive-l-diversity", "recursive ({c}, {value:g})-diversity"),
     Limit("max_t", "t-closeness", "shares at most {value:.3g} from those of the whole table"),
     Limit("max_alpha", "alpha-k-anonymity", "no value with more than {value:.3g} of a class"),
     Limit(
@@ -82,7 +82,7 @@ class GuaranteeOptions:
         ['recursive (1.5, 3)-diversity']
         """
         limits = self.limits
-        return [one.meaning.format(value=limits[one.option], c=self.c) for one in LIMITS if one.option in limits]
+        return [one.meaning.format(value=limits[one.option], c=f"{self.c:g}") for one in LIMITS if one.option in limits]
 
     @property
     def asked(self) -> bool:

@@ -115,8 +115,12 @@ def refuse_older(warehouse: DuckDBWarehouse, target: Target, known: Found, serie
     """
     if isinstance(target, NewFile) and target.records is None:
         return
-    last = continuing.found(warehouse, target, series, anew=True).entry
-    if last is None or last.people != people or last.started in {one.started for one in known.entries}:
+    there = continuing.found(warehouse, target, series, anew=True)
+    last = there.entry
+    if last is None or last.people != people:
+        return
+    same = [[one.started for one in found.entries].count(last.started) for found in (there, known)]
+    if same[0] <= same[1]:  # the time is that of a second, in which there may be two nights
         return
     raise InputError(
         f"series {series}", "goes on from its last night", "a ledger that does not know the last one of the database",
