@@ -25,6 +25,7 @@ from typing import Any
 import numba
 from numba.core import event
 
+from sqlmicro.system import code_files
 from sqlmicro.system.compiling import compiles
 from sqlmicro.system.shipped import read_behind
 
@@ -51,6 +52,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = _kept(function, options)
         if options.get("cache") and hasattr(dispatcher, "stats"):  # it is the function itself under NUMBA_DISABLE_JIT
+            code_files.share(dispatcher)
             read_behind(dispatcher, Path(function.__code__.co_filename))
         return dispatcher
 

@@ -1,0 +1,64 @@
+"""Code that several processes compile: each function runs its own, whoever compiled it and when."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from sqlmicro.system.code_files import NamedByContent
+
+MODULE = """
+import numpy as np
+from sqlmicro.system.compiled import njit
+@njit(cache=True)
+def in_order(a): return np.sort(np.array(a))
+@njit(cache=True)
+def order(a): return np.argsort(np.array(a))
+"""
+
+
+def numbers(folder: Path) -> set[bytes]:
+    """Return the numbers of the functions that a process of its own compiles, and check what they compute."""
+    (folder / "own.py").write_text(MODULE)
+    program = "import own; a = [5, 3, 9, 1, 7]; print(own.in_order(a), own.order(a))"
+    env = os.environ | {"NUMBA_CACHE_DIR": str(folder / "kept"), "PYTHONPATH": str(folder)}
+    done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, text=True)
+    assert done.stdout == "[1 3 5 7 9] [3 1 0 4 2]\n", done.stderr
+    return {
+        number
+        for file in (folder / "kept").rglob("*.nbc")
+        for number in re.findall(rb"insertion_sortB\d+v(\d+)", file.read_bytes())
+    }
+
+
+def test_no_two_processes_give_functions_the_same_number(tmp_path: Path) -> None:
+    """With equal numbers, `sort` called what `argsort` had brought: seen when the numbers were made equal."""
+    found = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        found.append(numbers(tmp_path / name))
+    assert all(len(each) == 2 for each in found)
+    assert not found[0] & found[1]
+
+
+class _Interrupted(NamedByContent):
+    """Files of a process, in which another one keeps something after the index was read."""
+
+    def _load_index(self) -> object:
+        found = super()._load_index()
+        NamedByContent(self._cache_path, "kernel", "stamp").save("of floats", "code of floats")
+        return found
+
+
+def test_two_processes_that_keep_code_at_once_do_not_mix_it(tmp_path: Path) -> None:
+    place = str(tmp_path)
+    _Interrupted(place, "kernel", "stamp").save("of whole numbers", "code of whole numbers")
+    files = NamedByContent(place, "kernel", "stamp")
+    for key in ("of whole numbers", "of floats"):
+        assert files.load(key) in (None, f"code {key}")
+    assert files.load("of whole numbers"), "what was said last is there"
+    files.save("of floats", "code of floats")
+    assert {files.load(key) for key in ("of whole numbers", "of floats")} == {"code of whole numbers", "code of floats"}
