@@ -184,6 +184,13 @@ def test_kernels_are_imported_where_they_run():
             assert not [name for name in names if name and name.endswith("_kernels")], path
 
 
+def test_kernels_know_kernels_alone():
+    """Compiled code is kept until a kernel changes (`system/code_files.py`): what it has of others would stay."""
+    for path in sorted(PACKAGE.rglob("*_kernels.py")):
+        own = [name for name, _, _, typing in imports(path) if name.startswith("sqlmicro") and not typing]
+        assert all(name.endswith("_kernels") or name == "sqlmicro.system.compiled" for name in own), (path, own)
+
+
 def test_only_the_warehouse_knows_the_database():
     allowed = {"duckdb_warehouse.py", "opening.py", "built_ins.py"}
     for path in MODULES:
