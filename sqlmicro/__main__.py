@@ -9,7 +9,7 @@ import signal
 import sys
 from typing import NoReturn
 
-from sqlmicro.system import interrupts
+from sqlmicro.system import dataclass_methods, interrupts
 from sqlmicro.system.arrow import without_pandas
 
 _COLLECTED = (200_000, 20, 100)
@@ -25,6 +25,7 @@ def main() -> None:
     gc.set_threshold(*_COLLECTED)
     try:
         without_pandas()
+        dataclass_methods.when_called()
         from sqlmicro.cli import app
 
         app()
