@@ -370,8 +370,8 @@ def sorted_by(recipe: Recipe) -> str | None:
 def late(module: str, *names: str) -> Any:
     """Import a module of ours when it is needed, and return it, or what it has under some names.
 
-    What is compiled, or needs an extra, is loaded so. Nothing else of ours is imported inside a function: the head of a
-    file tells all that it uses, and a test reads these names as imports too.
+    What is compiled, needs an extra, or is asked of a command seldom is loaded so. Nothing else of ours is imported
+    inside a function: the head of a file tells all that it uses, and a test reads these names as imports too.
     """
     found = importlib.import_module(module)
     if not names:
