@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 HEAVY = ("pandas", "numba", "scipy", "sklearn", "pydantic", "importlib.metadata", "numpy", "pyarrow", "duckdb")
@@ -101,6 +102,20 @@ except TypeError as error:
     if not hasattr(dataclasses, "_create_fn"):
         pytest.skip("this Python compiles all methods of a class at once, and is left as it is: Python 3.11 has it")
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_pyarrow_takes_its_memory_from_where_the_environment_says() -> None:
+    other = next((name for name in pa.supported_memory_backends() if name != "system"), None)
+    if other is None:
+        pytest.skip("this pyarrow has one allocator: install the wheel of PyPI")
+    script = (
+        "from sqlmicro.system.arrow import memory_of_the_system; memory_of_the_system()\n"
+        "import pyarrow; print(pyarrow.default_memory_pool().backend_name)"
+    )
+    free = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"}
+    for env, pool in ((free, "system"), ({**free, "ARROW_DEFAULT_MEMORY_POOL": other}, other)):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
+        assert done.stdout.strip() == pool
 
 
 def test_pyarrow_finds_pandas_when_it_has_to() -> None:
