@@ -96,7 +96,9 @@ def load(
     if series is None or alone:
         if series is not None and series.before is not None:
             series.before = remembered.with_persons(series.before, remembered.everyone(warehouse, series.before))
-        return pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
+        return pipeline.load(
+            warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, by_hash=series is not None
+        )
     columns = [column for column in source.columns if column in set(plan.roles.read)]
     # Where persons move, or values are kept, all rows decide.
     every = series.rules.moves or plan.gates or _sensitive(plan)
@@ -106,7 +108,14 @@ def load(
     )
     series.before = series.compared.before
     run = pipeline.load(
-        warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, read=series.compared.read
+        warehouse,
+        source,
+        plan.roles,
+        key,
+        plan.recipe(source),
+        watched=watched,
+        read=series.compared.read,
+        by_hash=True,
     )
     if series.compared.read is not None:
         if run.rows_in > len(series.compared.record):

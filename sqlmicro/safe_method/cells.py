@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.database.carried import measured
 from sqlmicro.database.columns import Column, split_scales
+from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.safe_method.occurring import at_driver, occurring
@@ -196,7 +197,9 @@ def check_weights(work: Work, weight_column: Column) -> None:
 def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:
     """Return the numeric and the nominal columns of the step; the report says which is which of this level."""
     # Every night of a series has the scales of the first one: else its values could become others, or means.
-    proposed = measured(work.nights, "scales", work.proposed_scales)
+    proposed = measured(work.nights, "scales", lambda: {
+        found.column.name: found.scale[0] for found in profile_columns(work.warehouse, work.source)
+    })  # fmt: skip
     found = split_scales(work.part.step, proposed, numeric, nominal, work.where)
     for scale, columns in zip(("numeric", "nominal"), found, strict=True):
         names = [column.name for column in columns if column in work.columns]
