@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.jobs import approval, run
@@ -68,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def execute(folder: Path, *statements: str) -> list[Any]:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 

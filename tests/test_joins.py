@@ -8,9 +8,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 
@@ -78,7 +78,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def execute(folder: Path, statements: str, db: str = "w.duckdb") -> list[Any]:
-    with duckdb.connect(str(folder / db)) as connection:
+    with opened(folder / db) as connection:
         return connection.execute(statements).fetchall()
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -80,7 +81,7 @@ JOINS = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute(TABLES)
     (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
     return tmp_path
@@ -96,7 +97,7 @@ def write(folder: Path, *changes: tuple[str, str], text: str = JOB) -> str:
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+    with opened(folder / "w.duckdb", read_only=True) as connection:
         found = connection.execute(f"SELECT * FROM {table}")
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

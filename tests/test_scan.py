@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.identifiers import tables
@@ -26,7 +27,7 @@ KEY = "a secret key of a few bytes"
 
 
 def made(folder: Path, *statements: str) -> str:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         for statement in statements:
             connection.execute(statement)
     return str(folder / "w.duckdb")

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -19,7 +20,7 @@ GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "al
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 

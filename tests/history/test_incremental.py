@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import unfinished
@@ -20,7 +20,7 @@ K = 3
 
 
 def execute(db: Path, *texts: str) -> list[list[tuple[Any, ...]]]:
-    with duckdb.connect(str(db)) as connection:
+    with opened(db) as connection:
         return [connection.execute(text).fetchall() for text in texts]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import opening
@@ -28,7 +29,7 @@ GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "se
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 

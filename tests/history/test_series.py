@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
@@ -35,7 +36,7 @@ Released = Counter[tuple[Any, ...]]
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 

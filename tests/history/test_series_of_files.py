@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 pytest.importorskip("numba")
 
@@ -37,7 +38,7 @@ Released = Counter[tuple[Any, ...]]
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 

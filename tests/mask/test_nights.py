@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -20,12 +21,12 @@ Rows = dict[int, tuple[Any, ...]]
 
 
 def _execute(db: str, *statements: str) -> Any:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements][-1]
 
 
 def _put(db: str, rows: Rows) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             "CREATE OR REPLACE TABLE persons "
             '(id INTEGER, "net ""income""" INTEGER, town VARCHAR, sex VARCHAR, ill VARCHAR)'

@@ -8,6 +8,7 @@ from collections import Counter
 import duckdb
 import pytest
 from command import run
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database.templates import ident
@@ -55,7 +56,7 @@ def people(n, seed, *, members=8, gaps=0.04):
 def made(workbench, population, records, *, name="everybody"):
     """Return a database with the records and a population."""
     db = workbench.make({**records, "number": ("INTEGER", list(range(len(records["age"][1]))))})
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         listed = ", ".join(
             f'"{column.replace(chr(34), chr(34) * 2)}" {kind}' for column, (kind, _) in population.items()
         )

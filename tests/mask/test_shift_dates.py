@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError
@@ -38,14 +38,14 @@ def offset(*parts: str | None, within: int, secret: str = SECRET) -> int:
 
 
 def made(folder: Path, *statements: str) -> str:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         for statement in statements:
             connection.execute(statement)
     return str(folder / "w.duckdb")
 
 
 def fetched(db: str, query: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return connection.execute(query).fetchall()
 
 

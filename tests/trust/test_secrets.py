@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import opening
@@ -42,7 +43,7 @@ def shuffled(db: str, **options: Any) -> dict[str, Any]:
 
 
 def recorded(db: str) -> dict[str, Any]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         cursor = connection.execute(LAST)
         return dict(zip([column[0] for column in cursor.description], cursor.fetchone() or (), strict=True))
 

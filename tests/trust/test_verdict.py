@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Workbench
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -37,7 +38,7 @@ def db(workbench: Workbench) -> str:
 
 
 def query(db: str, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return connection.execute(sql).fetchall()
 
 
