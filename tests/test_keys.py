@@ -127,6 +127,7 @@ def test_keys_join_after_the_release_as_before(folder: Path) -> None:
     assert {len(row["number"]) for row in rows(folder, "orders_r")} == {64}
 
 
+@pytest.mark.slow_but("parquet")
 @pytest.mark.parametrize("to", ["parquet", "csv"])
 def test_keys_join_between_files(folder: Path, to: str) -> None:
     ends = [(f'into = "{name}_r"', f'to = "{name}.{to}"') for name in ("persons", "orders", "tags")]
@@ -194,6 +195,7 @@ def test_composite_references_to_the_same_table_and_to_repeated_values(folder: P
     assert lost == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_step_that_leaves_out_parents_is_caught(folder: Path) -> None:
     kept = '["name"]\nkeep = ["age"]\naccept_unique = ["age"]'
     sample = ('"mdav"\ncolumns = ["age"]\nk = 3', '"sample"\nfraction = 0.5'), ('["name"]', kept)

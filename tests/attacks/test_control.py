@@ -370,6 +370,7 @@ def db(workbench: Workbench) -> str:
     return path
 
 
+@pytest.mark.slow
 def test_a_rehearsal_holds_people_out(db: str) -> None:
     import duckdb
 

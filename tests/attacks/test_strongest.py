@@ -94,6 +94,7 @@ def tables(X: np.ndarray, Y: np.ndarray, order: np.ndarray) -> dict[str, dict[st
     return {"original": original, "release": release | {f"x{j}": c.tolist() for j, c in enumerate(Y[order].T)}}
 
 
+@pytest.mark.slow
 def test_it_is_as_strong_as_an_attacker_who_knows_the_noise(attack: Attack) -> None:
     scipy = pytest.importorskip("scipy.optimize")
     X, Y = noisy(400, 3)

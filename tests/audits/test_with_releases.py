@@ -87,6 +87,7 @@ def test_files_have_their_ledger(db: str, tmp_path: Path) -> None:
         sqlmicro.audit(two, with_=[one], ledger=str(tmp_path / "none.duckdb"))
 
 
+@pytest.mark.slow_but("1")
 @pytest.mark.parametrize("seed", range(3))
 def test_by_a_key_that_all_have_it_is_plain_python(tmp_path: Path, seed: int) -> None:
     """Tables of any origin, other columns each, persons who come and leave; a table and a file."""

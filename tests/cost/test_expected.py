@@ -60,6 +60,7 @@ def test_the_column_that_costs_most_is_named(visits, monkeypatch):
     assert 'w\\x1b[2J"ard" (' in done.stderr and "values) costs 9" in done.stderr
 
 
+@pytest.mark.slow
 def test_sizes_of_a_step(visits):
     seen = []
     with pytest.MonkeyPatch.context() as patch:

@@ -113,6 +113,7 @@ def by_hand(values, table):
     return total / 3
 
 
+@pytest.mark.slow_but("k-ward")
 @pytest.mark.parametrize("method", ["mdav", "mondrian", "microaggregate", "k-ward"])
 def test_classes_of_a_release_are_close_in_the_hierarchy(workbench, tmp_path, method):
     table = people(300, 5, gaps=0.05)

@@ -59,6 +59,7 @@ def ordered(values, table):
     return total / max(1, len(ranks) - 1)
 
 
+@pytest.mark.slow_but("mdav")
 @pytest.mark.parametrize("method", ["mdav", "microaggregate", "k-ward"])
 def test_classes_keep_l_and_t_of_two_columns(workbench, method):
     table = people(300, 1, gaps=0.05)

@@ -167,6 +167,7 @@ def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     assert not any("rows that were read" in note for note in night(db, 6, **WAYS[1])["notes"]), "it went back"
 
 
+@pytest.mark.slow_but("2026-01-01")
 @pytest.mark.parametrize("latest", ["9999-12-31", "infinity", "2026-01-01"])
 def test_a_watermark_in_the_future_hides_no_change(tmp_path: Path, latest: str) -> None:
     """A day that stands for "for ever" is later than any change to come."""
@@ -219,6 +220,7 @@ def test_what_tells_of_changes_goes_with_a_series(tmp_path: Path, way: str) -> N
         night(db, 1, "noise", k=None, **{way: "updated" if way == "watermark" else "changes"})
 
 
+@pytest.mark.slow_but("individual_ranking")
 @pytest.mark.parametrize("method", ["mdav", "individual_ranking"])
 def test_the_first_night_loses_what_a_release_by_itself_loses(tmp_path: Path, method: str) -> None:
     """Though its rows are in the order of their seats."""

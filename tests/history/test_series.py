@@ -187,6 +187,7 @@ def test_another_method_needs_a_new_epoch(begun: str) -> None:
         sqlmicro.v_mdav("persons", db=db, night="2026-01-02", **GIVEN)
 
 
+@pytest.mark.slow
 def test_the_first_night_of_an_epoch_is_measured_with_the_last_of_the_one_before(db: str, tmp_path: Path) -> None:
     files = {"into": None, "overwrite": False}
     night(db, 1, to=str(tmp_path / "1.parquet"), **files)
@@ -200,6 +201,7 @@ def test_the_first_night_of_an_epoch_is_measured_with_the_last_of_the_one_before
     assert [one["epoch"] for one in sqlmicro.ledger(db=db)["releases"]] == [1, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_release_beside_a_series_is_measured_with_its_last_night(begun: str) -> None:
     db = begun
     execute(db, "DELETE FROM persons WHERE id = 5")
@@ -456,6 +458,7 @@ def test_another_ledger_does_not_begin_a_series_anew_unasked(begun: str, tmp_pat
         sqlmicro.mdav(str(rows), **given, to=str(tmp_path / "2.parquet"), ledger=ledger + "2")
 
 
+@pytest.mark.slow
 def test_an_older_ledger_beside_a_newer_database_is_refused(begun: str, tmp_path: Path) -> None:
     """Else two nights would open classes that differ by one person each, both from the same night before."""
     db, book, old = begun, tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"

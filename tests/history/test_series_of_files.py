@@ -143,6 +143,7 @@ def test_the_same_records_have_the_same_file(begun: str) -> None:
     assert once == again == released(db)
 
 
+@pytest.mark.slow
 def test_every_night_has_the_scales_of_the_first(begun: str) -> None:
     """`size` has 7 values, which `profile` takes for codes; with 200 it would be averaged, and the night be refused."""
     db = begun

@@ -57,6 +57,7 @@ def changed(db: str, found: dict[int, dict[str, Any]], column: str) -> set[int]:
 RISKY = set(range(0, N, 10))
 
 
+@pytest.mark.slow_but("noise-columns2-options2-False", "noise-columns1-options1-False")
 @pytest.mark.parametrize(
     ("method", "columns", "options", "moves"),
     [

@@ -243,6 +243,7 @@ def test_a_population_of_other_types_has_the_values_it_can(workbench, name):
     )
 
 
+@pytest.mark.slow
 def test_dates_are_held_by_dates(workbench):
     draw = random.Random(5)
     born = [datetime.date(1950, 1, 1) + datetime.timedelta(days=draw.randrange(9000)) for _ in range(800)]
@@ -334,6 +335,7 @@ def test_a_value_that_a_hierarchy_lacks_is_counted_in_the_population_too(workben
     assert "99" not in str(raised.value).replace(str(tmp_path), "")
 
 
+@pytest.mark.slow
 def test_records_that_nobody_holds_are_left_out_or_refused(workbench):
     """The population has two incomes on the top only: they are left out, or everybody goes to the top."""
     population, records = people(100, 8, gaps=0)

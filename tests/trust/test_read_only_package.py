@@ -158,11 +158,8 @@ for method in sqlmicro.methods()["methods"]:
         continue
     nominal = method["name"] in ("safe", "suppress")
     columns = ["sex", "age", "region"] if nominal else ["age", "household_size"]
-    try:
-        verb = getattr(sqlmicro, method["name"].replace("-", "_"))
-        verb(table, columns=columns, rest="drop", to=method["name"] + ".csv", alone_because="a test")
-    except sqlmicro.SqlmicroError as refused:
-        assert refused.exit_code == 2, refused
+    verb = getattr(sqlmicro, method["name"].replace("-", "_"))
+    verb(table, columns=columns, rest="drop", to=method["name"] + ".csv", alone_because="a test")
     assert compiled() == known, method["name"]
 """
 OWN = (

@@ -225,6 +225,7 @@ def test_the_query_log_of_the_database_shows_no_secret(
 # What is recorded
 
 
+@pytest.mark.slow
 def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, tmp_path: Path) -> None:
     x = [float(i % 20) for i in range(40)]
     there = workbench.make({"x": ("DOUBLE", x), "id": ("BIGINT", range(40))})

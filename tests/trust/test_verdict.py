@@ -89,6 +89,7 @@ def test_a_kept_column_lowers_the_verdict_everywhere(db: str, tmp_path: Path) ->
     assert "k = 5 held over age, zip only" in told.stdout
 
 
+@pytest.mark.slow
 def test_held_is_held_over_all_that_is_released(db: str, tmp_path: Path) -> None:
     report = mdav(db)
     assert report["verdict"]["headline"] == "k = 5 held"
