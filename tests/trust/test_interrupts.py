@@ -259,7 +259,7 @@ METHODS = {
     "microaggregate": Long(4000, ("microaggregate", "--columns", NUMBERS)),
     "microaggregate, best": Long(1500, (*ENDLESS[:-1], "4")),
     "microaggregate, certified": Long(200, (*ENDLESS[:-1], "4", "--certify")),
-    "kanonymeans-star": Long(1500, ("kanonymeans-star", "--columns", NUMBERS)),
+    "kanonymeans-star": Long(700, ("kanonymeans-star", "--columns", NUMBERS)),
     "k-ward": Long(6000, ("k-ward", "--columns", NUMBERS)),
     "max-distance": Long(20_000, ("max-distance", "--columns", NUMBERS)),
     "mhm": Long(20_000, ("mhm", "--columns", NUMBERS)),
