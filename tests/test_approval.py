@@ -115,6 +115,7 @@ def test_a_plan_is_made_signed_off_and_applied(folder: Path) -> None:
         assert "canary" not in (folder / name).read_text()
 
 
+@pytest.mark.slow
 def test_what_a_plan_says_is_done_whatever_the_policy_has_become(folder: Path) -> None:
     planned(folder)
     change(folder, 'drop = ["name"]', 'keep = ["name"]\nidentifier_ok = ["name"]\naccept_unique = ["name"]')
@@ -323,6 +324,7 @@ def test_what_cannot_be_planned(folder: Path, text: str, words: str) -> None:
         planned(folder)
 
 
+@pytest.mark.slow
 def test_what_is_decided_of_joins_is_shown_to_whoever_signs_off(folder: Path) -> None:
     planned(folder)
     applied(folder)

@@ -171,6 +171,7 @@ def test_what_is_decided_in_the_file(folder: Path, file: str, orders: str, items
     assert counted(report) == expected
 
 
+@pytest.mark.slow
 def test_a_key_that_is_left_out_joins_nothing(folder: Path) -> None:
     """Orders and items are still joined, and whose they are is known from the original."""
     execute(folder, ONE_MORE)
@@ -317,6 +318,7 @@ join_depth = 0
     ) == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_smaller_k_over_joins_is_told_by_the_verdict(folder: Path) -> None:
     execute(folder, ONE_MORE)
     report = sqlmicro.run(write(folder, "min_join_k = 1"), dry_run=True)

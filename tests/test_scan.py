@@ -91,6 +91,7 @@ def test_nothing_is_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
 
 
+@pytest.mark.slow
 def test_memory_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB keeps what it reads; tables are looked at a few at a time, which changes nothing that is found."""
     db, limits = made(tmp_path, PERSONS, VISITS, WARDS), []

@@ -122,6 +122,7 @@ def test_a_table_alone_with_pseudonyms(tmp_path: Path) -> None:
     assert all("persons" not in names for names in found)
 
 
+@pytest.mark.slow
 def test_rows_of_nobody_and_one_row_in_all(tmp_path: Path) -> None:
     found = rates(made(tmp_path, [(None, 1, "a"), (0, None, None)], 1))
     assert found[("visits", "1 row")] == 1

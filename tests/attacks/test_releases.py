@@ -41,7 +41,8 @@ def tarragona(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> st
     return table_of(data_folder, "tarragona.csv", tmp_path_factory.mktemp("tarragona") / "t.duckdb")
 
 
-@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (5, 10))])
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [3, 5, 10])
 def test_k_anonymous_records_are_linked_by_one_in_k(tarragona: str, k: int) -> None:
     sqlmicro.mdav(
         "records",

@@ -119,6 +119,7 @@ def test_no_order_of_a_table_changes_what_is_found(attack: Attack) -> None:
     assert rates[2] == pytest.approx(rates[0], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_tells_nothing_is_not_linked(attack: Attack) -> None:
     rng = np.random.default_rng(7)
     made = tables(rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), rng.permutation(300))

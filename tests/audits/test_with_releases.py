@@ -72,6 +72,7 @@ def test_what_cannot_be_measured_is_said(db: str) -> None:
         sqlmicro.audit("second", db=db, with_=["1"])
 
 
+@pytest.mark.slow
 def test_files_have_their_ledger(db: str, tmp_path: Path) -> None:
     """The release of a file is known by where the file is; the ledger is the user's, or the one that is named."""
     rows, ledger = tmp_path / "p.csv", str(tmp_path / "ledger.duckdb")

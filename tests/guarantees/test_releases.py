@@ -12,7 +12,7 @@ from sqlmicro.registry import methods
 
 INCOME = 'net "income"'
 QUASI = ["age", INCOME]
-QUICK = ("mdav", "single-axis", "secure-k-ward", "individual-ranking", "optimal-univariate")
+QUICK = ("mdav", "secure-k-ward", "individual-ranking")
 ILLNESS = ("flu", "cold", "asthma", "fracture")
 
 

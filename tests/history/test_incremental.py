@@ -142,6 +142,7 @@ def test_a_feed_that_lies_breaks_no_promise(tmp_path: Path, method: str, way: di
         before = now
 
 
+@pytest.mark.slow
 def test_a_list_that_is_another_one_whenever_it_is_read_takes_nobody_for_somebody_else(tmp_path: Path) -> None:
     """A view of one key by chance: nothing has changed, so everybody keeps her seat."""
     db = make(tmp_path / "w.duckdb", 60)
@@ -247,6 +248,7 @@ def test_a_night_that_is_taken_back_leaves_the_one_before_it(tmp_path: Path, mon
     assert Counter(execute(db, "FROM out")[0]) == made
 
 
+@pytest.mark.slow
 def test_what_somebody_changes_while_a_night_runs_is_seen_by_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

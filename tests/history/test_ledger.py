@@ -358,6 +358,7 @@ def test_one_name_in_two_folders_is_two_files(tmp_path: Path, monkeypatch: pytes
     assert "share their classes with fewer than 3, together with release 1 (o.parquet)" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_table_of_another_database_is_out_in_a_ledger_elsewhere(db: str, tmp_path: Path) -> None:
     ledger = str(tmp_path / "ledger.duckdb")
     released(db, "first", ledger=ledger)

@@ -173,6 +173,7 @@ def test_what_has_changed_needs_a_new_epoch(begun: str, change: str, more: dict[
     assert "keeps nothing together with its earlier epochs" in report["verdict"]["headline"]
 
 
+@pytest.mark.slow
 def test_an_epoch_goes_on(begun: str) -> None:
     assert [_night_of(begun, k=5, epoch=epoch)["series"]["epoch"] for epoch in (True, False)] == [2, 2]
 
@@ -214,6 +215,7 @@ def test_a_release_beside_a_series_is_measured_with_its_last_night(begun: str) -
     assert execute(db, "SELECT DISTINCT release FROM sqlmicro.memory ORDER BY 1") == [[(3,)]]
 
 
+@pytest.mark.slow
 def test_a_series_that_was_forgotten_begins_anew_or_not_at_all(begun: str) -> None:
     db = begun
     (row,) = sqlmicro.series(db=db)["series"]
@@ -257,6 +259,7 @@ def test_a_person_is_erased_by_her_row_key(begun: str) -> None:
     assert (night(db, 3)["series"]["empty"], released(db)) == (1, before)
 
 
+@pytest.mark.slow
 def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path) -> None:
     db = begun
     shutil.copy(db, tmp_path / "backup.duckdb")
@@ -344,6 +347,7 @@ def test_files_are_remembered_in_a_ledger_of_their_own(db: str, tmp_path: Path, 
         assert [one["nights"] for one in sqlmicro.series(db=more["ledger"])["series"]] == [2]
 
 
+@pytest.mark.slow
 def test_csv_files_beside_a_database_are_counted_in_the_types_of_the_release(db: str, tmp_path: Path) -> None:
     for number in (1, 2):
         night(db, number, into=None, to=str(tmp_path / "out.csv"), columns=["age", ODD, "born"])
@@ -521,6 +525,7 @@ def test_a_column_called_copy_says_nothing_of_who_is_who(tmp_path: Path) -> None
     assert execute(db, "SELECT count(DISTINCT who) FROM sqlmicro.series_seats")[0] == [(30,)]
 
 
+@pytest.mark.slow
 def test_a_ledger_of_the_user_that_cannot_be_read_is_no_matter_of_a_database(db: str, tmp_path: Path) -> None:
     rows = tmp_path / "persons.csv"
     execute(db, f"COPY persons TO '{rows}'")

@@ -234,6 +234,7 @@ def test_a_changed_schema_or_k_needs_a_new_epoch(begun: str) -> None:
         night(db, 2)
 
 
+@pytest.mark.slow
 def test_command_needs_no_row_key_and_lists_the_series(db: str) -> None:
     names = "sex,size,born,sick"
     for day in ("2026-01-01", "2026-01-02"):

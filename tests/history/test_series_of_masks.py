@@ -128,6 +128,7 @@ def test_a_change_of_one_column_draws_anew_what_the_help_says(db: str, kind: str
     assert found[1] not in (0, 50), "the change itself is noisy"
 
 
+@pytest.mark.slow
 def test_a_new_epoch_measures_the_size_of_the_noise_anew(db: str) -> None:
     night(db, 1)
     before = released(db)
@@ -206,6 +207,7 @@ def test_a_pseudonym_stays_through_an_epoch_and_no_longer(db: str, monkeypatch: 
     assert not (names[0] & names[1] or names[0] & names[2] or names[1] & names[2])
 
 
+@pytest.mark.slow
 def test_pseudonyms_and_noise_go_together(db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     job = tmp_path / "job.toml"

@@ -412,6 +412,7 @@ rest = "drop"
 """
 
 
+@pytest.mark.slow
 def test_steps_of_a_job_file_write_a_file_each_and_apply_them(workbench: Any, tmp_path: Path) -> None:
     db, first, second = tmp_path / "job.db", tmp_path / "tails.json", tmp_path / "boxes.json"
     with sqlmicro.open(str(db), create=True) as opened:

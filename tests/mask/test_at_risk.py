@@ -228,6 +228,7 @@ do = "publish"
     assert {i for i, row in found.items() if row["town"] != "ab"[i % 7 == 0]} == {0, 7}
 
 
+@pytest.mark.slow
 def test_in_place_the_risks_go_with_the_records(tmp_path: Path) -> None:
     """The table of risks is read for the release, and is gone when the records are replaced."""
     db = made(tmp_path, [(i, "ab"[i % 7 == 0]) for i in range(14)], "id INTEGER PRIMARY KEY, town VARCHAR")

@@ -158,6 +158,7 @@ def test_what_is_no_series_is_refused(
         _execute(db, "FROM out")
 
 
+@pytest.mark.slow
 def test_a_hierarchy_that_has_changed_is_refused(tmp_path: Path) -> None:
     db, tree = str(tmp_path / "w.db"), tmp_path / "town.csv"
     tree.write_text("Ulm,south,*\nAu,south,*\nKiel,north,*\n")

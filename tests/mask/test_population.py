@@ -266,6 +266,7 @@ def test_dates_are_held_by_dates(workbench):
         workbench.release("mondrian", db, columns=["born"], min_k_map=2, population="other", rest="drop")
 
 
+@pytest.mark.slow
 def test_a_population_in_which_persons_repeat_is_noted(workbench, tmp_path):
     """Five rows of one person are no five members: nobody can tell by the rows, so it is said."""
     db = workbench.make({"age": ("INTEGER", [20 + i % 3 for i in range(30)])})

@@ -80,6 +80,7 @@ def test_every_date_is_moved_by_the_offset_of_its_person(tmp_path: Path) -> None
     assert sum((n - 100) ** 2 / 100 for n in moved.values()) < 99.6, "uniform: chi-square of 60 degrees, p = 0.001"
 
 
+@pytest.mark.slow
 def test_the_seed_the_rows_and_other_columns_change_nothing(tmp_path: Path) -> None:
     db = made(tmp_path, VISITS, "CREATE TABLE others AS SELECT id + 1000 AS id, 7 AS x, patient, seen FROM visits "
               "WHERE id % 40 < 9 UNION ALL SELECT -1, 2, 39, DATE '2020-02-29'")  # fmt: skip

@@ -253,6 +253,7 @@ def test_options_that_do_not_go_together(db: str) -> None:
         swapped(db, ["land", "job"], risk_columns=["size"])
 
 
+@pytest.mark.slow
 def test_one_key_makes_one_swap(db: str) -> None:
     first, again, other = (moved(*swapped(db, rate=0.3, seed=seed)[1:]) for seed in ("a", "a", "b"))
     assert first == again != other

@@ -319,6 +319,7 @@ def test_without_a_home_the_secret_does_not_last(tmp_path: Path, monkeypatch: py
     assert lasting() != lasting()
 
 
+@pytest.mark.slow
 def test_every_kept_candidate_with_original_values_is_audited_like_the_release(workbench: Any) -> None:
     """With two unifications of an averaged column the search makes two candidates, of which one is released."""
     made = persons(table(2, 600))

@@ -159,6 +159,7 @@ def test_means_that_are_asked_for_are_told_and_kept_in_the_plan(workbench: Any) 
         _release(workbench, table, means=["age by town"])
 
 
+@pytest.mark.slow
 def test_without_numeric_or_nominal_columns_there_is_nothing_to_tell(workbench: Any) -> None:
     table = _survey(60, 6)
     for columns in (NOMINAL, ["age"]):
@@ -375,6 +376,7 @@ def test_where_the_search_does_not_keep_them_it_says_so(workbench: Any) -> None:
     assert any("means of subgroups are measured, but the search does not keep" in n for n in found.report["notes"])
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_several(workbench: Any) -> None:
     db = workbench.make(_survey(90, 13))
     words = ["safe", "--db", db, "--table", "records", "--into", "t", "--k", "3", "--method", "cluster", "--json"]

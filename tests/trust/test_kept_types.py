@@ -110,6 +110,7 @@ def test_strata_are_kept_columns_too(db: str) -> None:
     assert {name: after[name] for name in ("number", "pay")} == {name: before[name] for name in ("number", "pay")}
 
 
+@pytest.mark.slow
 def test_a_change_of_type_is_one_line_of_the_output(db: str) -> None:
     def printed(*more: str) -> str:
         words = [

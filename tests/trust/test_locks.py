@@ -294,6 +294,7 @@ def test_risks_are_told_to_be_of_what_was_measured(db: str, monkeypatch: pytest.
     assert after != [(content,)], "the table is another one by now"
 
 
+@pytest.mark.slow_but("True")
 @pytest.mark.parametrize("quiet", [True, False])
 def test_nothing_is_looked_at_again_where_nobody_has_written(
     db: str, quiet: bool, monkeypatch: pytest.MonkeyPatch

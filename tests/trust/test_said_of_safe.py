@@ -37,6 +37,7 @@ def rows(db: str, table: str, columns: list[str]) -> set[tuple[Any, ...]]:
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow_but("options0-columns0", "options5-columns5")
 @pytest.mark.parametrize(
     ("options", "columns"),
     [

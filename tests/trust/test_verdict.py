@@ -276,6 +276,7 @@ def test_the_bound_is_one_record_in_twenty(workbench: Workbench) -> None:
         sqlmicro.mdav("records", **options, accept_unique=["KEPT"])
 
 
+@pytest.mark.slow
 def test_weights_and_pseudonyms_need_no_acceptance(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     options: dict[str, Any] = {"columns": ["age", "sex"], "method": "cluster", "k": 3, "rest": "drop", "into": "out"}
@@ -295,6 +296,7 @@ def test_only_a_kept_column_is_accepted(db: str) -> None:
         mdav(db, accept_unique=["incom"])
 
 
+@pytest.mark.slow
 def test_job_files_and_sessions_accept_too(db: str, tmp_path: Path) -> None:
     text = f"""db = "{db}"
 table = "records"
