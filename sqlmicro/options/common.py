@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from sqlmicro.options.budget import BudgetOption
 from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.location import LocationOptions
 from sqlmicro.options.params import Param, Parameter
 from sqlmicro.options.past import PastOptions
 from sqlmicro.options.persons import PersonOptions
@@ -363,7 +364,7 @@ class MethodOptions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions, JoinOptions):
+class FileOptions(DbOption, AttachOption, LocationOptions, MachineOptions, RunOptions, JoinOptions):
     """What holds for all tables of a job file."""
 
     key_file: Annotated[

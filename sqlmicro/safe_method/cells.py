@@ -11,6 +11,7 @@ from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.safe_method.occurring import at_driver, occurring
+from sqlmicro.safe_method.seats_by_cell import PersonsOfCells
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,7 +36,8 @@ class Cells:
     is compared with, also where `relation` lacks further values so that patterns of them are frequent. Where records
     have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, which is `unit`,
     and in `file` n is their sum. `indicators` are the values of every nominal column that records are
-    grouped by. `elsewhere` are the columns of the step that belong to other levels.
+    grouped by. `elsewhere` are the columns of the step that belong to other levels. `persons` are who has which cells,
+    where the records are elsewhere.
     """
 
     relation: Name
@@ -53,6 +55,7 @@ class Cells:
     indicators: list[np.ndarray]
     unit: float
     elsewhere: list[Column]
+    persons: PersonsOfCells | None = None
 
     def passes(self) -> tuple[Pass, ...]:
         """Return the passes that these columns allow."""
@@ -134,6 +137,7 @@ def make_cells(
         indicators(codes, n, k),
         float(weight @ n / n.sum()),
         [column for column in work.part.step if column not in work.columns],
+        PersonsOfCells.of(work, relation, key),
     )
 
 
