@@ -43,9 +43,9 @@ _MOST_TO_ALL = 500_000
 """A relation of at most so many rows is sent to all workers, to be joined where the records are."""
 _OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
 _OF_PERSONS = ("safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql")
-"""What is read into NumPy here: combinations of values, and numbers of persons, of combinations and of seats in a class.
+"""What is read into NumPy here: combinations of values; numbers of persons, of combinations and of classes.
 
-The others have the values of every record.
+The other templates have the values of every record.
 """
 MOST_COMBINATIONS = 2_000_000
 """So many combinations of values are searched at the driver."""
