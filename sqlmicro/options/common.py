@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from sqlmicro.options.budget import BudgetOption
+from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.joins import JoinOptions
 from sqlmicro.options.location import LocationOptions
 from sqlmicro.options.params import Param, Parameter
@@ -300,15 +301,9 @@ class SeedOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineOptions:
+class EngineOptions(EngineChoice):
     """What runs a job, and whether it publishes."""
 
-    engine: Annotated[
-        Literal["duckdb", "spark"], Param("What runs the job; spark needs sqlmicro[spark] and Java 17.")
-    ] = "duckdb"
-    master: Annotated[
-        str | None, Param("With --engine spark: where, such as local[4]. Default: as Spark is set up.", metavar="URL")
-    ] = None
     show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False
     dry_run: Annotated[bool, Param("Do everything except publishing; nothing is written.")] = False
     diff: Annotated[

@@ -72,7 +72,6 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     target, started = _target(plans[0]), time.time()
     key = secrets.run_key(given.seed, given.seed_file)
     with SparkWarehouse.open(given.master, job.progress) as warehouse:
-        _silence()
         source = warehouse.source(given.table)
         plan = looked_at(compiled(job, source), warehouse, source)
         for option, path in beside.files(plan.steps, plan.publish.manifest):
@@ -95,13 +94,6 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     if not job.dry:
         beside.write_all(made, plan.publish.manifest)
     return [report]
-
-
-def _silence() -> None:
-    """Let PySpark print no errors of its own, which may quote records: they are told by `SparkWarehouse.call`."""
-    from pyspark.logger import PySparkLogger
-
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
 
 
 def runs(method: Method) -> bool:

@@ -59,8 +59,16 @@ def opened(master: str | None) -> Iterator[SparkSession]:
         raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
     for option, value in OPTIONS.items():
         session.conf.set(option, value)
+    _silence()
     try:
         yield session
     finally:
         if running is None:
             session.stop()
+
+
+def _silence() -> None:
+    """Let PySpark print no errors of its own, which may quote records: they are told by `SparkWarehouse.call`."""
+    from pyspark.logger import PySparkLogger
+
+    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")

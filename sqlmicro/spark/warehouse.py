@@ -66,8 +66,8 @@ class SparkWarehouse:
 
     reads_json = keeps_order = False
 
-    def __init__(self, session: SparkSession, progress: Progress) -> None:
-        self.session, self.progress = session, progress
+    def __init__(self, session: SparkSession, progress: Progress, *, numbers: bool = True) -> None:
+        self.session, self.progress, self._numbers = session, progress, numbers
         self.log: list[Logged] = []
         self.loaded: list[Name] = []
         self.secrets: dict[str | None, Secret] = {}
@@ -79,8 +79,11 @@ class SparkWarehouse:
 
     @classmethod
     @contextmanager
-    def open(cls, master: str | None, progress: Progress) -> Iterator[SparkWarehouse]:
+    def open(cls, master: str | None, progress: Progress, *, numbers: bool = True) -> Iterator[SparkWarehouse]:
         """Open a session for the length of the block; the one that runs already is used where there is one.
+
+        `numbers` says whether the records of a source are numbered, as those that are released must be. Spark does not
+        take statements with certain joins over records that are.
 
         Raises
         ------
@@ -88,7 +91,7 @@ class SparkWarehouse:
             When pyspark or Java is missing, or no session can be had.
         """
         with opened(master) as session:
-            warehouse = cls(session, progress)
+            warehouse = cls(session, progress, numbers=numbers)
             try:
                 yield warehouse
             finally:
@@ -152,7 +155,7 @@ class SparkWarehouse:
             frame = None
         if frame is None:
             raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
-        relation = self.put(self.numbered(frame), name)
+        relation = self.put(self.numbered(frame) if self._numbers else frame, name)
         described = [column for column in self.describe(relation) if column[0] != "rowid"]
         return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from sqlmicro.audits import inputs, k_anonymity, runner
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.row import AuditReport, demanded
+from sqlmicro.audits.row import AuditReport, AuditRow, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
 from sqlmicro.database.columns import names_of
@@ -16,13 +16,16 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
-from sqlmicro.options.common import MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.params import Param
 from sqlmicro.publish import recording
+from sqlmicro.registry import late
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import per_record, with_control, with_releases
+from sqlmicro.verbs.on_spark import refuse_given
 from sqlmicro.verbs.per_record import PerRecordOption
-from sqlmicro.verbs.with_releases import AuditedWith
+from sqlmicro.verbs.with_releases import AuditedWith, WithOptions
 
 _MOST_CLASSES_SHOWN = 20
 
@@ -33,7 +36,7 @@ class _ShowValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, MachineOptions, ReaderOptions):
+class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, EngineChoice, MachineOptions, ReaderOptions):
     """What `sqlmicro audit` takes."""
 
 
@@ -45,6 +48,8 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
 
     With --per-record the risk of every record goes into a table of its own, beside the originals.
     """
+    if options.engine == "spark":
+        return _on_spark(options, progress)
     into = options.per_record
     if into:
         per_record.refuse_unwritable(options)
@@ -59,18 +64,41 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         audited, left = with_control.rehearsed(audited, release, options)
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)
         rows += with_releases.measured(audited, others, options, progress)
-        if not rows:
-            raise ParameterError(
-                "audit, --quasi",
-                "must name the quasi-identifiers, unless --original or another option says what to audit",
-                "none",
-                "The table has: " + ", ".join(column.name for column in audited.release.columns),
-            )
-        below, shown = options.gates.get(k_anonymity.GATE), None
-        if options.show_values and audited.quasi:
-            shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
+        report = _report(audited, options, rows)
         written = per_record.write(audited, into, options) if into else None
         notes = [*left, *_of_persons(warehouse, audited)]
+    recorded = release is not None and recording.add(options.database, release, rows, options, progress)
+    return replace(report, notes=notes, release=release, record_risks=written, recorded=recorded)
+
+
+def _on_spark(options: AuditOptions, progress: Progress) -> AuditReport:
+    """Audit files or tables of Spark's catalog there: their records stay where they are."""
+    must = "reads Parquet files or tables of Spark's catalog, and writes nothing"
+    refuse_given(options, (DbOption, AttachOption, WithOptions, PerRecordOption, MachineOptions, ReaderOptions), must)
+    with late("sqlmicro.spark.warehouse", "SparkWarehouse").open(options.master, progress, numbers=False) as warehouse:
+        audited = inputs.audited(warehouse, options.table, options)
+        rows = runner.run(audited, options.measure, options.thresholds, options.settings)
+        return replace(_report(audited, options, rows), notes=_of_persons(warehouse, audited))
+
+
+def _report(audited: AuditedRelease, options: AuditOptions, rows: list[AuditRow]) -> AuditReport:
+    """Return what was measured of a release.
+
+    Raises
+    ------
+    ParameterError
+        When there was nothing to measure.
+    """
+    if not rows:
+        raise ParameterError(
+            "audit, --quasi",
+            "must name the quasi-identifiers, unless --original or another option says what to audit",
+            "none",
+            "The table has: " + ", ".join(column.name for column in audited.release.columns),
+        )
+    below, shown = options.gates.get(k_anonymity.GATE), None
+    if options.show_values and audited.quasi:
+        shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
     return AuditReport(
         table=options.table,
         nulls=options.nulls,
@@ -82,10 +110,6 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         audits=rows,
         passed=together(demanded(rows)),
         classes_shown=shown,
-        notes=notes,
-        release=release,
-        record_risks=written,
-        recorded=release is not None and recording.add(options.database, release, rows, options, progress),
     )
 
 
