@@ -20,6 +20,8 @@ from test_stores import lake, server  # noqa: F401
 import sqlmicro
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs import file
+from sqlmicro.system.iceberg import Iceberg
+from sqlmicro.system.lake_moves import LakeMove
 from sqlmicro.system.progress import Progress
 
 KEY = b"0123456789abcdef0123456789abcdef"
@@ -38,10 +40,11 @@ def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @NEEDS[0]
 @NEEDS[1]
-def test_one_job_file_on_duckdb_postgres_objects_and_delta(
+def test_one_job_file_on_duckdb_postgres_objects_delta_and_iceberg(
     job: Path, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deltalake = pytest.importorskip("deltalake", reason="needs: pip install 'sqlmicro[lakes]'")
+    pytest.importorskip("pyiceberg", reason="needs: pip install 'sqlmicro[lakes]'")
     crm: Server = request.getfixturevalue("postgres")
     objects = request.getfixturevalue("lake")
     parquet, content = f"{tmp_path}/tables/visits.parquet", job.read_bytes()
@@ -58,11 +61,15 @@ def test_one_job_file_on_duckdb_postgres_objects_and_delta(
     objects.put(parquet, "lake/tables/visits.parquet")
     deltalake.write_deltalake(str(tmp_path / "delta" / "visits"), duckdb.sql(f"FROM '{parquet}'").to_arrow_table())
 
+    (tmp_path / "iceberg").mkdir()
+    LakeMove(Iceberg(str(tmp_path / "iceberg" / "visits"), "here"), Path(parquet), None).put()
+
     places: dict[str, dict[str, Any]] = {
         "duckdb": {"db": str(tmp_path / "w.duckdb")},
         "postgres": {"attach": ["crm=postgres:dbname=postgres"], "location": "crm.public"},
         "objects": {"location": "s3://lake/tables"},
         "delta": {"location": f"delta:{tmp_path}/delta"},
+        "iceberg": {"location": f"iceberg:{tmp_path}/iceberg"},
         "folder": {"location": f"{tmp_path}/tables/"},
     }
     reports = {}
@@ -82,6 +89,7 @@ def test_one_job_file_on_duckdb_postgres_objects_and_delta(
     for name, path in (
         ("objects", f"'{tmp_path}/object.parquet'"),
         ("delta", f"read_parquet({files})"),
+        ("iceberg", f"'{tmp_path}/iceberg/visits_release/data/*.parquet'"),
         ("folder", f"'{tmp_path}/tables/visits_release.parquet'"),
     ):
         released[name] = duckdb.sql(SELECT + path).fetchall()
@@ -96,6 +104,7 @@ def test_one_job_file_on_duckdb_postgres_objects_and_delta(
         "postgres": ("crm.public.visits_release", {"attach": places["postgres"]["attach"]}),
         "objects": ("s3://lake/tables/visits_release.parquet", {}),
         "delta": (f"delta:{tmp_path}/delta/visits_release", {}),
+        "iceberg": (f"iceberg:{tmp_path}/iceberg/visits_release", {}),
     }
     for name, (table, given) in audited.items():
         found = sqlmicro.audit(table, quasi=anywhere.QUASI, min_k=3, max_prosecutor=0.34, **given)

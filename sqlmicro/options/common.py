@@ -244,7 +244,10 @@ class PublishSettings(PastOptions, SeriesOptions):
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None
     to: Annotated[
         str | None,
-        Param("File, object or delta:FOLDER to write: .parquet, .csv, .json, .ndjson (.gz, .zst).", metavar="FILE"),
+        Param(
+            "File or object to write: .parquet, .csv, .json, .ndjson (.gz, .zst); or delta:FOLDER, iceberg:FOLDER.",
+            metavar="FILE",
+        ),
     ] = None
     partition_by: Annotated[
         tuple[str, ...],

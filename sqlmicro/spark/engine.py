@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
+from sqlmicro.database.lakes import LAKES
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, drafted, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
@@ -183,7 +184,7 @@ def _target(plan: Plan) -> NewFile:
     if to is None:
         raise ParameterError("--engine spark", "publishes to a folder of Parquet files", "no --to", "Add --to FOLDER")
     path = Path(to).absolute()
-    if "://" in to or to.startswith("delta:") or not path.parent.is_dir():
+    if "://" in to or to.partition(":")[0] in LAKES or not path.parent.is_dir():
         raise InputError("--to", "its folder must exist on a disk that driver and workers share", repr(to))
     if path.exists() and not (overwrite and path != Path(plan.options.table).absolute()):
         raise InputError("--to", f"{to!r} must not exist yet", "one", "Choose another name, or add --overwrite")
