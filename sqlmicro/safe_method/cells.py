@@ -137,7 +137,7 @@ def make_cells(
         indicators(codes, n, k),
         float(weight @ n / n.sum()),
         [column for column in work.part.step if column not in work.columns],
-        PersonsOfCells.of(work, relation, key),
+        PersonsOfCells.of(work, work.warehouse.hand_over(relation), key),
     )
 
 

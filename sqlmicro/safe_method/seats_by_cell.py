@@ -49,7 +49,7 @@ class PersonsOfCells:
 
     @classmethod
     def of(cls, work: Work, cells: Name, key: Sequence[Column | str]) -> PersonsOfCells | None:
-        """Read them where the records are elsewhere; None where records are counted, or are here."""
+        """Read them where the records are elsewhere, as `cells` are; None where records are counted, or are here."""
         if not work.guaranteed.person or work.warehouse.small is work.warehouse:
             return None
         return cls(**_arrays(work, cells, key, "safe/persons_of_cells.sql"))
@@ -68,7 +68,7 @@ def short(work: Work, cells: Cells, groups: Name, k: int) -> Seats | None:
     import numpy as np
     import pyarrow as pa
 
-    by = cells.relation, cells.key
+    by = work.warehouse.hand_over(cells.relation), cells.key
     found = _arrays(work, *by, "safe/cells_of_short_groups.sql", groups=groups, k=k)["cell"]
     if not len(found):
         return None

@@ -44,7 +44,7 @@ _AS_THEY_ARE = (
     "noise", "swap", "pram", "shuffle", "sample", "partial", "constant", "pseudonymise",
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
-_COUNT_PERSONS = ("safe",)
+_COUNT_PERSONS = ("safe", "generalize")
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default
@@ -135,20 +135,21 @@ def refuse(plans: Sequence[Plan]) -> None:
         shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
         must = "reads Parquet files or a table of Spark's catalog, and writes --to a folder"
         raise ParameterError(where, must, shown, "Leave it out, or use --engine duckdb; see sqlmicro help spark")
-    _refuse_units(plan)
+    _refuse_units(plan, where)
     for step in plan.steps:
         _refuse_settings(step)
 
 
-def _refuse_units(plan: Plan) -> None:
-    """Refuse methods that count records where k counts persons or households."""
-    if not (plan.options.person or plan.options.household):
-        return
-    for step in plan.steps:
-        if step.k and step.method.name not in _COUNT_PERSONS and step.method.promise:
-            must = f"{', '.join(_COUNT_PERSONS)} count persons there, others with a k count records"
-            do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
-            raise ParameterError(f"{step.where}, --engine spark", must, "--person or --household", do)
+def _refuse_units(plan: Plan, where: str) -> None:
+    """Refuse households, and methods that count records where k counts persons."""
+    if plan.options.household:
+        must, do = "k counts records or persons on Spark", "Run it with --engine duckdb, or leave it out"
+        raise ParameterError(f"{where}, household", must, "--household", do)
+    wrong = [step.where for step in plan.steps if step.k and step.method.name not in _COUNT_PERSONS]
+    if plan.options.person and wrong:
+        must = f"{' and '.join(_COUNT_PERSONS)} count persons on Spark, other methods with a k count records"
+        do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
+        raise ParameterError(f"{wrong[0]}, --engine spark", must, "--person", do)
 
 
 def _refuse_settings(step: PlannedStep) -> None:
