@@ -12,6 +12,7 @@ from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.safe_method.occurring import at_driver, occurring
+from sqlmicro.safe_method.seats_by_cell import PersonsOfCells
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +37,8 @@ class Cells:
     is compared with, also where `relation` lacks further values so that patterns of them are frequent. Where records
     have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, which is `unit`,
     and in `file` n is their sum. `indicators` are the values of every nominal column that records are
-    grouped by. `elsewhere` are the columns of the step that belong to other levels.
+    grouped by. `elsewhere` are the columns of the step that belong to other levels. `persons` are who has which cells,
+    where the records are elsewhere.
     """
 
     relation: Name
@@ -54,6 +56,7 @@ class Cells:
     indicators: list[np.ndarray]
     unit: float
     elsewhere: list[Column]
+    persons: PersonsOfCells | None = None
 
     def passes(self) -> tuple[Pass, ...]:
         """Return the passes that these columns allow."""
@@ -135,6 +138,7 @@ def make_cells(
         indicators(codes, n, k),
         float(weight @ n / n.sum()),
         [column for column in work.part.step if column not in work.columns],
+        PersonsOfCells.of(work, work.warehouse.hand_over(relation), key),
     )
 
 

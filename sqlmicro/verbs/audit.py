@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from sqlmicro.audits import inputs, k_anonymity, runner
@@ -22,8 +22,9 @@ from sqlmicro.database.unfinished import SCHEMA
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
-from sqlmicro.options.common import MachineOptions, ReaderOptions
-from sqlmicro.options.other_releases import AuditedWith
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.engine import EngineChoice
+from sqlmicro.options.other_releases import AuditedWith, WithOptions
 from sqlmicro.options.params import Param
 from sqlmicro.registry import late
 from sqlmicro.system.progress import Progress
@@ -37,7 +38,7 @@ class _ShowValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _PerRecord:
+class PerRecordOption:
     """Whether the risk of every record is written."""
 
     per_record: Annotated[
@@ -51,7 +52,7 @@ class _PerRecord:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(AuditedWith, AuditStep, _ShowValues, _PerRecord, MachineOptions, ReaderOptions):
+class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, EngineChoice, MachineOptions, ReaderOptions):
     """What `sqlmicro audit` takes."""
 
 
@@ -63,6 +64,8 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
 
     With --per-record the risk of every record goes into a table of its own, beside the originals.
     """
+    if options.engine == "spark":
+        return _on_spark(options, progress)
     into = options.per_record
     if into:
         late("sqlmicro.verbs.per_record", "refuse_unwritable")(options)
@@ -79,19 +82,45 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
             audited, left = late("sqlmicro.verbs.with_control", "rehearsed")(audited, release)
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)
         rows += measured()
-        if not rows:
-            raise ParameterError(
-                "audit, --quasi",
-                "must name the quasi-identifiers, unless --original or another option says what to audit",
-                "none",
-                "The table has: " + ", ".join(column.name for column in audited.release.columns),
-            )
-        below, shown = options.gates.get(k_anonymity.GATE), None
-        if options.show_values and audited.quasi:
-            shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
+        report = _report(audited, options, rows)
         write = late("sqlmicro.verbs.per_record", "write") if into else None
         written: RecordRiskTable | None = write and write(audited, into, options)
         notes = [*left, *_of_persons(warehouse, audited)]
+    recorded = release is not None and late("sqlmicro.publish.recording", "add")(
+        options.database, release, rows, options, progress
+    )
+    return replace(report, notes=notes, release=release, record_risks=written, recorded=recorded)
+
+
+def _on_spark(options: AuditOptions, progress: Progress) -> AuditReport:
+    """Audit files or tables of Spark's catalog there: their records stay where they are."""
+    refuse_given = late("sqlmicro.verbs.on_spark", "refuse_given")
+    must = "reads Parquet files or tables of Spark's catalog, and writes nothing"
+    refuse_given(options, (DbOption, AttachOption, WithOptions, PerRecordOption, MachineOptions, ReaderOptions), must)
+    with late("sqlmicro.spark.warehouse", "SparkWarehouse").open(options.master, progress, numbers=False) as warehouse:
+        audited = inputs.audited(warehouse, options.table, options)
+        rows = runner.run(audited, options.measure, options.thresholds, options.settings)
+        return replace(_report(audited, options, rows), notes=_of_persons(warehouse, audited))
+
+
+def _report(audited: AuditedRelease, options: AuditOptions, rows: list[AuditRow]) -> AuditReport:
+    """Return what was measured of a release.
+
+    Raises
+    ------
+    ParameterError
+        When there was nothing to measure.
+    """
+    if not rows:
+        raise ParameterError(
+            "audit, --quasi",
+            "must name the quasi-identifiers, unless --original or another option says what to audit",
+            "none",
+            "The table has: " + ", ".join(column.name for column in audited.release.columns),
+        )
+    below, shown = options.gates.get(k_anonymity.GATE), None
+    if options.show_values and audited.quasi:
+        shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
     return AuditReport(
         table=options.table,
         nulls=options.nulls,
@@ -103,11 +132,6 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         audits=rows,
         passed=together(demanded(rows)),
         classes_shown=shown,
-        notes=notes,
-        release=release,
-        record_risks=written,
-        recorded=release is not None
-        and late("sqlmicro.publish.recording", "add")(options.database, release, rows, options, progress),
     )
 
 
