@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from sqlmicro.system.packages import any_plug_in
+
 _TAKES = ("name", "args", "body", "globals", "locals", "return_type")
 """What the function of the standard library takes that compiles a method; another Python may have another one."""
 
@@ -18,10 +20,11 @@ _TAKES = ("name", "args", "body", "globals", "locals", "return_type")
 def when_called() -> None:
     """Have dataclasses that are made from here on compile a method at its first call.
 
-    For a process that is ours alone. Where this Python makes them in another way, that way stays.
+    For a process that is ours alone: a plug-in may ask for the signature of a method, which is only known then. Where
+    this Python makes them in another way, that way stays.
     """
     compiled = getattr(dataclasses, "_create_fn", None)
-    if compiled is not None and tuple(inspect.signature(compiled).parameters) == _TAKES:
+    if compiled is not None and not any_plug_in() and tuple(inspect.signature(compiled).parameters) == _TAKES:
         dataclasses._create_fn = _later(compiled)  # type: ignore[attr-defined]
 
 

@@ -18,8 +18,9 @@ No statement gets the key of a run itself. It gets keys derived from it by HMAC-
   gives nothing to average. Two methods, two settings or two sources share nothing.
 
 No key decides in which order a method sees the records, and by which it breaks ties: that is the order of a hash of the
-row key or of the content, `load/shuffled.sql`. It says nothing of places in the table, and the same records give the
-same groups under every seed.
+row key or of the content, `load/shuffled.sql`, after the values of the one column that a method sorts by. It says
+nothing of places in the table, and the same records give the same groups under every seed. The order of the release is
+drawn whatever that order is; who has its key can put the records back into it.
 
 One secret outlasts all seeds: `lasting`, which the user has from the first run on. It is the key of every run without a
 seed: the same job on the same records makes the same release, so that running it again tells nothing new, and what did

@@ -128,6 +128,22 @@ def test_a_seed_that_is_published_is_found(workbench: Any, tmp_path: Path, key: 
     assert row["chance"] < 0.2
 
 
+def test_a_published_seed_undoes_an_order_in_which_records_were_numbered_by_their_values(workbench: Any) -> None:
+    """One column alone is sorted as it is read; ties go by the hash, records without a value come last."""
+    rng = random.Random(3)
+    values = [None, None, None, *(rng.randrange(40) / 4 for _ in range(197))]
+    db = workbench.make({"id": ("INTEGER", rng.sample(range(200), 200)), "x": ("DOUBLE", values)})
+    given: dict[str, Any] = {"db": db, "keep": "id", "accept_unique": "id", "columns": "x", "into": "released"}
+    sqlmicro.individual_ranking("records", k=3, nulls="keep", seed="2026-11", rows_are_persons=True, **given)
+    attacked = {"db": db, "original": "records", "release": "released", "attack": "key-replay", "match": "id"}
+    told = workbench.folder / "manifest.json"
+    for seed, found in (("2026-11", True), ("2026-12", False)):
+        told.write_text(f'{{"seed": "{seed}"}}', encoding="utf-8")
+        (row,) = sqlmicro.attack(**attacked, manifest=str(told))["attacks"]
+        assert (row["rate"] == 1.0) is found
+        assert found or holds(row, row["chance"])
+
+
 @pytest.mark.parametrize(
     ("steps", "promise"),
     [
