@@ -4,8 +4,8 @@ Called with a folder that holds `pristine.duckdb` and a plan in JSON: `stops` (a
 which share of the statements of a run), `random` (how many kills at random moments; a run that was faster is not one
 of them), or `files`: a job of two releases to files, killed before every statement from the moment on that they are put
 in place; `files` says every how many.
-Every run is forked from here after the imports, before the database has threads, so that it costs no more than the
-work itself.
+Every run is forked from here after a whole run in this process, whose database is closed again, so that it costs no
+more than the work itself.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
         def call(*given: Any, **named: Any) -> Any:
             nonlocal count
             count += 1
-            (folder / "count").write_text(str(count))
+            os.pwrite(counter, b"%8d" % count, 0)
             if stop is not None and count == stop[1]:
                 os.kill(os.getpid(), stop[0])
             return before(*given, **named)
@@ -98,6 +98,7 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
         return call
 
     if stop is not None or not (folder / "count").exists():
+        counter = os.open(folder / "count", os.O_WRONLY | os.O_CREAT)
         DuckDBWarehouse._call = counted(DuckDBWarehouse._call)  # type: ignore[method-assign]
         DuckDBWarehouse.attach = counted(DuckDBWarehouse.attach)  # type: ignore[method-assign]
         Path.replace = counted(Path.replace)  # type: ignore[method-assign]
@@ -154,19 +155,21 @@ def reset(folder: Path) -> None:
         (folder / "work" / name).write_text("the old release\n")
 
 
-def load() -> None:
-    """Load what every run loads, once."""
-    with contextlib.suppress(SystemExit):
-        typer.main.get_command(cli.app).main(["methods", "individual-ranking", "--quiet"])
+def load(pristine: Path) -> None:
+    """Load and compile what every run does, once: by a whole run in another place, whose database is closed again."""
     for template in templates.all_templates():
         templates.environment().get_template(template)
+    with tempfile.TemporaryDirectory() as folder, Path(os.devnull).open("w") as nowhere:
+        db = Path(shutil.copy(pristine, folder))
+        with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere), contextlib.suppress(SystemExit):
+            typer.main.get_command(cli.app).main(arguments(db))
 
 
 def main() -> None:
     global _files
-    load()
     folder, plan = Path(sys.argv[1]), json.loads(sys.argv[2])
     _files = "files" in plan
+    load(folder / "pristine.duckdb")
     (folder / "tmp").mkdir()
     tempfile.tempdir = str(folder / "tmp")
     reset(folder)

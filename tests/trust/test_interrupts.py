@@ -228,10 +228,9 @@ def test_a_release_in_a_session_hears_of_it_too(tmp_path: Path, monkeypatch: pyt
 def test_signals_at_every_statement(tmp_path: Path) -> None:
     """Before the commit: exit 130 or 143 and the old state. After it: exit 0, and nothing is left to purge.
 
-    INTERRUPTS=1 sends both signals at 60 moments, else there is one at each of 40.
+    INTERRUPTS=1 sends both signals at every moment, and not in turn.
     """
-    count = 60 if INTERRUPTS else 40
-    moments = [(sent, number / count) for number in range(1, count + 1) for sent in CODES]
+    moments = [(sent, number / 60) for number in range(1, 61) for sent in CODES]
     in_turn = [moment for place, moment in enumerate(moments) if place % 4 in (0, 3)]
     first, stops = drive(tmp_path, stops=moments if INTERRUPTS else in_turn)
     for found in stops:
