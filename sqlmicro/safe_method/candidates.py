@@ -242,12 +242,13 @@ def group_cells(
 ) -> GroupedCells:
     """Group the cells of every stratum by one algorithm; groups below `least` of the stratum are merged or dropped.
 
-    Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns: that changes
-    no table and keeps more of the variance.
+    Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns, and on those
+    without tables: that changes no table and keeps more of the variance.
     """
     import numpy as np
 
     X, rng = cells.coordinates(which), work.rng()
+    X_within = np.hstack([cells.numbers, cells.places])
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     groups = dropped = 0
     with work.warehouse.progress.kernel(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
@@ -263,8 +264,8 @@ def group_cells(
                 dropped += int(n[~large].sum())
                 rows, label, n = rows[large], label[large], n[large]
                 label = np.unique(label, return_inverse=True)[1].reshape(-1)
-            if which == "nominal" and cells.numeric and len(rows):
-                rows, label, n = split_alike(cells.numbers[inside], cells.codes[inside], rows, label, n, k, rng)
+            if which == "nominal" and X_within.shape[1] and len(rows):
+                rows, label, n = split_alike(X_within[inside], cells.codes[inside], rows, label, n, k, rng)
             parts.append((inside[rows], label + groups, n))
             groups += int(label.max(initial=-1)) + 1
     cell, label, n = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -96,13 +96,14 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
         return groups
     strata = work.stratum_numbers(len(everybody))[rows]
     labels = np.unique(found["label"], return_inverse=True)[1]
+    nominal = cells.without_arithmetic
     read_as = work.warehouse.arrays(
-        "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=cells.nominal
+        "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=nominal
     )
     numbers = [read_as[column.staged].astype(float) for column in cells.numeric]
     X = standardise(np.array(numbers).reshape(len(numbers), len(everybody)).T)[rows]
-    codes = np.array([read_as[column.staged] for column in cells.nominal], dtype=np.int64)
-    codes = np.ascontiguousarray(codes.reshape(len(cells.nominal), len(everybody)).T[rows])
+    codes = np.array([read_as[column.staged] for column in nominal], dtype=np.int64)
+    codes = np.ascontiguousarray(codes.reshape(len(nominal), len(everybody)).T[rows])
     seats = seated(work, X, codes, strata, labels, rules)
     missed = missing(seats, rules) > 0
     if missed.any():
