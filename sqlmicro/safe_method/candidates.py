@@ -252,13 +252,16 @@ def group_cells(
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     groups = dropped = 0
     with work.warehouse.progress.kernel(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
-        for stratum in range(int(cells.strata.max()) + 1):
+        strata = int(cells.strata.max()) + 1
+        for stratum in range(strata):
             inside, k = np.flatnonzero(cells.strata == stratum), int(least[stratum])
-            rows, label, n, notes = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)
+            own = X if strata == 1 else X[inside]  # a million cells are a gigabyte: no copy that is not needed
+            rows, label, n, notes = algorithm.group(own, cells.n[inside], k, rng, progress.tick)
             for note in notes:
                 work.note(f"{algorithm.text}, {which} columns: {note}")
             if small_groups == "merge":
-                label = merge_small(X[inside][rows], n.astype(float), label, k)
+                whole = np.array_equal(rows, np.arange(len(own)))
+                label = merge_small(own if whole else own[rows], n.astype(float), label, k)
             else:
                 large = np.bincount(label, n)[label] >= k
                 dropped += int(n[~large].sum())
