@@ -40,9 +40,8 @@ _SLACK, _FEW_VALUES_WEIGHT = 1e-4, 4.0
 # By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
 # further ones where the tables need them. The fewer, the more stay when some records change.
 _ONCE, _MORE_OFTEN = 0.06, 0.6
-_INVENTED_PER_SHOWABLE = 1.65
-# Of those that could be invented, so many are keyed: 3 seconds.
-_DRAWN_AT_MOST = 500_000
+# Of those that could be invented, so many are keyed at most: it takes 3 seconds.
+_INVENTED_PER_SHOWABLE, _DRAWN_AT_MOST = 1.65, 500_000
 # Of the records of a cell that no combination can take, so many may stay without; of the others, k need one to open.
 _BY_LIMIT, _BY_LARGE = 0.5, 0.5
 # Aimed at, since the end of a search can lose a little: that part more.
@@ -163,9 +162,7 @@ def pooled(
         few |= too_few
     showable = few & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
     new = invent(values, kept, draw)
-    if (
-        len(new.base) > _DRAWN_AT_MOST
-    ):  # some tens for each that is wanted are enough; by the keys of what they are made of
+    if len(new.base) > _DRAWN_AT_MOST:  # more than are wanted: by the keys of what they are made of
         lowest = np.sort(draw[new.base])[_DRAWN_AT_MOST]
         new = new.take(np.flatnonzero(draw[new.base] < lowest))
     changed = content[new.base]
