@@ -201,7 +201,7 @@ def _exit(action: Callable[[], int]) -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"sqlmicro {packages.version('sqlmicro')}")
+        typer.echo(packages.ours())
         raise typer.Exit
 
 

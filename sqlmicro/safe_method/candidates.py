@@ -242,29 +242,33 @@ def group_cells(
 ) -> GroupedCells:
     """Group the cells of every stratum by one algorithm; groups below `least` of the stratum are merged or dropped.
 
-    Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns: that changes
-    no table and keeps more of the variance.
+    Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns, and on those
+    without tables: that changes no table and keeps more of the variance.
     """
     import numpy as np
 
     X, rng = cells.coordinates(which), work.rng()
+    X_within = np.hstack([cells.numbers, cells.places])
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     groups = dropped = 0
     with work.warehouse.progress.kernel(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
-        for stratum in range(int(cells.strata.max()) + 1):
+        strata = int(cells.strata.max()) + 1
+        for stratum in range(strata):
             inside, k = np.flatnonzero(cells.strata == stratum), int(least[stratum])
-            rows, label, n, notes = algorithm.group(X[inside], cells.n[inside], k, rng, progress.tick)
+            own = X if strata == 1 else X[inside]  # a million cells are a gigabyte: no copy that is not needed
+            rows, label, n, notes = algorithm.group(own, cells.n[inside], k, rng, progress.tick)
             for note in notes:
                 work.note(f"{algorithm.text}, {which} columns: {note}")
             if small_groups == "merge":
-                label = merge_small(X[inside][rows], n.astype(float), label, k)
+                whole = np.array_equal(rows, np.arange(len(own)))
+                label = merge_small(own if whole else own[rows], n.astype(float), label, k)
             else:
                 large = np.bincount(label, n)[label] >= k
                 dropped += int(n[~large].sum())
                 rows, label, n = rows[large], label[large], n[large]
                 label = np.unique(label, return_inverse=True)[1].reshape(-1)
-            if which == "nominal" and cells.numeric and len(rows):
-                rows, label, n = split_alike(cells.numbers[inside], cells.codes[inside], rows, label, n, k, rng)
+            if which == "nominal" and X_within.shape[1] and len(rows):
+                rows, label, n = split_alike(X_within[inside], cells.codes[inside], rows, label, n, k, rng)
             parts.append((inside[rows], label + groups, n))
             groups += int(label.max(initial=-1)) + 1
     cell, label, n = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.database.carried import measured
-from sqlmicro.database.columns import Column, split_scales
+from sqlmicro.database.columns import Column, pick, split_scales
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
@@ -26,6 +26,8 @@ OWN_VALUES_AT_MOST = 150
 
 INDICATORS = 100
 """Records are grouped by at most so many values of a nominal column."""
+SCATTERED_ABOVE, FEW = 150, 10
+"""No table can be kept of a nominal column with more values, if most records have one that fewer than 10 k have."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ class Cells:
     is compared with, also where `relation` lacks further values so that patterns of them are frequent. Where records
     have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, which is `unit`,
     and in `file` n is their sum. `indicators` are the values of every nominal column that records are
-    grouped by. `elsewhere` are the columns of the step that belong to other levels. `persons` are who has which cells,
-    where the records are elsewhere.
+    grouped by. `elsewhere` are the columns of the step that belong to other levels. `scattered` are nominal columns of
+    which no table can be kept, and no other field has them but `places` (cells, scattered): where their values stand in
+    order, standardised. `persons` are who has which cells, where the records are elsewhere.
     """
 
     relation: Name
@@ -56,6 +59,8 @@ class Cells:
     indicators: list[np.ndarray]
     unit: float
     elsewhere: list[Column]
+    scattered: list[Column]
+    places: np.ndarray
     persons: PersonsOfCells | None = None
 
     def passes(self) -> tuple[Pass, ...]:
@@ -63,6 +68,11 @@ class Cells:
         if not self.nominal:
             return ("numeric",)
         return ("numeric", "nominal", "both") if self.numeric else ("nominal",)
+
+    @property
+    def without_arithmetic(self) -> list[Column]:
+        """The nominal columns, those without tables last."""
+        return [*self.nominal, *self.scattered]
 
     @property
     def sparse(self) -> str:
@@ -107,20 +117,24 @@ def make_cells(
     weights = [weight_column] if weight_column else []
     key = list(dict.fromkeys([*nominal_columns, *numeric_columns, *work.by, *weights]))
     relation = occurring(work, work.relation, key, "cells")
-    read = work.warehouse.small.arrays(
-        "safe/features.sql",
-        cells=relation,
-        by=work.by,
-        nominal=nominal_columns,
-        numeric=[*numeric_columns, *weights],
-    )
     own = [column for column in key if isinstance(column, Column)]
     original = relation
     if work.begun != work.relation:
         original = occurring(work, work.begun, own, "original_cells")
+    few = [] if work.series else scattered(work, original, nominal_columns, nominal, k)
+    nominal_columns = [column for column in nominal_columns if column not in few]
+    few = [column for column in few if column in work.columns]
+    read = work.warehouse.small.arrays(
+        "safe/features.sql",
+        cells=relation,
+        by=work.by,
+        nominal=[*nominal_columns, *few],
+        numeric=[*numeric_columns, *weights],
+    )
     n = read["n"].astype(np.int64)
     raw = np.array([read[column.staged] for column in numeric_columns], dtype=float).reshape(-1, len(n)).T
     codes = np.array([read[column.staged] for column in nominal_columns], dtype=np.int64).reshape(-1, len(n)).T
+    places = np.array([read[column.staged] for column in few], dtype=float).reshape(-1, len(n)).T
     weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
     return Cells(
         relation,
@@ -138,8 +152,42 @@ def make_cells(
         indicators(codes, n, k),
         float(weight @ n / n.sum()),
         [column for column in work.part.step if column not in work.columns],
+        few,
+        standardise(places, n),
         PersonsOfCells.of(work, work.warehouse.hand_over(relation), key),
     )
+
+
+def scattered(work: Work, cells: Name, columns: Sequence[Column], named: Sequence[str], k: int) -> list[Column]:
+    """Return the nominal columns of which no table can be kept, and say what becomes of them.
+
+    They have more than 150 values, and most records have one that fewer than 10 k records have: by a column of ten
+    values there are fewer than k in a cell. Those that the user named as nominal are none, nor those that records are
+    divided by; nor are all of them, since something must be left to place records by.
+    """
+    meant = [*pick(work.part.step, named, f"{work.where}, nominal"), *(c for c in work.by if c not in work.part.above)]
+    free = [column for column in columns if column not in meant]
+    if not free:
+        return []
+    rows = at_driver(work).warehouse.rows("safe/rare_values.sql", cells=cells, columns=free, few=FEW * k, k=k)
+    found = {
+        free[int(place) - 1]: f"{values:,} values, {below_k:,} {unit} with one that fewer than {k} have"
+        for unit in [f"{work.part.level.unit}s" if work.part.level else "records"]
+        for place, values, records, with_few, below_k in sorted(rows)
+        if values > SCATTERED_ABOVE and 2 * with_few > records
+    }
+    if len(found) == len(columns):
+        return []
+    told = [f"{column.name} ({counts})" for column, counts in found.items() if column in work.columns]
+    if told:
+        text = (
+            f"too many values for tables, which are neither kept nor compared: {', '.join(told)}. What is released is "
+            f"the most frequent value of {k} or more that are grouped: it may be one that a single record had, and "
+            "tells that somebody has it. --drop such a column, or recode it before; --nominal keeps it in the tables"
+        )
+        work.warehouse.progress.say(text)
+        work.note(text)
+    return list(found)
 
 
 def indicators(codes: np.ndarray, n: np.ndarray, k: int) -> list[np.ndarray]:

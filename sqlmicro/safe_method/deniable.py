@@ -7,6 +7,7 @@ content under a lasting secret: every run on the same records draws from the sam
 from __future__ import annotations
 
 import hmac
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.registry import late
 from sqlmicro.safe_method.coordinates import numbered
-from sqlmicro.safe_method.deviations import costs, give, settle
+from sqlmicro.safe_method.deviations import at_once, costs, give, settle
 from sqlmicro.safe_method.plausible import alike, invent
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ _SLACK, _FEW_VALUES_WEIGHT = 1e-4, 4.0
 # By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
 # further ones where the tables need them. The fewer, the more stay when some records change.
 _ONCE, _MORE_OFTEN = 0.06, 0.6
-_INVENTED_PER_SHOWABLE = 1.65
+# Of those that could be invented, so many are keyed at most: it takes 3 seconds.
+_INVENTED_PER_SHOWABLE, _DRAWN_AT_MOST = 1.65, 500_000
 # Of the records of a cell that no combination can take, so many may stay without; of the others, k need one to open.
 _BY_LIMIT, _BY_LARGE = 0.5, 0.5
 # Aimed at, since the end of a search can lose a little: that part more.
@@ -160,6 +162,9 @@ def pooled(
         few |= too_few
     showable = few & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
     new = invent(values, kept, draw)
+    if len(new.base) > _DRAWN_AT_MOST:  # more than are wanted: by the keys of what they are made of
+        lowest = np.sort(draw[new.base])[_DRAWN_AT_MOST]
+        new = new.take(np.flatnonzero(draw[new.base] < lowest))
     changed = content[new.base]
     rows = np.arange(len(changed))
     changed[rows, new.column] = content[new.donor, new.column]
@@ -351,18 +356,26 @@ def insist(denial: Denial, k: int) -> None:
 
 
 def closed_to_share(problem: Problem, state: State, denial: Denial, share: float) -> None:
-    """Close rare originals, the cheapest first, where a few invented ones are lacking; their records go elsewhere."""
+    """Close rare originals, the cheapest first, where a few invented ones are lacking; their records go elsewhere.
+
+    Where more are lacking than closing so few could make up for, none is closed.
+    """
     import numpy as np
 
     recount(denial, state.n)
-    for _ in range(int(_CLOSED_AT_THE_END * denial.shown[0])):
+    most = int(_CLOSED_AT_THE_END * denial.shown[0])
+    while share > 0:
+        lacking = math.ceil(denial.shown[0] - denial.shown[1] / share - 1e-9)
         real = np.flatnonzero((state.n > 0) & denial.few[denial.of] & ~denial.invented[denial.of])
-        if share * denial.shown[0] <= denial.shown[1] or not len(real):
+        if not 0 < lacking <= most or not len(real):
             return
-        cheapest = real[np.argmin(costs(problem, state, real, -state.n[real]))]
-        give(problem, state, cheapest, -int(state.n[cheapest]))
+        many = at_once(lacking)
+        price = costs(problem, state, real, -state.n[real])
+        cheapest = real[np.argsort(price, kind="stable")[:many]]
+        give(problem, state, cheapest, -state.n[cheapest])
         settle(problem, state)
         recount(denial, state.n)
+        most -= many
 
 
 def restricted(problem: Problem, may_open: np.ndarray, few: np.ndarray) -> Problem:

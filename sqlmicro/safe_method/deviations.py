@@ -49,13 +49,11 @@ def change(problem: Problem, state: State, rows: np.ndarray, by: np.ndarray) -> 
     late("sqlmicro.safe_method._cost_kernels", "change")(problem, state, rows, by)
 
 
-def give(problem: Problem, state: State, i: int, by: int) -> None:
-    """Give a combination more records."""
-    import numpy as np
-
-    change(problem, state, np.array([i]), np.array([by]))
-    state.n[i] += by
-    state.total[0] += by
+def give(problem: Problem, state: State, rows: np.ndarray, by: np.ndarray) -> None:
+    """Give some combinations, each named once, more records."""
+    change(problem, state, rows, by)
+    state.n[rows] += by
+    state.total[0] += by.sum()
 
 
 def costs(problem: Problem, state: State, rows: np.ndarray, by: np.ndarray) -> np.ndarray:
@@ -81,8 +79,22 @@ def objective(problem: Problem, state: State, table_of_cell: np.ndarray) -> floa
     return total + problem.record_price * float(moved) + problem.total_price * float(state.total[0]) ** 2
 
 
+_ONE_BY_ONE = 32
+
+
+def at_once(left: int) -> int:
+    """Return how many of the cheapest changes are made before all are priced anew.
+
+    One where few are left; else half of them, since to price a million combinations for each would take hours.
+
+    >>> [at_once(left) for left in (1, 32, 100)]
+    [1, 1, 50]
+    """
+    return 1 if left <= _ONE_BY_ONE else left // 2
+
+
 def settle(problem: Problem, state: State) -> None:
-    """Bring the number of records back to that of the original, at each step by the cheapest change there is."""
+    """Bring the number of records back to that of the original, at each step by the cheapest changes there are."""
     import numpy as np
 
     while excess := int(state.total[0]):
@@ -95,5 +107,9 @@ def settle(problem: Problem, state: State) -> None:
         if not len(rows):  # one is closed, or opened if none is open
             rows = np.flatnonzero(((state.n == 0) == (excess < 0)) & (problem.high >= problem.k))
             changes, extra = -state.n[rows] if excess > 0 else np.full(len(rows), problem.k), np.zeros(len(rows))
-        best = int(np.argmin(costs(problem, state, rows, changes) + extra))
-        give(problem, state, int(rows[best]), int(changes[best]))
+            many = max(1, at_once(abs(excess)) // problem.k)
+        else:
+            many = at_once(abs(excess))
+        price = costs(problem, state, rows, changes) + extra
+        best = np.argsort(price, kind="stable")[:many] if many > 1 else np.array([np.argmin(price)])
+        give(problem, state, rows[best], changes[best])

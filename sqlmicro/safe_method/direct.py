@@ -91,7 +91,7 @@ def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Setting
     taken = [cells.numeric.index(column) for column in (*own, *settings.steps)]
     coordinates = stepped(cells.raw[:, taken], len(own), list(settings.steps.values()))
     kept = len(cells.nominal) + len(own)
-    X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
+    X = within(cells, averaged)
     rng = work.rng()
     keyed = Keyed.of(work, cells, coordinates, kept, k, asked) if asked and kept else None
     if keyed and not affordable(len(cells.n), len(keyed.content[0]), kept):
@@ -274,7 +274,10 @@ def _counted(cell: np.ndarray, target: np.ndarray) -> Dealt:
 
 
 def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, number: int) -> Name:
-    """Write a placement to the warehouse; return the file that results, with `means` in the averaged columns."""
+    """Write a placement to the warehouse; return the file that results.
+
+    `means` has the values of the averaged columns, and of those without tables.
+    """
     import numpy as np
     import pyarrow as pa
 
@@ -302,8 +305,15 @@ def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, num
         placed=placed,
         means=means,
         own=own,
-        averaged=placement.averaged,
+        averaged=[*placement.averaged, *cells.scattered],
     )
+
+
+def within(cells: Cells, averaged: Sequence[Column]) -> np.ndarray:
+    """Return what the records of one combination are grouped on: the columns of which no table is made."""
+    import numpy as np
+
+    return np.hstack([cells.numbers[:, [cells.numeric.index(column) for column in averaged]], cells.places])
 
 
 def own_columns(cells: Cells, settings: Settings) -> list[Column]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.combined import Combined
-from sqlmicro.safe_method.direct import InventedCells, Placement, Settings, deal, own_columns, stepped
+from sqlmicro.safe_method.direct import InventedCells, Placement, Settings, deal, own_columns, stepped, within
 from sqlmicro.safe_method.nested import Blocks, nested
 from sqlmicro.safe_method.subgroups import subgroups
 
@@ -33,7 +33,7 @@ def place(work: Work, cells: Cells, least: np.ndarray, settings: Settings) -> Pl
         found = nested(blocks, k, settings.effort, rng, progress.tick, time_limit=settings.time_limit)
     inside = np.arange(len(cells.n))
     dealt = deal(combined.of_cell[inside], cells.n, found.cell, found.target, found.count)
-    X = cells.numbers[:, [cells.numeric.index(column) for column in averaged]]
+    X = within(cells, averaged)
     parts, becomes, labels = [], [], 0
     size_of = least[blocks.block[dealt[1]]]
     for size in np.unique(size_of):

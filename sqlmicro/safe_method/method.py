@@ -69,6 +69,7 @@ COORDINATES_UP_TO = 200_000_000
     templates=(
         "safe/cells.sql",
         "safe/features.sql",
+        "safe/rare_values.sql",
         "safe/both_features.sql",
         "safe/cell_of_records.sql",
         "safe/means.sql",
@@ -267,7 +268,7 @@ def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], least: np.
         spent = meter.read()
         for how in ways:
             meter = Meter(spent)
-            file = groups.file(how, cells.numeric, cells.nominal, trial.number)
+            file = groups.file(how, cells.numeric, cells.without_arithmetic, trial.number)
             trial.add(grouped, (members, file), one.text, which, str(how), meter)
 
 
@@ -301,12 +302,13 @@ def _search(
     members = load_members(work, placement.grouped, "the direct search", trial.number)
     groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
     spent = meter.read()
-    kept = [*cells.nominal, *placement.own]
+    kept, few = [*cells.nominal, *placement.own], cells.scattered
     for how in [Unification(name, "") for name in numbers] if placement.averaged else [Unification("", "")]:
         meter = Meter(spent)
-        means = groups.numbers(how, placement.averaged)
+        averaged = placement.averaged
+        means = groups.values(how, averaged, few, trial.number) if few else groups.numbers(how, averaged)
         file = direct.placed_file(work, cells, placement, means, trial.number)
-        file = rounded(work, file, how, placement.averaged, kept, trial.number)
+        file = rounded(work, file, how, averaged, [*kept, *few], trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
         trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=denied)
 
@@ -389,6 +391,6 @@ def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffi
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=released, columns=work.columns
     )
     outcome.values = {column: (values, column.staged) for column in work.columns}
-    outcome.nominal = cells.nominal
+    outcome.nominal = cells.without_arithmetic
     outcome.only_grouped = groups if one.dropped else None
     return groups

@@ -131,13 +131,14 @@ def _taken(work: Work, cells: Cells, groups: Name, k: int) -> Seats:
     rows = np.searchsorted(everybody, found["row_id"])
     rules = read.rules(work, k).of(rows)
     strata = work.stratum_numbers(len(everybody))[rows]
+    nominal = cells.without_arithmetic
     read_as = work.warehouse.arrays(
-        "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=cells.nominal
+        "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=nominal
     )
     numbers = [read_as[column.staged].astype(float) for column in cells.numeric]
     X = standardise(np.array(numbers).reshape(len(numbers), len(everybody)).T)[rows]
-    codes = np.array([read_as[column.staged] for column in cells.nominal], dtype=np.int64)
-    codes = np.ascontiguousarray(codes.reshape(len(cells.nominal), len(everybody)).T[rows])
+    codes = np.array([read_as[column.staged] for column in nominal], dtype=np.int64)
+    codes = np.ascontiguousarray(codes.reshape(len(nominal), len(everybody)).T[rows])
     return Seats(found["row_id"], found["label"], X, codes, strata, rules)
 
 

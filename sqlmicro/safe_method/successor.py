@@ -224,9 +224,9 @@ class _Run:
             rows = np.flatnonzero((state.n > 0) & real)
             if share * denial.shown[0] <= denial.shown[1] or not len(rows):
                 return
-            cheapest = rows[np.argmin(costs(problem, state, rows, -state.n[rows]))]
+            cheapest = rows[[np.argmin(costs(problem, state, rows, -state.n[rows]))]]
             kept = state.n.copy()
-            give(problem, state, cheapest, -int(state.n[cheapest]))
+            give(problem, state, cheapest, -state.n[cheapest])
             if not self.settle(denial.few[denial.of]):
                 state.n[:] = kept
                 self._put_back()

@@ -97,6 +97,10 @@ class Representatives:
 
     def file(self, how: Unification, numeric: Sequence[Column], nominal: Sequence[Column], number: int) -> Name:
         """Return the file in which every record has the values of its group: label, the columns, n."""
+        return rounded(self._work, self.values(how, numeric, nominal, number), how, numeric, nominal, number)
+
+    def values(self, how: Unification, numeric: Sequence[Column], nominal: Sequence[Column], number: int) -> Name:
+        """Return label, n, the mean or median of every numeric column in full precision, and the nominal values."""
         if how.nominal == "medoid":
             parts = [(self._of_groups("safe/medoids.sql", "medoids", columns=nominal), nominal)]
         else:
@@ -104,8 +108,7 @@ class Representatives:
                 (self._of_groups("safe/modes.sql", f"modes_{i}", column=column), [column])
                 for i, column in enumerate(nominal, 1)
             ]
-        unified = self._joined(f"unified_{number}", self.numbers(how, numeric), numeric, parts)
-        return rounded(self._work, unified, how, numeric, nominal, number)
+        return self._joined(f"unified_{number}", self.numbers(how, numeric), numeric, parts)
 
     def numbers(self, how: Unification, numeric: Sequence[Column]) -> Name:
         """Return label, n, and the mean or median of every numeric column in full precision."""

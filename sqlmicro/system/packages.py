@@ -36,6 +36,11 @@ def version(package: str) -> str:
     return version(package)
 
 
+def ours() -> str:
+    """Return what `--version` prints."""
+    return f"sqlmicro {version('sqlmicro')}"
+
+
 def entry_points(group: str) -> list[EntryPoint]:
     """Return the entry points of a group, which is one of ours."""
     if not any_plug_in():

@@ -104,6 +104,14 @@ CASES = [
         expect=[(1, 0, 0, 2.0), (2, 0, 1, 1.0), (1, 0, 2, 1.0), (2, 0, 2, None)],
         ordered=True,
     ),
+    # Sex: m 2, NULL 3, f 1. Income: 1 three times, 2 once, NULL twice.
+    Case(
+        "safe/rare_values.sql",
+        given={"cells": CELLS},
+        params={"cells": rel("cells"), "columns": [SEX, INCOME], "few": 3, "k": 2},
+        returns=["place", "distinct_values", "records", "with_few", "below_k"],
+        expect=[(1, 3, 6, 3, 1), (2, 3, 6, 3, 1)],
+    ),
     Case(
         "safe/cell_of_records.sql",
         given={
