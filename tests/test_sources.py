@@ -320,3 +320,17 @@ def test_a_mysql_server_that_does_not_answer_is_told_without_its_url() -> None:
     with pytest.raises(sqlmicro.InputError, match="no server that answers") as caught:
         sqlmicro.mdav("my.crm.persons", attach="my=mysql:host=127.0.0.1 port=1 user=sesame", **OPTIONS)
     assert "sesame" not in str(caught.value)
+
+
+def test_a_folder_of_parts_is_read_as_the_file_it_is_called(tmp_path: Path) -> None:
+    """Spark writes a release as a folder; one without parts is no file."""
+    (tmp_path / "parts.parquet" / "year=1").mkdir(parents=True)
+    (tmp_path / "parts.parquet" / "_SUCCESS").touch()
+    for number, folder in enumerate(("", "year=1/")):
+        part = f"{tmp_path}/parts.parquet/{folder}part-{number}.parquet"
+        duckdb.execute(f"COPY (SELECT i AS id, i % 3 AS age FROM range({number}, 6) t(i)) TO '{part}'")
+    (tmp_path / "[none].parquet").mkdir()
+    found = sqlmicro.audit(f"{tmp_path}/parts.parquet", quasi=["age"], min_k=3)
+    assert (found["passed"], found["audits"][0]["value"]) == (True, 3)
+    with pytest.raises(sqlmicro.InputError, match="there must be a file"):
+        sqlmicro.audit(f"{tmp_path}/[none].parquet", quasi=["age"])

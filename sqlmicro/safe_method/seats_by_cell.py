@@ -89,6 +89,5 @@ def _arrays(
     members = work.run(
         "load/members.sql", "persons", relation=asked.original, key=own, keys=[(own, own)], persons=[]
     )  # fmt: skip
-    here = work.warehouse.hand_over(cells)
-    found = work.warehouse.arrays(template, relation=work.relation, cells=here, members=members, columns=key, **params)
+    found = work.warehouse.arrays(template, relation=work.relation, cells=cells, members=members, columns=key, **params)
     return {name: values.astype("int64") for name, values in found.items()}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -155,7 +155,11 @@ class SparkWarehouse:
             frame = None
         if frame is None:
             raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
-        relation = self.put(self.numbered(frame) if self._numbers else frame, name)
+        if self._numbers:  # the sizes of its partitions also tell how many tasks its statements are worth
+            sizes = self._sizes(frame)
+            self.fit(sum(sizes.values()))
+            frame = self.numbered(frame, sizes)
+        relation = self.put(frame, name)
         described = [column for column in self.describe(relation) if column[0] != "rowid"]
         return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
 
@@ -312,15 +316,14 @@ class SparkWarehouse:
         self._persisted.append(kept)
         return kept
 
-    def numbered(self, frame: DataFrame) -> DataFrame:
+    def numbered(self, frame: DataFrame, sizes: Mapping[int, int] | None = None) -> DataFrame:
         """Return a data frame with `rowid`, from 0, in the order of its partitions and of the records in them.
 
-        One row for each partition comes to the driver.
+        One row for each partition comes to the driver, unless the sizes of the partitions are known.
         """
         from pyspark.sql import functions
 
-        counts = frame.groupBy(functions.spark_partition_id().alias("p")).count()
-        sizes = {int(row[0]): int(row[1]) for row in self.call("number", counts.collect)}
+        sizes = self._sizes(frame) if sizes is None else sizes
         starts, start = [], 0
         for partition in range(max(sizes, default=-1) + 1):
             starts.append(start)
@@ -330,6 +333,13 @@ class SparkWarehouse:
         )
         place = functions.monotonically_increasing_id() % _ROWS_OF_A_PARTITION
         return frame.select((before + place).alias("rowid"), "*")
+
+    def _sizes(self, frame: DataFrame) -> dict[int, int]:
+        """Return the number of records of every partition that has any."""
+        from pyspark.sql import functions
+
+        counts = frame.groupBy(functions.spark_partition_id().alias("p")).count()
+        return {int(row[0]): int(row[1]) for row in self.call("number", counts.collect)}
 
     def call(self, title: str, function: Callable[[], T]) -> T:
         """Run `function` and tell its errors without their words, which may quote records."""

@@ -23,7 +23,8 @@ def files(tmp_path_factory):
           CAST(20 + (i * i) % 13 AS INTEGER) AS age, 100.5 + (i * 7919) % 40 AS "net ""income""",
           CASE i % 5 WHEN 0 THEN 'flu' WHEN 1 THEN NULL ELSE 'ok' END AS job, 1 + i % 3 AS share FROM range(400) t(i);
         COPY p TO '{folder}/original.parquet' (FORMAT parquet);
-        COPY (SELECT id, person, sex, age // 4 * 4 AS age, round("net ""income""", -1) AS "net ""income""", job, share FROM p)
+        COPY (SELECT id, person, sex, age // 4 * 4 AS age, round("net ""income""", -1) AS "net ""income""", job,
+          share FROM p)
           TO '{folder}/release.parquet' (FORMAT parquet)'''
     )
     return folder
