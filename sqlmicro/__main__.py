@@ -9,8 +9,8 @@ import signal
 import sys
 from typing import NoReturn
 
-from sqlmicro.system import interrupts, packages
-from sqlmicro.system.arrow import without_pandas
+from sqlmicro.system import dataclass_methods, interrupts, packages
+from sqlmicro.system.arrow import memory_of_the_system, without_pandas
 
 _COLLECTED = (200_000, 20, 100)
 """What loads a thousand modules makes no garbage: looking for it as often as Python does costs a tenth of a command."""
@@ -28,6 +28,8 @@ def main() -> None:
             sys.stdout.write(f"{packages.ours()}\n")
             return
         without_pandas()
+        memory_of_the_system()
+        dataclass_methods.when_called()
         from sqlmicro.cli import app
 
         app()

@@ -30,7 +30,7 @@ from sqlmicro.errors import InputError
 from sqlmicro.group import class_size, keeping
 from sqlmicro.missing import counted, policy
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
-from sqlmicro.registry import Method, Promise, find, late
+from sqlmicro.registry import Method, Promise, find, late, sorted_by
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, LevelReport, Released, of_levels
 from sqlmicro.system.reporting import OMITTED
 from sqlmicro.system.secrets import Key, Recipe, Task
@@ -161,6 +161,7 @@ class Run:
     recodings: dict[str, tuple[object, int]] = field(default_factory=dict)
     """What steps decided and how many records they left, by the file that it is written to with the release."""
     seen: Content | None = None
+    first: Sequence[Column] = ()  # in whose order the original records are numbered, before their hash
     levels: tuple[Level, ...] = ()
     """Units of several records, and which columns have one value in each."""
     apart: dict[str, str] = field(default_factory=dict)
@@ -204,11 +205,12 @@ class Run:
 
 def load(
     warehouse: Warehouse, source: Source, roles: Roles, key: Key, recipe: Recipe, *, watched: bool = False,
-    read: Name | None = None,
+    read: Name | None = None, by_hash: bool = False,
 ) -> Run:  # fmt: skip
     """Bring every released column into the form the methods work on, and number the records.
 
-    Of a `watched` source, which may be changed in place, what it held is kept; `read` are some of its rows.
+    Of a `watched` source, which may be changed in place, what it held is kept; `read` are some of its rows. What a step
+    sorts them by decides their numbers, or nothing but their hash (`by_hash`), as nights of a series compare them.
 
     Raises
     ------
@@ -220,10 +222,14 @@ def load(
         _refuse_nothing(roles, source.label)
     draws = any(find(task.method).draws for task in recipe.tasks)
     roles = replace(roles, known_by=known_by(warehouse, source, roles, recipe))
-    found = loaded(warehouse, replace(source, relation=read or source.relation), roles, watched=watched, draws=draws)
+    name = sorted_by(recipe) if warehouse.keeps_order and not by_hash else None
+    first = [column for column in source.columns if column.name == name and column.numeric]
+    source_read = replace(source, relation=read or source.relation)
+    found = loaded(warehouse, source_read, roles, watched=watched, draws=draws, first=first)
     run = Run(
-        warehouse, source, roles, key, recipe, found.read, found.records, found.records, found.rows, seen=found.seen
-    )
+        warehouse, source, roles, key, recipe, found.read, found.records, found.records, found.rows, seen=found.seen,
+        first=first,
+    )  # fmt: skip
     run.levels = levels.settle(warehouse, found.records, roles, source.label)
     run.notes += [level.told for level in run.levels]
     run.seconds["load"] = time.perf_counter() - start
@@ -298,7 +304,7 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
     work = Work(
         run.warehouse, run.source, relation, own.columns, [*(run.as_it_is(column) for column in strata), *patterns],
         where=planned.where, prefix=planned.prefix + part.suffix, key=run.key, task=planned.task, rows=run.rows_in,
-        before=run.current, begun=begun,
+        before=run.current, begun=begun, first=run.first if relation == run.original else (),
         guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original,
                               run.roles.row_key or run.roles.known_by),
         part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from sqlmicro.system.secrets import Recipe
+
 _ROUNDING = 1e-9  # of an SSE
 
 Stage = Literal["group", "safe", "mask"]
@@ -216,6 +218,7 @@ class Method(Entry):
     keeps_guarantees: bool = False
     by_value: bool = False
     recodes: bool = False
+    sorts: bool = False
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
@@ -302,6 +305,7 @@ def method(
     keeps_guarantees: bool = False,
     by_value: bool = False,
     recodes: bool = False,
+    sorts: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as a method.
 
@@ -313,7 +317,8 @@ def method(
     (`makes_pseudonyms`) nobody knows from elsewhere: it is no quasi-identifier. What a kernel groups keeps guarantees
     other than k, see `options.guarantees`; another method says that it does (`keeps_guarantees`). One that gives equal
     values of a column the same value says so (`by_value`): what is constant within a person stays so. One whose classes
-    are made by a recoding that other records can be given says so (`recodes`): it goes on in a series.
+    are made by a recoding that other records can be given says so (`recodes`): it goes on in a series. One that sorts
+    by each of its columns says so (`sorts`): where it has one, the records are numbered in its order, and sorted once.
     """
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -333,6 +338,7 @@ def method(
                 keeps_guarantees=keeps_guarantees or engine == "numpy",
                 by_value=by_value,
                 recodes=recodes,
+                sorts=sorts,
             )
         )
         return function
@@ -350,11 +356,22 @@ def find(name: str) -> Method:
     return METHODS.find(name, "method")
 
 
+def sorted_by(recipe: Recipe) -> str | None:
+    """Return the column in whose order the records of a run are numbered, where its only step sorts them by that.
+
+    Persons and households are no records, and strata are sorted one by one.
+    """
+    if len(recipe.tasks) != 1 or recipe.person or recipe.household:
+        return None
+    (task,) = recipe.tasks
+    return task.columns[0] if len(task.columns) == 1 and not task.by and find(task.method).sorts else None
+
+
 def late(module: str, *names: str) -> Any:
     """Import a module of ours when it is needed, and return it, or what it has under some names.
 
-    What is compiled, or needs an extra, is loaded so. Nothing else of ours is imported inside a function: the head of a
-    file tells all that it uses, and a test reads these names as imports too.
+    What is compiled, needs an extra, or is asked of a command seldom is loaded so. Nothing else of ours is imported
+    inside a function: the head of a file tells all that it uses, and a test reads these names as imports too.
     """
     found = importlib.import_module(module)
     if not names:

@@ -12,7 +12,6 @@ from sqlmicro.database.deniable import Deniable
 from sqlmicro.database.levels import Level, Part
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
-from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.database.warehouse import Row, Warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.guarantees import NO_GUARANTEE, NO_POPULATION, GuaranteeOptions, InPopulation
@@ -139,6 +138,7 @@ class Work:
         rows: int,
         before: Name | None = None,
         begun: Name | None = None,
+        first: Sequence[Column] = (),
         guaranteed: Guaranteed = NOTHING_MORE,
         part: Part | None = None,
         series: FileSeries | None = None,
@@ -150,7 +150,7 @@ class Work:
         self.before = before or relation
         self.begun = begun or self.before
         """What a release is compared with, before the step; `before`: before missing values were settled."""
-        self.columns, self.by = list(columns), list(by)
+        self.columns, self.by, self.first = list(columns), list(by), list(first)
         self.part = part or Part(tuple(columns))
         """Which level its columns belong to: its records may be units, and the classes of the levels above strata."""
         self.where = where
@@ -230,9 +230,15 @@ class Work:
         """Add a sentence to the report."""
         self.outcome.notes.append(text)
 
+    def sorted_by(self, column: Column) -> bool:
+        """Tell whether the records are numbered in the order of a column, those without a value last."""
+        return self.first == [column] and not self.by
+
     def sort(self, column: Column) -> Name:
-        """Sort the records that have a value in `column`, within strata."""
+        """Sort the records with a value in `column`, within strata; a view where they are numbered in that order."""
         into = f"sorted_{column.staged}"
+        if self.sorted_by(column):
+            return self.run("group/in_order.sql", into, view=True, relation=self.relation, column=column)
         return self.run("group/sorted.sql", into, relation=self.relation, by=self.by, column=column)
 
     def sort_by(self, relation: Name, column: str) -> Name:
@@ -296,16 +302,15 @@ class Work:
         grouped = self.run(
             "replace/grouped.sql", "grouped", view=True, groups=groups, relation=self.relation, columns=columns
         )
-        template = f"replace/group_{representative}s.sql"
-        representatives = self.run(template, "representatives", grouped=grouped, columns=columns)
-        params: dict[str, Any] = {"groups": groups, "representatives": representatives, "columns": columns}
-        self.replace_all(columns, self.run("replace/by_label.sql", "values", **params))
+        made = self.run(f"replace/group_{representative}s.sql", "representatives", grouped=grouped, columns=columns)
+        template = "replace/by_label.sql"
+        self.replace_all(columns, self.run(template, "values", groups=groups, representatives=made, columns=columns))
 
     def replace_by_rank_group(self, column: Column, groups: Name, representative: str) -> None:
         """Replace one column by the mean or median of the group; `groups` has row_id, label and value."""
         template = f"replace/group_{representative}s.sql"
-        representatives = self.run(template, f"representatives_{column.staged}", grouped=groups, columns=["value"])
-        params: dict[str, Any] = {"groups": groups, "representatives": representatives, "columns": ["value"]}
+        made = self.run(template, f"representatives_{column.staged}", grouped=groups, columns=["value"])
+        params: dict[str, Any] = {"groups": groups, "representatives": made, "columns": ["value"]}
         self.replace(column, self.run("replace/by_label.sql", f"values_{column.staged}", **params))
 
     def replace_all(self, columns: Sequence[Column], values: Name) -> None:
@@ -335,9 +340,8 @@ class Work:
         """Return row_id (n,) and the columns as they are (n, p); NaN where a value is missing."""
         import numpy as np
 
-        arrays = self.warehouse.arrays(
-            "load/features.sql", relation=self.relation, numeric=columns, ordinal=[], nominal=[]
-        )
+        params: dict[str, Any] = {"numeric": columns, "ordinal": [], "nominal": []}
+        arrays = self.warehouse.arrays("load/features.sql", relation=self.relation, **params)
         X = np.empty((len(arrays["row_id"]), len(columns)))
         for j, column in enumerate(columns):
             X[:, j] = arrays[column.staged]
@@ -388,13 +392,9 @@ class Work:
         """Create a staging relation of this step from an Arrow table."""
         return self.warehouse.load(table, f"{self.prefix}_{into}", comment)
 
-    def proposed_scales(self) -> dict[str, str]:
-        """Return the scale that `profile` proposes for every column, as it is before this step."""
-        return {found.column.name: found.scale[0] for found in profile_columns(self.warehouse, self.source)}
-
     def load_labels(self, row_id: np.ndarray, labels: np.ndarray, kernel: str, into: str = "groups") -> Name:
         """Write the group of every record back to the warehouse."""
         import pyarrow as pa
 
-        comment = f"filled with the groups that {kernel} made"
-        return self.load(pa.table({"row_id": row_id, "label": labels}), into, comment)
+        made = pa.table({"row_id": row_id, "label": labels})
+        return self.load(made, into, f"filled with the groups that {kernel} made")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from compiling import compile_once
+from databases import opened
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -150,7 +151,6 @@ class Workbench:
 
     def make(self, columns: Columns, table: str = "records") -> str:
         """Write a table into a fresh database file and return its path."""
-        import duckdb
         import pyarrow as pa
 
         path = str(self.folder / f"{next(self._numbers)}.duckdb")
@@ -158,12 +158,13 @@ class Workbench:
         kinds = [kind for kind, _ in columns.values()]
         arrow = {"DOUBLE": pa.float64(), "FLOAT": pa.float32(), "BIGINT": pa.int64(), "INTEGER": pa.int32()}
         values = [pa.array(list(given), arrow.get(kind)) for kind, given in columns.values()]
-        with duckdb.connect(path) as connection:
+        with opened(path) as connection:
             defined = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
             connection.execute(f"CREATE TABLE {_quoted(table)} ({defined})")
             # Under other names: Arrow tells names apart that differ in case only.
             connection.register("given", pa.table(values, [f"c{i}" for i in range(len(names))]))
             connection.execute(f"INSERT INTO {_quoted(table)} SELECT * FROM given")
+            connection.unregister("given")
         return path
 
     def release(self, name: str, db: str, /, **options: Any) -> Release:
@@ -183,9 +184,7 @@ class Workbench:
 
     def read(self, db: str, table: str) -> dict[str, list[Any]]:
         """Return the columns of a table, in its physical order."""
-        import duckdb
-
-        with duckdb.connect(db, read_only=True) as connection:
+        with opened(db, read_only=True) as connection:
             cursor = connection.execute(f"SELECT * FROM {_quoted(table)}")
             names = [column[0] for column in cursor.description]
             rows = cursor.fetchall()
@@ -193,9 +192,7 @@ class Workbench:
 
     def relations(self, db: str) -> list[tuple[str, str]]:
         """Return every table and view of a database file, to see that nothing was written."""
-        import duckdb
-
-        with duckdb.connect(db, read_only=True) as connection:
+        with opened(db, read_only=True) as connection:
             found = connection.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
             ).fetchall()

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.jobs import approval, run
@@ -68,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def execute(folder: Path, *statements: str) -> list[Any]:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 
@@ -114,6 +115,7 @@ def test_a_plan_is_made_signed_off_and_applied(folder: Path) -> None:
         assert "canary" not in (folder / name).read_text()
 
 
+@pytest.mark.slow
 def test_what_a_plan_says_is_done_whatever_the_policy_has_become(folder: Path) -> None:
     planned(folder)
     change(folder, 'drop = ["name"]', 'keep = ["name"]\nidentifier_ok = ["name"]\naccept_unique = ["name"]')
@@ -322,6 +324,7 @@ def test_what_cannot_be_planned(folder: Path, text: str, words: str) -> None:
         planned(folder)
 
 
+@pytest.mark.slow
 def test_what_is_decided_of_joins_is_shown_to_whoever_signs_off(folder: Path) -> None:
     planned(folder)
     applied(folder)

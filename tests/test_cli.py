@@ -12,6 +12,7 @@ import time
 import duckdb
 import pytest
 from command import run as sqlmicro
+from databases import opened
 
 SQLMICRO = [sys.executable, "-m", "sqlmicro"]
 CANARY = "Zyxwvut-Canary"
@@ -20,7 +21,7 @@ CANARY = "Zyxwvut-Canary"
 @pytest.fixture
 def db(tmp_path):
     path = tmp_path / "w.duckdb"
-    with duckdb.connect(str(path)) as con:
+    with opened(path) as con:
         con.execute(
             '''CREATE TABLE persons AS SELECT i AS id, ? || i AS name, (i * 7) % 60 AS age,
             ['f', 'm'][1 + i % 2] AS sex, ((i * 7919) % 10007)::DOUBLE AS "net ""income""",
@@ -31,7 +32,7 @@ def db(tmp_path):
 
 
 def tables(db):
-    with duckdb.connect(str(db), read_only=True) as con:
+    with opened(db, read_only=True) as con:
         return {row[0] for row in con.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
 
 

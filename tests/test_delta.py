@@ -15,7 +15,8 @@ import pytest
 
 import sqlmicro
 from sqlmicro.errors import InputError
-from sqlmicro.system.delta_moves import Delta, DeltaMove
+from sqlmicro.system.delta import Delta
+from sqlmicro.system.lake_moves import LakeMove
 from sqlmicro.system.object_moves import NotTakenBack
 
 deltalake: Any = pytest.importorskip("deltalake", reason="needs: pip install 'sqlmicro[lakes]'")
@@ -96,9 +97,9 @@ def test_a_commit_of_others_is_not_lost(source: str, tmp_path: Path) -> None:
     sqlmicro.mdav(source, to=f"delta:{lake}", **OPTIONS)
     (file,) = files(lake)
     for replaced in (None, 0):
-        move = DeltaMove(Delta(str(lake), "--to"), file, replaced)
+        move = LakeMove(Delta(str(lake), "--to"), file, replaced)
         if replaced is not None:  # somebody replaces the version that was looked at
-            DeltaMove(Delta(str(lake), "--to"), file, 0).put()
+            LakeMove(Delta(str(lake), "--to"), file, 0).put()
         with pytest.raises(InputError, match="must do what is asked"):
             move.put()
         there = list(lake.glob("*.parquet"))
@@ -109,7 +110,7 @@ def test_a_commit_of_others_is_not_lost(source: str, tmp_path: Path) -> None:
 
 def test_a_commit_is_not_called_taken_back(source: str, tmp_path: Path) -> None:
     sqlmicro.mdav(source, to=str(tmp_path / "r.parquet"), **OPTIONS)
-    move = DeltaMove(Delta(str(tmp_path / "lake"), "--to"), tmp_path / "r.parquet", None)
+    move = LakeMove(Delta(str(tmp_path / "lake"), "--to"), tmp_path / "r.parquet", None)
     move.put()
     with pytest.raises(NotTakenBack):
         move.take_back()
@@ -117,7 +118,7 @@ def test_a_commit_is_not_called_taken_back(source: str, tmp_path: Path) -> None:
 
 _KILLED = """
 import os, sys, sqlmicro
-from sqlmicro.system.delta_moves import Delta
+from sqlmicro.system.delta import Delta
 Delta.commit = lambda *given: os.kill(os.getpid(), 9)
 sqlmicro.mdav(sys.argv[1], to="delta:" + sys.argv[2], columns=["age", "income"], rest="drop", k=5, overwrite=True)
 """

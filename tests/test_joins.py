@@ -8,9 +8,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 
@@ -78,7 +78,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def execute(folder: Path, statements: str, db: str = "w.duckdb") -> list[Any]:
-    with duckdb.connect(str(folder / db)) as connection:
+    with opened(folder / db) as connection:
         return connection.execute(statements).fetchall()
 
 
@@ -171,6 +171,7 @@ def test_what_is_decided_in_the_file(folder: Path, file: str, orders: str, items
     assert counted(report) == expected
 
 
+@pytest.mark.slow
 def test_a_key_that_is_left_out_joins_nothing(folder: Path) -> None:
     """Orders and items are still joined, and whose they are is known from the original."""
     execute(folder, ONE_MORE)
@@ -317,6 +318,7 @@ join_depth = 0
     ) == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_smaller_k_over_joins_is_told_by_the_verdict(folder: Path) -> None:
     execute(folder, ONE_MORE)
     report = sqlmicro.run(write(folder, "min_join_k = 1"), dry_run=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -80,7 +81,7 @@ JOINS = (
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute(TABLES)
     (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
     return tmp_path
@@ -96,7 +97,7 @@ def write(folder: Path, *changes: tuple[str, str], text: str = JOB) -> str:
 
 
 def rows(folder: Path, table: str) -> list[dict[str, Any]]:
-    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+    with opened(folder / "w.duckdb", read_only=True) as connection:
         found = connection.execute(f"SELECT * FROM {table}")
         names = [column[0] for column in found.description]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
@@ -126,6 +127,7 @@ def test_keys_join_after_the_release_as_before(folder: Path) -> None:
     assert {len(row["number"]) for row in rows(folder, "orders_r")} == {64}
 
 
+@pytest.mark.slow_but("parquet")
 @pytest.mark.parametrize("to", ["parquet", "csv"])
 def test_keys_join_between_files(folder: Path, to: str) -> None:
     ends = [(f'into = "{name}_r"', f'to = "{name}.{to}"') for name in ("persons", "orders", "tags")]
@@ -193,6 +195,7 @@ def test_composite_references_to_the_same_table_and_to_repeated_values(folder: P
     assert lost == [0, 0, 0]
 
 
+@pytest.mark.slow
 def test_a_step_that_leaves_out_parents_is_caught(folder: Path) -> None:
     kept = '["name"]\nkeep = ["age"]\naccept_unique = ["age"]'
     sample = ('"mdav"\ncolumns = ["age"]\nk = 3', '"sample"\nfraction = 0.5'), ('["name"]', kept)

@@ -166,7 +166,8 @@ def test_no_room_takes_what_is_private_to_another():
 def test_heavy_libraries_are_imported_where_they_are_used():
     for path in MODULES:
         heavy = {name.split(".")[0] for name, _, late, typing in imports(path) if not (late or typing)} & HEAVY
-        if path.name.endswith("_kernels.py") or path.name in ("compiled.py", "shipped.py"):  # themselves loaded late
+        loaded_late = path.name in ("code_files.py", "compiled.py", "shipped.py")
+        if loaded_late or path.name.endswith("_kernels.py"):
             heavy -= {"numba", "numpy"}
         if path.name == "template_cache.py":
             heavy -= {"jinja2"}
@@ -181,6 +182,13 @@ def test_kernels_are_imported_where_they_run():
             head = ast.Module([node for node in tree(path).body if isinstance(node, ast.ImportFrom)], [])
             names = {node.module for node in ast.walk(head) if isinstance(node, ast.ImportFrom)}
             assert not [name for name in names if name and name.endswith("_kernels")], path
+
+
+def test_kernels_know_kernels_alone():
+    """Compiled code is kept until a kernel changes (`system/code_files.py`): what it has of others would stay."""
+    for path in sorted(PACKAGE.rglob("*_kernels.py")):
+        own = [name for name, _, _, typing in imports(path) if name.startswith("sqlmicro") and not typing]
+        assert all(name.endswith("_kernels") or name == "sqlmicro.system.compiled" for name in own), (path, own)
 
 
 def test_only_the_warehouse_knows_the_database():

@@ -210,6 +210,7 @@ def test_records_without_a_person_are_one_person_and_keep_their_own_values() -> 
     assert any("without a person: all of them count as one person" in note for note in report["notes"])
 
 
+@pytest.mark.slow
 def test_households_of_the_survey_keep_their_roof(data_folder: Any) -> None:
     """17 of its 1 000 households had two kinds of roof after `safe` that knew of no household, none before."""
     table = pa.csv.read_csv(data_folder / "testdata.csv")

@@ -141,6 +141,7 @@ def test_a_person_is_what_several_columns_say_together(workbench):
         sqlmicro.mdav("records", db=db, person="number", columns=["age"], rest="drop", k=15)
 
 
+@pytest.mark.slow_but("hive")
 @pytest.mark.parametrize("how", ["glob", "hive"])
 def test_persons_may_be_spread_over_files(workbench, tmp_path, how):
     """Each file has rows of every person: the numbers are told apart nowhere but in the whole."""

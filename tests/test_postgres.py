@@ -23,11 +23,11 @@ ROWS = 200
 URL = "crm=postgres:dbname=postgres"
 SERVERS = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
 BIN = SERVERS[-1].parent if SERVERS else Path(shutil.which("postgres") or "/nowhere/postgres").parent
-pytestmark = [
-    pytest.mark.slow,
+NEEDS = [
     pytest.mark.skipif(not (BIN / "initdb").is_file(), reason="needs: apt-get install postgresql"),
     pytest.mark.skipif(importlib.util.find_spec("psycopg") is None, reason="needs: pip install 'sqlmicro[postgres]'"),
 ]
+pytestmark = [pytest.mark.slow, *NEEDS]
 PERSONS = """
 DROP SCHEMA IF EXISTS sqlmicro CASCADE;
 DROP TABLE IF EXISTS persons, visits, history CASCADE;

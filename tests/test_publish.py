@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.audits.row import Check
@@ -24,7 +25,7 @@ ROWS = 200
 def db(tmp_path):
     """A table with everything a table can have, and a view on it."""
     path = str(tmp_path / "warehouse.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute('''
             CREATE TABLE persons (
               id INTEGER PRIMARY KEY, code INTEGER UNIQUE, age INTEGER NOT NULL CHECK (age >= 0),
@@ -43,7 +44,7 @@ def db(tmp_path):
 
 
 def query(db, text):
-    with duckdb.connect(db, read_only=True) as con:
+    with opened(db, read_only=True) as con:
         return con.execute(text).fetchall()
 
 

@@ -92,6 +92,7 @@ def test_missing_values_are_a_value_of_their_own(workbench) -> None:
     assert _groups(release, ["grade", "town"]) == {("low", None): 3, (None, "b"): 3}
 
 
+@pytest.mark.slow
 def test_blocks_are_k_anonymous_alone_and_never_called_so_as_a_whole(workbench) -> None:
     draw = random.Random(3)
     names = ["a", "b", "c;d", "e"]

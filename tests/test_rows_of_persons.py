@@ -7,6 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from command import run
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError
@@ -26,14 +27,14 @@ def db(tmp_path):
 
 def written(folder, *statements):
     path = str(folder / "w.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         for statement in statements:
             connection.execute(statement)
     return path
 
 
 def tables(db):
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.identifiers import tables
@@ -26,7 +27,7 @@ KEY = "a secret key of a few bytes"
 
 
 def made(folder: Path, *statements: str) -> str:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         for statement in statements:
             connection.execute(statement)
     return str(folder / "w.duckdb")
@@ -90,6 +91,7 @@ def test_nothing_is_written(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
 
 
+@pytest.mark.slow
 def test_memory_has_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB keeps what it reads; tables are looked at a few at a time, which changes nothing that is found."""
     db, limits = made(tmp_path, PERSONS, VISITS, WARDS), []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -55,7 +55,7 @@ PUBLISH orders_release
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute("""CREATE TABLE customers AS SELECT i AS customer_id, 'name ' || i AS name,
             18 + (i * 7) % 60 AS age, ((i * 7919) % 1009)::DOUBLE AS income FROM range(60) r(i)""")
         connection.execute("""CREATE TABLE orders AS SELECT (i * 11) % 70 AS customer_id, 'article ' || i % 5 AS
@@ -77,7 +77,7 @@ def write(folder: Path, *changes: tuple[str, str], to: str = "into", ending: str
 
 
 def query(folder: Path, statement: str) -> Any:
-    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+    with opened(folder / "w.duckdb", read_only=True) as connection:
         return connection.execute(statement).fetchall()
 
 

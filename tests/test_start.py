@@ -1,11 +1,13 @@
 """What a command loads, and what it keeps for the next one."""
 
+import dataclasses
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 HEAVY = ("pandas", "numba", "scipy", "sklearn", "pydantic", "importlib.metadata", "numpy", "pyarrow", "duckdb")
@@ -52,6 +54,68 @@ def test_a_release_loads_no_pandas_although_it_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "out.parquet").is_file()
     assert "pyarrow" in found
     assert "pandas" not in found
+
+
+def test_methods_of_dataclasses_are_compiled_when_they_are_called_and_do_the_same() -> None:
+    script = """
+import dataclasses, inspect, pickle
+from sqlmicro.system.dataclass_methods import when_called
+made = []
+real = dataclasses._create_fn
+def counted(name, args, body, *, globals=None, locals=None, return_type=dataclasses.MISSING):
+    made.append(name)
+    return real(name, args, body, globals=globals, locals=locals, return_type=return_type)
+dataclasses._create_fn = counted
+when_called()
+
+@dataclasses.dataclass(frozen=True, order=True)
+class One:
+    self: int
+    name: list = dataclasses.field(default_factory=list, compare=False)
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Two(One):
+    given: str = "g"
+    def __post_init__(self):
+        object.__setattr__(self, "given", self.given * 2)
+
+assert not made
+one = One(self=1)
+assert made == ["__init__"], made
+assert One(1) == one < One(2) and hash(one) == hash(One(1)) and made.count("__init__") == 1
+assert vars(One)["__init__"].__code__.co_varnames[1] == "self" and One.__init__.__qualname__ == "One.__init__"
+two = Two(3, ["x"], given="h")
+assert repr(two) == "Two(self=3, name=['x'], given='hh')", repr(two)
+assert dataclasses.asdict(two) == {"self": 3, "name": ["x"], "given": "hh"}
+assert pickle.loads(pickle.dumps(one)) == one and dataclasses.replace(one, self=4).self == 4
+for wrong in (lambda: setattr(one, "self", 2), lambda: delattr(one, "self")):
+    try:
+        wrong()
+    except dataclasses.FrozenInstanceError:
+        continue
+    raise AssertionError
+try:
+    One()
+except TypeError as error:
+    assert "missing 1 required positional argument" in str(error), error
+"""
+    if not hasattr(dataclasses, "_create_fn"):
+        pytest.skip("this Python compiles all methods of a class at once, and is left as it is: Python 3.11 has it")
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_pyarrow_takes_its_memory_from_where_the_environment_says() -> None:
+    other = next((name for name in pa.supported_memory_backends() if name != "system"), None)
+    if other is None:
+        pytest.skip("this pyarrow has one allocator: install the wheel of PyPI")
+    script = (
+        "from sqlmicro.system.arrow import memory_of_the_system; memory_of_the_system()\n"
+        "import pyarrow; print(pyarrow.default_memory_pool().backend_name)"
+    )
+    free = {name: value for name, value in os.environ.items() if name != "ARROW_DEFAULT_MEMORY_POOL"}
+    for env, pool in ((free, "system"), ({**free, "ARROW_DEFAULT_MEMORY_POOL": other}, other)):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
+        assert done.stdout.strip() == pool
 
 
 def test_pyarrow_finds_pandas_when_it_has_to() -> None:

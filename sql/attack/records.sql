@@ -1,7 +1,12 @@
--- title: What a run knew every record by
--- source: sqlmicro: the hash of load/typed.sql
+-- title: The order in which a run has numbered the records
+-- source: sqlmicro: that of load/shuffled.sql
 -- reads: relation (typed)
--- returns: record, in the order of the table
--- params: relation
-SELECT record
-FROM {{ relation | ident }}
+-- returns: place (in the table, from 0), in the order of their numbers
+-- params: relation, first (columns)
+SELECT place
+FROM (
+  SELECT
+    *,
+    row_number() OVER () - 1 AS place
+  FROM {{ relation | ident }})
+ORDER BY {{ first | listed("{}, ") }}record, place

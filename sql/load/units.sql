@@ -16,7 +16,8 @@ SELECT
       / count(r.{{ column | ident }}) AS {{ column | ident }}
 {% endfor %}
 {% for column in others %}
-  , quantile_disc(r.{{ column | ident }}, 0.5) AS {{ column | ident }}
+  , list_sort(list(r.{{ column | ident }}) FILTER (WHERE r.{{ column | ident }} IS NOT NULL))
+      [nullif((count(r.{{ column | ident }}) + 1) // 2, 0)] AS {{ column | ident }}
 {% endfor %}
 FROM {{ relation | ident }} AS r
 JOIN {{ members | ident }} AS m USING (row_id)

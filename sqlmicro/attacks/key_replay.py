@@ -12,9 +12,11 @@ from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.registry import Measured, attack
 from sqlmicro.attacks.row import Detail
 from sqlmicro.attacks.row_order import found_at
+from sqlmicro.database.columns import Column
 from sqlmicro.database.content import content_of, content_of_input
 from sqlmicro.database.templates import Name
 from sqlmicro.database.typed_columns import type_columns
+from sqlmicro.registry import sorted_by
 from sqlmicro.system.secrets import Key, Recipe, from_text, repeated
 
 if TYPE_CHECKING:
@@ -31,6 +33,7 @@ class _Run:
     content: bytes
     released: bytes
     typed: Name
+    first: Sequence[Column]
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,10 @@ def key_replay(knowledge: Knowledge) -> Measured:
         random orders would: the expected maximum of `guesses` binomial variables. Where records are matched, at most
         10 000 of them are put in order.
     """
-    import numpy as np
-
     attacked = knowledge.first
     rows = _ordered(attacked)
     run = _run(attacked, knowledge.recipe)
-    records = attacked.warehouse.arrays("attack/records.sql", relation=run.typed)["record"]
-    numbered = np.argsort(records, kind="stable")  # as load/shuffled.sql has it
+    numbered = attacked.warehouse.arrays("attack/records.sql", relation=run.typed, first=run.first)["place"]
     guesses = list(keys(knowledge.published))
     best, n, share = 0.0, 1, 0.0
     for key in guesses:
@@ -100,7 +100,8 @@ def _run(attacked: AttackedRelease, published: Recipe) -> _Run:
     named = warehouse.run("attack/staged.sql", "replayed_release", relation=attacked.release.relation,
                           columns=attacked.release.columns)  # fmt: skip
     content = content_of_input(warehouse, typed, columns, row_key)
-    return _Run(recipe, content, content_of(warehouse, named, released), typed)
+    first = [column for column in columns if column.name == sorted_by(recipe) and column.numeric]
+    return _Run(recipe, content, content_of(warehouse, named, released), typed, first)
 
 
 def leaves(value: Any) -> Iterator[str]:

@@ -10,8 +10,10 @@ from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.templates import Name, ident
 from sqlmicro.errors import InputError, ParameterError
 
+# The views of the system are made when they are first listed, which takes as long as ten look-ups.
 _TAKEN = """SELECT database_name FROM duckdb_databases() UNION ALL SELECT schema_name FROM duckdb_schemas()
-UNION ALL SELECT table_name FROM duckdb_tables() UNION ALL SELECT view_name FROM duckdb_views()"""
+UNION ALL SELECT table_name FROM duckdb_tables() WHERE database_name <> 'system'
+UNION ALL SELECT view_name FROM duckdb_views() WHERE database_name <> 'system'"""
 
 
 def split_name(text: str) -> list[str]:

@@ -50,6 +50,8 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
 
     `reader` are the user's options, which apply to CSV; `own` are ours.
     """
+    # Spark writes a file as a folder of such parts.
+    paths = [f"{glob.escape(path)}/**/*.parquet" if _is_folder(path) else path for path in paths]
     formats = {path: file_format(path) for path in paths}
     unknown = [path for path, kind in formats.items() if kind is None]
     if unknown:
@@ -66,7 +68,7 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
             raise InputError(
                 "files", f"there must be a file {path!r}", "none", "Check the path; it is taken from the current folder"
             )
-    kind = formats[paths[0]]
+    kind = next(iter(formats.values()))
     local = [path for path in paths if not is_url(path)]
     if local and kind != "parquet" and all(_is_empty(file) for path in local for file in _matched(path)):
         raise InputError("files", "there must be something in a file", f"nothing in {', '.join(map(repr, paths))}")
@@ -79,6 +81,10 @@ def reading(paths: Sequence[str], reader: Mapping[str, object], **own: object) -
     if kind != "csv" and reader:
         raise ParameterError("files", "the options of the CSV reader apply to CSV files only", f"{kind} files")
     return f"load/{kind}.sql", {"paths": absolute, "options": [*reader.items(), *own.items()]}
+
+
+def _is_folder(path: str) -> bool:
+    return not is_url(path) and file_format(path) == "parquet" and Path(path).is_dir()
 
 
 def _matched(path: str) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from sqlmicro.database.columns import Roles
+from sqlmicro.database.columns import Column, Roles
 from sqlmicro.database.content import Content, content, content_of_input
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
@@ -43,8 +44,12 @@ class Loaded(NamedTuple):
     seen: Content | None
 
 
-def loaded(warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool, draws: bool) -> Loaded:
+def loaded(
+    warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool, draws: bool, first: Sequence[Column] = ()
+) -> Loaded:
     """Return the records of a source with row_id; where a step `draws`, equal ones are told apart.
+
+    They are numbered in the order of the `first` columns, those with equal values in that of their hash.
 
     Raises
     ------
@@ -59,7 +64,7 @@ def loaded(warehouse: Warehouse, source: Source, roles: Roles, *, watched: bool,
             warehouse, source, columns, set(roles.used), row_key=roles.row_key, known_by=roles.known_by,
             view=not source.is_text,  # of text, whose columns are found anew with every statement
         )  # fmt: skip
-        shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, ties=ties)
+        shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, first=first, ties=ties)
         numbered = warehouse.run("load/numbered.sql", "numbered", shuffled=shuffled, columns=[*columns, *ties])
     if source.is_text:
         warehouse.forget(typed)

@@ -44,8 +44,9 @@ def with_values(
 ) -> Name:
     """Return the records with new values: of every column where they are, None for the records, and their name there.
 
-    Values are joined by place, where that is allowed and the records are there from row_id 0 on, else by row_id. Those
-    that are `read_once` may be dropped by the time they are joined.
+    Values are joined by place, where that is allowed and the records are there from row_id 0 on, else by row_id. Where
+    one relation has them all in this order, that is a view: it costs less to read than to store again. Those that are
+    `read_once` may be dropped by the time they are joined.
     """
     names: dict[Name, list[str]] = {}
     for _, values, name in columns:
@@ -59,7 +60,8 @@ def with_values(
     there = [(aliases[values], placed.get(values, values)) for values in names]
     if by_place and all(aligned(warehouse, relation, values) for values in unordered):
         made = warehouse.run(
-            "replace/released_in_order.sql", into, rows=rows, relation=relation, columns=shown,
+            "replace/released_in_order.sql", into, view=len(names) == 1 and placed == {one: one for one in names},
+            rows=rows, relation=relation, columns=shown,
             in_order=[(aliases[values], one) for values, one in placed.items()],
             unordered=[(aliases[values], values) for values in unordered],
         )  # fmt: skip

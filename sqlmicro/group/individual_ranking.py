@@ -25,6 +25,7 @@ NEIGHBOURS_UP_TO = 30
         "load/guaranteed.sql",
         "group/labels.sql",
         "group/sorted.sql",
+        "group/in_order.sql",
         "group/strata_spread_from_both_ends.sql",
         "group/strata_last.sql",
         "group/groups_by_rank.sql",
@@ -35,6 +36,7 @@ NEIGHBOURS_UP_TO = 30
         "replace/by_label.sql",
     ),
     keeps_guarantees=True,
+    sorts=True,
 )
 def individual_ranking(
     work: Work,
@@ -81,7 +83,8 @@ def individual_ranking(
             )
             work.replace(column, values)
             work.outcome.read_once.add(values)
-            work.warehouse.forget(ordered)  # the values are made: it would take memory until the end
+            if not work.sorted_by(column):
+                work.warehouse.forget(ordered)  # the values are made: it would take memory until the end
         else:
             groups = work.groups_by_rank(ordered, strata, k)
             work.replace_by_rank_group(column, groups, representative)

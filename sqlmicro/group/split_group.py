@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     source="Höhne, univariate split groups with fixed and variable group size",
     templates=(
         "group/sorted.sql",
+        "group/in_order.sql",
         "group/strata_merged.sql",
         "group/strata_as_documented.sql",
         "group/groups_by_rank.sql",
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         "replace/shuffled.sql",
     ),
     draws=True,
+    sorts=True,
 )
 def split_group(
     work: Work,

@@ -37,7 +37,7 @@ def rules(work: Work, k: int) -> Rules:
         return Rules(k)
     sensitive, persons, _ = _of_records(work, work.relation, [asked.person] if asked.person else [])
     if asked.person:
-        _say_without_person(work, asked)
+        say_without_person(work, asked)
     return Rules(k, persons, sensitive)
 
 
@@ -49,7 +49,7 @@ def _of_units(work: Work, level: Level, k: int) -> Rules:
     counted, codes = np.unique(found["counted"], return_inverse=True)
     units = codes.astype(np.int64) if len(counted) < len(codes) else None
     if level.unit == "person":
-        _say_without_person(work, work.guaranteed)
+        say_without_person(work, work.guaranteed)
     elif units is not None:
         unknown = len(codes) - len(counted) + 1
         work.note(f"{unknown:,} units of which the household or the person is not known count as one household")
@@ -147,7 +147,7 @@ def _branches(
     return places, tuple(classes[order, 1:].T)
 
 
-def _say_without_person(work: Work, asked: Guaranteed) -> None:
+def say_without_person(work: Work, asked: Guaranteed) -> None:
     """Add a note of how many records say of nobody whose they are: all of them count as one person."""
     text = (
         "SELECT count(*) FROM {{ original | ident }} WHERE false"

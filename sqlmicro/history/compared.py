@@ -94,11 +94,18 @@ class Feed:
 
     watermark: Column | None = None
     changes: Name | None = None
+    snapshot: str | None = None
+    """Of a lake whose own feed tells: what is read tonight; `changes` is None where it cannot tell since the last."""
+
+    @property
+    def knows_keys(self) -> bool:
+        """Whether a token stands for the row key alone."""
+        return self.watermark is not None or self.changes is not None or self.snapshot is not None
 
     def tonight(self, warehouse: DuckDBWarehouse, relation: Name) -> dict[str, str | None]:
         """Return how rows are compared tonight, as it is remembered: with the largest watermark there is."""
         if self.watermark is None:
-            return {"way": "content" if self.changes is None else KEYS, "column": None, "mark": None}
+            return {"way": KEYS if self.knows_keys else "content", "column": None, SNAPSHOT: self.snapshot}
         text = "SELECT CAST(max({{ w | ident }}) AS VARCHAR) FROM {{ r | ident }}"
         ((mark,),) = warehouse.query("series", text, w=self.watermark.name, r=relation)
         return {"way": KEYS, "column": self.watermark.name, "mark": mark}
@@ -108,7 +115,7 @@ class Feed:
         if not isinstance(last, dict) or last.get("way") != how["way"]:  # it may have been edited
             return False
         if self.watermark is None:
-            return True
+            return self.snapshot is None or self.changes is not None
         if last.get("column") != how["column"] or last.get("mark") is None or how["mark"] is None:
             return False
         grows = "SELECT CAST({{ old | lit }} AS {{ t | sqltype }}) <= CAST({{ new | lit }} AS {{ t | sqltype }})"
@@ -130,16 +137,15 @@ class Feed:
         """Return the rows of a source; `last` is None where what has changed since does not matter."""
         import numpy as np
 
-        knows_keys = self.watermark is not None or self.changes is not None
-        own = by_kind([Column(one.name, one.type, one.name) for one in ([] if knows_keys else columns)])
+        own = by_kind([Column(one.name, one.type, one.name) for one in ([] if self.knows_keys else columns)])
         given: Params = {"relation": source.relation, "row_key": row_key}
-        if last is None or not knows_keys:
+        if last is None or not self.knows_keys:
             found = warehouse.arrays("history/rows_of_source.sql", **given, **own)
         elif self.watermark is not None:
             found = warehouse.arrays("history/rows_since.sql", **given, watermark=self.watermark, mark=last["mark"])
         else:
             found = warehouse.arrays("history/rows_changed.sql", **given, changes=self.changes)
-        token = words(key, KEYS, found["record"]) if knows_keys else words(key, "row", found["content"])
+        token = words(key, KEYS, found["record"]) if self.knows_keys else words(key, "row", found["content"])
         told = np.where(found["news"], -2, token) if "news" in found else token
         return Rows(found["record"], token, told, f"{len(token)} {int(token.astype(np.uint64).sum())}".encode())
 
@@ -276,5 +282,7 @@ def _columns(row_key: Sequence[Column], columns: Sequence[Column]) -> list[Colum
 
 KEYS = "row key"
 """What a token stands for that knows only the row key."""
+SNAPSHOT = "snapshot"
+"""Under which name it is remembered which snapshot of a lake was read."""
 NAME = "compared"
 """Under which name it is remembered how rows were compared."""

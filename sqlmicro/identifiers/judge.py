@@ -11,11 +11,13 @@ from functools import cache
 from sqlmicro.database.column_names import Says, of_a_thing, says
 from sqlmicro.database.columns import Family, Finding
 from sqlmicro.identifiers import phones
-from sqlmicro.identifiers.numbers import NUMBERS, SURE, THINGS, Number
+from sqlmicro.identifiers.numbers import NUMBERS, SURE, THINGS, Number, has_any_form
 from sqlmicro.identifiers.words import is_name
 
 _MOST_BY_CHANCE = 1e-5
 """How likely numbers of another kind may at most pass a check so often, where the name of the column says nothing."""
+_LEAST = 0.3
+"""The least share of values that must pass a check, where the name of the column says that they do."""
 _FIRST = 24
 """A number that few of so many values fit is not looked for in the others."""
 _KINDS: dict[Says, str] = {
@@ -89,16 +91,21 @@ def _by_check(sample: Sample, said: Says | None, thing: bool, region: str | None
     """Yield what passes the checks of a number, more often than numbers of another kind would."""
     values = sample.listed.get("code", ())
     hinted = said in ("number", "short number", "bank", "card", "device", "plate")
-    is_thing = thing or (not hinted and any(_passes(values, number, 0.9) for number in THINGS))
-    for kind, numbers in _by_kind().items():
-        if is_thing and not any(number.chance <= SURE for number in numbers):
-            continue
-        if share := _share_of(values, numbers, 0.3 if hinted else 0.9 if kind == "licence plates" else 0.8, hinted):
-            yield kind, sample.share("code") * share
+    if has_any_form(values[:_FIRST]) >= 0.5 * _LEAST:
+        yield from _by_number(sample, values, hinted, thing)
     if region and not thing:
         share = sample.checked("phone loose", lambda text: phones.is_national(text, region))
         if share >= 0.8:
             yield "telephone numbers", share
+
+
+def _by_number(sample: Sample, values: Sequence[str], hinted: bool, thing: bool) -> Iterable[tuple[str, float]]:
+    is_thing = thing or (not hinted and any(_passes(values, number, 0.9) for number in THINGS))
+    for kind, numbers in _by_kind().items():
+        if is_thing and not any(number.chance <= SURE for number in numbers):
+            continue
+        if share := _share_of(values, numbers, _LEAST if hinted else 0.9 if kind == "licence plates" else 0.8, hinted):
+            yield kind, sample.share("code") * share
 
 
 @cache

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 _STATES = (
@@ -205,3 +205,17 @@ THINGS: tuple[Number, ...] = (
     Number("companies (IVA)", "[0-9]{11}", "it.iva", 0.1),
 )
 """Numbers of things that look like those of persons: only the name of the column can then tell that it is persons."""
+
+
+@cache
+def _any_form() -> Callable[[str], object]:
+    return re.compile("|".join(f"(?:{number.form})" for number in (*NUMBERS, *THINGS)), re.IGNORECASE).fullmatch
+
+
+def has_any_form(texts: Sequence[str]) -> float:
+    """Return at most which share of texts has a form of a number, with zeros that may have been lost; 0 for no text.
+
+    Most columns have none, and need not be compared with one form after the other.
+    """
+    fits = _any_form()
+    return sum(any(fits(zeros + text) for zeros in ("", "0", "00")) for text in texts) / len(texts) if texts else 0.0

@@ -14,7 +14,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from sqlmicro.jobs import laws
@@ -60,6 +60,7 @@ class Calibration:
         """Return how long a step is likely to take."""
         expected = laws.seconds(work, sizes, effort)
         own = [one for one in self.observations if one.work == work and one.kind == kind and one.seconds > 0]
+        own = own[-_KEPT:]
         pairs = [(laws.seconds(work, one.sizes, effort), one.seconds, _nearness(one.sizes, sizes)) for one in own]
         return _line(pairs, self.slowness, 0.2).at(expected)
 
@@ -69,7 +70,7 @@ class Calibration:
         pairs = [(laws.bytes_of(work, one.sizes), one.memory, 1.0) for one in own]
         return _line(pairs, 1.0, 2.0e8).at(laws.bytes_of(work, sizes))
 
-    @property
+    @cached_property
     def slowness(self) -> float:
         """By what the times of this machine are multiples of those of the laws."""
         found = sorted(
@@ -209,6 +210,7 @@ def _observations(content: bytes) -> tuple[list[Observation], bool]:
     return found, spoiled
 
 
+@lru_cache(maxsize=4096)  # a session reads the file again before every release
 def _observation(line: bytes) -> Observation:
     """Return the observation of a line.
 

@@ -41,7 +41,7 @@ from typing import Any
 from sqlmicro.audits.registry import audits
 from sqlmicro.database import attach, finding, lakes
 from sqlmicro.errors import JobError, ParameterError, did_you_mean
-from sqlmicro.jobs import keys, known_rows
+from sqlmicro.jobs import keys, known_rows, location
 from sqlmicro.jobs.steps import (
     COMMANDS,
     FILE_OPTIONS,
@@ -207,14 +207,16 @@ def _read_job(path: str, label: str, content: Mapping[str, Any], given: Mapping[
     _check_order(label, sections, gates)
     release = [section for section in sections if section.do not in OTHER_STEPS]
     published = next((section.settings for section in sections if section.do == "publish"), {})
+    options, publish = filled(JobOptions, shared), take(PublishSettings, published, label)
+    options, publish = location.located(options, publish, label)
     return Job(
-        filled(JobOptions, shared),
+        options,
         tuple(step_of(find(section.do), section.settings, section.where) for section in release),
         label,
         progress,
         tuple(Command(one.do, one.where, one.settings) for one in sections if one.do in COMMANDS),
         tuple(gates),
-        take(PublishSettings, published, label),
+        publish,
     )
 
 
@@ -241,6 +243,8 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
     def path(kind: str, text: Any) -> Any:
         if not isinstance(text, str) or text == ASK:
             return text
+        if kind == "LOCATION":
+            return location.from_folder(folder, text)
         if kind in ("TABLE", "NAME=URL"):
             return (finding if kind == "TABLE" else attach).beside(folder, text)
         if text.startswith(tuple(f"{lake}:" for lake in lakes.LAKES)):
@@ -251,7 +255,7 @@ def _beside(folder: Path, declared: tuple[Parameter, ...], settings: Mapping[str
     found = dict(settings)
     for parameter in declared:
         kind, value = parameter.param.metavar, settings.get(parameter.name)
-        if kind in ("FILE", "FILE...", "A=FILE", "TABLE", "NAME=URL") and value is not None:
+        if kind in ("FILE", "FILE...", "A=FILE", "TABLE", "NAME=URL", "LOCATION") and value is not None:
             texts = [path(kind, text) for text in value] if isinstance(value, list) else path(kind, value)
             found[parameter.name] = texts
     return found

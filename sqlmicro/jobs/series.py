@@ -9,9 +9,10 @@ from sqlmicro.database.columns import names_of, pick
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.history import ledger, remembered
+from sqlmicro.history import lake_feed, ledger, remembered
 from sqlmicro.history.columns import SeriesOfColumns
-from sqlmicro.history.compared import Feed, compared
+from sqlmicro.history.compared import NAME as COMPARED
+from sqlmicro.history.compared import SNAPSHOT, Feed, compared
 from sqlmicro.history.files import SeriesOfFiles
 from sqlmicro.history.masks import SeriesOfMasks
 from sqlmicro.history.remembered import Remembered
@@ -95,23 +96,33 @@ def load(
     if series is None or alone:
         if series is not None and series.before is not None:
             series.before = remembered.with_persons(series.before, remembered.everyone(warehouse, series.before))
-        return pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source), watched=watched)
+        return pipeline.load(
+            warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, by_hash=series is not None
+        )
     columns = [column for column in source.columns if column in set(plan.roles.read)]
     # Where persons move, or values are kept, all rows decide.
     every = series.rules.moves or plan.gates or _sensitive(plan)
-    feed = _feed(plan, warehouse, source)
+    feed = _feed(plan, warehouse, source, series.before)
     series.compared = compared(
         warehouse, source, plan.roles.row_key, columns, series.key, series.before, feed, every=bool(every)
     )
     series.before = series.compared.before
     run = pipeline.load(
-        warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, read=series.compared.read
+        warehouse,
+        source,
+        plan.roles,
+        key,
+        plan.recipe(source),
+        watched=watched,
+        read=series.compared.read,
+        by_hash=True,
     )
     if series.compared.read is not None:
         if run.rows_in > len(series.compared.record):
             must = "must not change while a night reads it"
             raise InputError(source.label, must, "rows with keys that others have", "Run it again")
-        run.notes.append(f"rows that were read: {run.rows_in:,} of {series.compared.rows:,}; IL is theirs")
+        told = ", by the change feed of the lake" if feed.snapshot else ""
+        run.notes.append(f"rows that were read: {run.rows_in:,} of {series.compared.rows:,}{told}; IL is theirs")
     run.rows_in, run.content = series.compared.rows, series.compared.content or run.content
     return run
 
@@ -121,8 +132,8 @@ CHANGES = "changes_source"
 """How the list of changes is called in staging, where it is in a file."""
 
 
-def _feed(plan: Plan, warehouse: DuckDBWarehouse, source: Source) -> Feed:
-    """Return what tells which rows have changed.
+def _feed(plan: Plan, warehouse: DuckDBWarehouse, source: Source, before: Remembered | None) -> Feed:
+    """Return what tells which rows have changed; a lake does without being named.
 
     Raises
     ------
@@ -138,12 +149,22 @@ def _feed(plan: Plan, warehouse: DuckDBWarehouse, source: Source) -> Feed:
             raise ParameterError("--changes-from", must, ", ".join(f"{name} {kind}" for name, kind in there.items()))
         return Feed(changes=changes.relation)
     if given.watermark is None:
-        return Feed()
+        return _of_lake(plan, warehouse, source, before) if lake_feed.is_fed(warehouse, source) else Feed()
     (column,) = pick(source.columns, [given.watermark], "--watermark")
     if column.family not in _GROWS:
         must = "is a column of numbers, dates or timestamps that grow"
         raise ParameterError("--watermark", must, f"{column.name} ({column.type})")
     return Feed(watermark=column)
+
+
+def _of_lake(plan: Plan, warehouse: DuckDBWarehouse, source: Source, before: Remembered | None) -> Feed:
+    """Return the feed of the lake that the source is in, since the snapshot that the last night has read."""
+    now = lake_feed.snapshot(warehouse, source)
+    last = before.measured.get(COMPARED) if before else None
+    then = last.get(SNAPSHOT) if isinstance(last, dict) else None  # it may have been edited
+    if not isinstance(then, str):
+        return Feed(snapshot=now)
+    return Feed(snapshot=now, changes=lake_feed.changes(warehouse, source, plan.roles.row_key, then, now))
 
 
 def _sensitive(plan: Plan) -> bool:

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlmicro.guarantees._rule_kernels import column_misses
-from sqlmicro.guarantees.rules import SLACK
 from sqlmicro.mask._mondrian_kernels import widths
 from sqlmicro.system.compiled import njit
 
@@ -25,7 +24,7 @@ class Held(NamedTuple):
     nominal: np.ndarray  # (p,): whether a column is released as a set of values, numbered from 0, or as a range
     spans: np.ndarray  # (p,): the numbers there may be in a nominal column
     least: int  # members of every group
-    share: float  # the largest share of them that is in the group
+    share: float  # the largest share of them that is in the group, and what rounding may add
 
 
 @njit(cache=True)
@@ -59,7 +58,7 @@ def _is_held(held, members, people):
     if len(people) < held.least:
         return False
     count = inside(held, members, people).sum()
-    return count >= held.least and len(members) <= held.share * (1 + SLACK) * count
+    return count >= held.least and len(members) <= held.share * count
 
 
 @njit(cache=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.guarantees.histograms import Tally
 from sqlmicro.guarantees.members import Members
+from sqlmicro.guarantees.rules import SLACK
 from sqlmicro.mask import population
 from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.registry import late
@@ -57,10 +58,15 @@ class Boxes:
     def held(self, rows: np.ndarray) -> tuple[Held, np.ndarray]:
         """Return what a cut of these records of one stratum has to keep, and which members are in their stratum."""
         held = late("sqlmicro.mask._guaranteed_cut_kernels", "Held")
-        share = float("inf") if self.asked.max_delta is None else self.asked.max_delta
+        share = self._share * (1 + SLACK)
         some = self._in_strata[self.stratum[rows[0]]]
         least = self.asked.min_k_map or 1
-        return held(self.values[rows], self.people[some], self.nominal, self._spans, least, float(share)), some
+        return held(self.values[rows], self.people[some], self.nominal, self._spans, least, share), some
+
+    @property
+    def _share(self) -> float:
+        """The largest share of the members in a box that may be in the records."""
+        return float("inf") if self.asked.max_delta is None else float(self.asked.max_delta)
 
     @cached_property
     def _in_strata(self) -> list[np.ndarray]:
@@ -88,7 +94,7 @@ class Boxes:
         for rows in np.split(np.argsort(strata, kind="stable"), np.cumsum(np.bincount(strata))[:-1]):
             held, some = self.held(rows)
             count.append(inside(held, np.arange(len(rows)), np.arange(len(some))).sum())
-        return Members(np.array(count, dtype=np.int64), self.asked.min_k_map or 1, held.share)
+        return Members(np.array(count, dtype=np.int64), self.asked.min_k_map or 1, self._share)
 
     def note(self, rows: np.ndarray, some: np.ndarray, labels: np.ndarray, of_people: np.ndarray) -> None:
         """Keep the groups of some members, as those of records of the same stratum were made."""

@@ -66,6 +66,8 @@ Target = Annotated[
         "mask/ladder.sql",
         "mask/hierarchy_ladder.sql",
         "mask/split_classes.sql",
+        "load/members.sql",
+        "safe/persons_of_cells.sql",
         "mask/ladder_codes.sql",
         "safe/cells.sql",
         "mask/cell_codes.sql",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,6 +18,7 @@ from sqlmicro.mask.combinations import Combinations
 from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
+from sqlmicro.safe_method.seats_by_cell import PersonsOfCells
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -189,15 +190,28 @@ def _table(work: Work, ladders: Mapping[Column, Ladder], request: Request, every
     if len(key) > len(ladders):
         fixed = np.stack([coded[column.staged].astype(np.int64) for column in key[len(ladders) :]], axis=1)
         stratum = np.unique(fixed, axis=0, return_inverse=True)[1].ravel()
-    rules = read.with_households(work, read.rules(work, k))
-    read.refuse_members(work, rules)
-    tally = Tally(k, n) if rules.only_k else Tally.of(rules, _cell_of_records(work, members), len(n))
+    rules, tally = _counted(work, cells, members, key, k, n)
     if everybody:
         asked = request.population
         share = np.inf if asked.max_delta is None else asked.max_delta
         held = Members(coded["members"].astype(np.int64), asked.min_k_map or 1, share)
         tally = replace(tally, members=held)
     return _Table(cells, members, everybody, key, rules, Combinations(tally, codes, stratum), shares)
+
+
+def _counted(
+    work: Work, cells: Name, members: Name, key: Sequence[Column], k: int, n: np.ndarray
+) -> tuple[Rules, Tally]:
+    """Return what is asked of classes, and the combinations by it; `n` are their records."""
+    import numpy as np
+
+    if pairs := PersonsOfCells.of(work, cells, key):
+        read.say_without_person(work, work.guaranteed)
+        rules = Rules(k, np.unique(pairs.person, return_inverse=True)[1].astype(np.int64))
+        return rules, replace(Tally.of(rules, pairs.cell, len(n)), sizes=n)
+    rules = read.with_households(work, read.rules(work, k))
+    read.refuse_members(work, rules)
+    return rules, Tally(k, n) if rules.only_k else Tally.of(rules, _cell_of_records(work, members), len(n))
 
 
 def _cell_of_records(work: Work, members: Name) -> np.ndarray:

@@ -33,6 +33,7 @@ _RARE = 3
     templates=(
         "mask/draws.sql",
         "mask/ordered.sql",
+        "mask/in_order.sql",
         "mask/rank_blocks.sql",
         "mask/scattered.sql",
         "mask/rank_swapped.sql",
@@ -45,6 +46,7 @@ _RARE = 3
         *targeted_swap.TEMPLATES[1:4],
     ),
     draws=True,
+    sorts=True,
 )
 def swap(
     work: Work,
@@ -181,7 +183,11 @@ def _data_swap(work: Work, rate: float) -> None:
 def _rank_swap(work: Work, column: Column, percent: float) -> None:
     _check_strata(work, column, percent)
     drawn = work.drawn(Stream((column,)))
-    ordered = work.run("mask/ordered.sql", f"ordered_{column.staged}", drawn=drawn, by=work.by, column=column)
+    into = f"ordered_{column.staged}"
+    if work.sorted_by(column):
+        ordered = work.run("mask/in_order.sql", into, view=True, drawn=drawn, column=column)
+    else:
+        ordered = work.run("mask/ordered.sql", into, drawn=drawn, by=work.by, column=column)
     blocks = work.run(
         "mask/rank_blocks.sql",
         f"blocks_{column.staged}",

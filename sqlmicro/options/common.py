@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 from sqlmicro.options.budget import BudgetOption
+from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.location import LocationOptions
 from sqlmicro.options.params import Param, Parameter
 from sqlmicro.options.past import PastOptions
 from sqlmicro.options.persons import PersonOptions
@@ -242,7 +244,10 @@ class PublishSettings(PastOptions, SeriesOptions):
     into: Annotated[str | None, Param("Table to publish into. Default: <table>_anonymized.", metavar="NAME")] = None
     to: Annotated[
         str | None,
-        Param("File, object or delta:FOLDER to write: .parquet, .csv, .json, .ndjson (.gz, .zst).", metavar="FILE"),
+        Param(
+            "File or object to write: .parquet, .csv, .json, .ndjson (.gz, .zst); or delta:FOLDER, iceberg:FOLDER.",
+            metavar="FILE",
+        ),
     ] = None
     partition_by: Annotated[
         tuple[str, ...],
@@ -299,15 +304,9 @@ class SeedOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EngineOptions:
+class EngineOptions(EngineChoice):
     """What runs a job, and whether it publishes."""
 
-    engine: Annotated[
-        Literal["duckdb", "spark"], Param("What runs the job; spark needs sqlmicro[spark] and Java 17.")
-    ] = "duckdb"
-    master: Annotated[
-        str | None, Param("With --engine spark: where, such as local[4]. Default: as Spark is set up.", metavar="URL")
-    ] = None
     show_sql: Annotated[bool, Param("Print every statement instead of publishing.")] = False
     dry_run: Annotated[bool, Param("Do everything except publishing; nothing is written.")] = False
     diff: Annotated[
@@ -363,7 +362,7 @@ class MethodOptions(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileOptions(DbOption, AttachOption, MachineOptions, RunOptions, JoinOptions):
+class FileOptions(DbOption, AttachOption, LocationOptions, MachineOptions, RunOptions, JoinOptions):
     """What holds for all tables of a job file."""
 
     key_file: Annotated[

@@ -13,9 +13,9 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import PublishSettings
-from sqlmicro.publish.delta_table import PREFIX, DeltaTable
 from sqlmicro.publish.ducklake import DuckLakeTable
 from sqlmicro.publish.in_place import InPlace
+from sqlmicro.publish.lake_table import LAKE_TABLES
 from sqlmicro.publish.mysql import MySQLTable
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.new_object import NewObject
@@ -75,7 +75,7 @@ def choose_target(
         )
     if settings.partition_by:
         return _partitioned(warehouse, to, settings, keeps)
-    if to is not None and to.startswith(PREFIX) and not keeps:
+    if to is not None and to.startswith(tuple(LAKE_TABLES)) and not keeps:
         return _file(warehouse, to, keeps, settings)
     if to is not None:
         if is_url(to):
@@ -105,8 +105,8 @@ def choose_target(
 def _file(warehouse: DuckDBWarehouse, to: str, keeps: bool, settings: PublishSettings) -> NewFile:
     records = None if warehouse.in_memory else warehouse
     made, path = NewFile, Path(to).absolute()
-    if is_url(to) or to.startswith(PREFIX):
-        made = DeltaTable if to.startswith(PREFIX) else NewObject
+    if is_url(to) or to.startswith(tuple(LAKE_TABLES)):
+        made = next((table for prefix, table in LAKE_TABLES.items() if to.startswith(prefix)), NewObject)
         path = (warehouse.temp or Path(tempfile.gettempdir())) / "release"
     return made(to, path, settings.overwrite and not settings.partition_by, keeps, settings.partition_by, records)
 

@@ -17,6 +17,7 @@ from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.means import asked
+from sqlmicro.safe_method.means import parse as parse_means
 from sqlmicro.safe_method.meter import Meter
 from sqlmicro.safe_method.occurring import assigned, at_driver
 from sqlmicro.safe_method.seats import exchanged, least_records_of
@@ -93,6 +94,11 @@ COORDINATES_UP_TO = 200_000_000
         "safe/weighted_members.sql",
         "safe/assigned.sql",
         "safe/seats.sql",
+        "safe/persons_of_cells.sql",
+        "safe/cells_of_short_groups.sql",
+        "safe/seats_of_cells.sql",
+        "safe/with_seats.sql",
+        "load/members.sql",
         "load/guaranteed.sql",
         "load/features.sql",
         "replace/by_label.sql",
@@ -193,7 +199,8 @@ def safe(
     weight_column = work.kept(weights, "weights") if weights else None
     if weight_column:
         check_weights(work, weight_column)
-    cells = make_cells(work, numeric, nominal, k, weight_column)
+    by = [name for text in means for name in parse_means(text, f"{work.where}, means")[1]]
+    cells = make_cells(work, numeric, nominal, k, weight_column, by)
     if method != "search" and cells.sparse:
         work.note(cells.sparse)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))

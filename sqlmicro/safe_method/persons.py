@@ -31,6 +31,8 @@ class Crowd:
         """Read the persons of the cells; None where records are counted."""
         import numpy as np
 
+        if cells.persons:
+            return cls(cells.persons.cell, cells.persons.person)
         persons = read.rules(work, k).persons if work.guaranteed.person else None
         if persons is None:
             return None
@@ -86,7 +88,14 @@ def least_records(persons: np.ndarray, k: int) -> int:
     """
     import numpy as np
 
-    n, records = len(persons), np.bincount(persons)
+    return least_size(np.bincount(persons), k)
+
+
+def least_size(records: np.ndarray, k: int) -> int:
+    """Return the same from the number of records of every person."""
+    import numpy as np
+
+    n = int(records.sum())
     low, high = 0, n // k  # `low` classes are possible
     while low < high:
         middle = (low + high + 1) // 2

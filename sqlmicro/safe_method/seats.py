@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,10 @@ from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.missing.counted import number
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import late
+from sqlmicro.safe_method import seats_by_cell
 from sqlmicro.safe_method.cells import Cells
-from sqlmicro.safe_method.persons import dealt, least_records
+from sqlmicro.safe_method.persons import dealt, least_records, least_size
+from sqlmicro.safe_method.seats_by_cell import Seats
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,6 +52,8 @@ def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> n
         return np.full(strata, k)
     if weights:
         raise ParameterError(f"{work.where}, weights", "goes neither with persons nor with guarantees", "both")
+    if cells.persons:
+        return _least_of(work, cells.persons.records(cells.strata), k)
     rules = read.rules(work, k)
     read.refuse_members(work, rules)
     if rules.only_k:
@@ -61,10 +65,32 @@ def least_records_of(work: Work, cells: Cells, k: int, weights: str | None) -> n
         return np.full(strata, size)
     stratum = work.stratum_numbers(records)
     least = np.array([max(size, least_records(rules.persons[stratum == s], k)) for s in range(strata)])
+    return _said(work, least, size, k)
+
+
+def _least_of(work: Work, strata: Sequence[np.ndarray], k: int) -> np.ndarray:
+    """Return the same from how many records the persons of every stratum have."""
+    import numpy as np
+
+    read.say_without_person(work, work.guaranteed)
+    few = [len(records) for records in strata if len(records) < k]
+    if few:
+        raise InputError(
+            work.where,
+            "the groups of every stratum must keep what was asked for",
+            f"{len(few)} of {len(strata)} strata cannot; of the first: {few[0]} persons, k = {k}",
+            "Ask for less, or use fewer or coarser --by columns",
+        )
+    return _said(work, np.array([least_size(records, k) for records in strata]), k, k)
+
+
+def _said(work: Work, least: np.ndarray, size: int, k: int) -> np.ndarray:
+    """Return the least sizes of classes, with a note where persons have so many records that they are larger."""
     if least.max() > size:
+        more = f", in {int((least > size).sum())} of {len(least)} strata more than {size}"
         work.note(
             f"some persons have so many records that a class needs {int(least.max())} records to have {k} persons"
-            + ("" if strata == 1 else f", in {int((least > size).sum())} of {strata} strata more than {size}")
+            + ("" if len(least) == 1 else more)
         )
     return least
 
@@ -84,18 +110,27 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     Records of groups that miss something change seats with those of other groups of their stratum, at a price for what
     is missed that grows, and for the distance to the group's first member. O(n log n) for every round at most.
     """
-    import numpy as np
-
     if not work.more_than_k:
         return groups
+    if cells.persons:
+        taken = seats_by_cell.short(work, cells, groups, k)
+        if taken is None:
+            return groups
+        seats = _exchanged(work, taken, groups)
+        return work.run("safe/with_seats.sql", f"seated_of_{groups.table}", groups=groups, seats=seats)
+    taken = _taken(work, cells, groups, k)
+    return groups if taken.rules.only_k else _exchanged(work, taken, groups)
+
+
+def _taken(work: Work, cells: Cells, groups: Name, k: int) -> Seats:
+    """Return the seats of all records, with what these are like."""
+    import numpy as np
+
     found = work.warehouse.arrays("safe/seats.sql", groups=groups)
     everybody = work.matrix([])[0]
     rows = np.searchsorted(everybody, found["row_id"])
     rules = read.rules(work, k).of(rows)
-    if rules.only_k:
-        return groups
     strata = work.stratum_numbers(len(everybody))[rows]
-    labels = np.unique(found["label"], return_inverse=True)[1]
     nominal = cells.without_arithmetic
     read_as = work.warehouse.arrays(
         "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=nominal
@@ -104,8 +139,22 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     X = standardise(np.array(numbers).reshape(len(numbers), len(everybody)).T)[rows]
     codes = np.array([read_as[column.staged] for column in nominal], dtype=np.int64)
     codes = np.ascontiguousarray(codes.reshape(len(nominal), len(everybody)).T[rows])
-    seats = seated(work, X, codes, strata, labels, rules)
-    missed = missing(seats, rules) > 0
+    return Seats(found["row_id"], found["label"], X, codes, strata, rules)
+
+
+def _exchanged(work: Work, taken: Seats, groups: Name) -> Name:
+    """Return the groups of some records after they have changed seats.
+
+    Raises
+    ------
+    InputError
+        When some groups still miss something.
+    """
+    import numpy as np
+
+    names, labels = np.unique(taken.label, return_inverse=True)
+    seats = seated(work, taken.X, taken.codes, taken.strata, labels, taken.rules)
+    missed = missing(seats, taken.rules) > 0
     if missed.any():
         raise InputError(
             work.where,
@@ -116,7 +165,7 @@ def exchanged(work: Work, cells: Cells, groups: Name, k: int) -> Name:
     moved = int((seats != labels).sum())
     unit = work.part.level.unit if work.part.level else "record"
     work.note(f"{number(moved, unit)} changed seats so that every class keeps what was asked for")
-    return work.load_labels(found["row_id"], np.unique(found["label"])[seats], __name__, f"seats_of_{groups.table}")
+    return work.load_labels(taken.row_id, names[seats], __name__, f"seats_of_{groups.table}")
 
 
 def _records(rules: Rules) -> int:

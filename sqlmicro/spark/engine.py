@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
+from sqlmicro.database.lakes import LAKES
 from sqlmicro.errors import InputError, JobError, ParameterError
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, drafted, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
@@ -43,6 +44,7 @@ _AS_THEY_ARE = (
     "noise", "swap", "pram", "shuffle", "sample", "partial", "constant", "pseudonymise",
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
+_COUNT_PERSONS = ("safe", "generalize")
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default
@@ -71,7 +73,6 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     target, started = _target(plans[0]), time.time()
     key = secrets.run_key(given.seed, given.seed_file)
     with SparkWarehouse.open(given.master, job.progress) as warehouse:
-        _silence()
         source = warehouse.source(given.table)
         plan = looked_at(compiled(job, source), warehouse, source)
         for option, path in beside.files(plan.steps, plan.publish.manifest):
@@ -94,13 +95,6 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     if not job.dry:
         beside.write_all(made, plan.publish.manifest)
     return [report]
-
-
-def _silence() -> None:
-    """Let PySpark print no errors of its own, which may quote records: they are told by `SparkWarehouse.call`."""
-    from pyspark.logger import PySparkLogger
-
-    PySparkLogger.getLogger("SQLQueryContextLogger").setLevel("CRITICAL")
 
 
 def runs(method: Method) -> bool:
@@ -147,13 +141,15 @@ def refuse(plans: Sequence[Plan]) -> None:
 
 
 def _refuse_units(plan: Plan, where: str) -> None:
-    """Refuse what counts anything but records."""
-    if plan.options.person:
-        do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
-        raise ParameterError(f"{where}, person", "k counts rows on Spark", "--person", do)
+    """Refuse households, and methods that count records where k counts persons."""
     if plan.options.household:
-        do = "Run it with --engine duckdb, or leave it out"
-        raise ParameterError(f"{where}, household", "k counts rows on Spark", "--household", do)
+        must, do = "k counts records or persons on Spark", "Run it with --engine duckdb, or leave it out"
+        raise ParameterError(f"{where}, household", must, "--household", do)
+    wrong = [step.where for step in plan.steps if step.k and step.method.name not in _COUNT_PERSONS]
+    if plan.options.person and wrong:
+        must = f"{' and '.join(_COUNT_PERSONS)} count persons on Spark, other methods with a k count records"
+        do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
+        raise ParameterError(f"{wrong[0]}, --engine spark", must, "--person", do)
 
 
 def _refuse_settings(step: PlannedStep) -> None:
@@ -189,7 +185,7 @@ def _target(plan: Plan) -> NewFile:
     if to is None:
         raise ParameterError("--engine spark", "publishes to a folder of Parquet files", "no --to", "Add --to FOLDER")
     path = Path(to).absolute()
-    if "://" in to or to.startswith("delta:") or not path.parent.is_dir():
+    if "://" in to or to.partition(":")[0] in LAKES or not path.parent.is_dir():
         raise InputError("--to", "its folder must exist on a disk that driver and workers share", repr(to))
     if path.exists() and not (overwrite and path != Path(plan.options.table).absolute()):
         raise InputError("--to", f"{to!r} must not exist yet", "one", "Choose another name, or add --overwrite")

@@ -31,7 +31,6 @@ DUCKDB_ONLY: dict[str, str] = {
     "history/classes_of_records.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/digest.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/union_classes.sql": "groups by lists of structs: the ledger is kept by DuckDB",
-    "load/units.sql": "the middle value of text, which Spark does not have: levels are refused there",
     "load/copies.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "safe/contents.sql": "hashes with DuckDB's own 64-bit hash: the cells of SAFE are in a DuckDB at the driver",

@@ -7,9 +7,7 @@ are persisted where Spark keeps such data.
 from __future__ import annotations
 
 import contextlib
-import os
 import re
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
@@ -24,6 +22,7 @@ from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, st
 from sqlmicro.database.warehouse import ORDER, Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.spark.session import opened
 from sqlmicro.spark.translate import translate
 
 if TYPE_CHECKING:
@@ -35,14 +34,6 @@ if TYPE_CHECKING:
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
-OPTIONS = {
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.timestampType": "TIMESTAMP_NTZ",
-    "spark.sql.ui.explainMode": "simple",
-    "spark.sql.maxPlanStringLength": "0",
-}
-"""What the session of a run is set to; plans are not written out, which takes long and may quote values and keys."""
 _KEPT = ("load/typed.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
 _ENDS = ("replace/released.sql",)
 """What ends a step. Its plan is forgotten: a plan grows several times over with every step, and is read by each."""
@@ -51,9 +42,15 @@ _READ_ONCE = ("load/column_profile.sql",)
 _MOST_TO_ALL = 500_000
 """A relation of at most so many rows is sent to all workers, to be joined where the records are."""
 _OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
-"""What is read into NumPy here; the others have a row for every record."""
+_OF_PERSONS = ("safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql")
+"""What is read into NumPy here: combinations of values; numbers of persons, of combinations and of classes.
+
+The other templates have the values of every record.
+"""
 MOST_COMBINATIONS = 2_000_000
 """So many combinations of values are searched at the driver."""
+MOST_SEATS = 20_000_000
+"""Of so many records the numbers of person, combination and class come to the driver, 32 bytes each."""
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
@@ -69,8 +66,8 @@ class SparkWarehouse:
 
     reads_json = keeps_order = False
 
-    def __init__(self, session: SparkSession, progress: Progress) -> None:
-        self.session, self.progress = session, progress
+    def __init__(self, session: SparkSession, progress: Progress, *, numbers: bool = True) -> None:
+        self.session, self.progress, self._numbers = session, progress, numbers
         self.log: list[Logged] = []
         self.loaded: list[Name] = []
         self.secrets: dict[str | None, Secret] = {}
@@ -82,51 +79,26 @@ class SparkWarehouse:
 
     @classmethod
     @contextmanager
-    def open(cls, master: str | None, progress: Progress) -> Iterator[SparkWarehouse]:
+    def open(cls, master: str | None, progress: Progress, *, numbers: bool = True) -> Iterator[SparkWarehouse]:
         """Open a session for the length of the block; the one that runs already is used where there is one.
+
+        `numbers` says whether the records of a source are numbered, as those that are released must be. Spark does not
+        take statements with certain joins over records that are.
 
         Raises
         ------
         InputError
             When pyspark or Java is missing, or no session can be had.
         """
-        try:
-            import sqlglot  # noqa: F401
-            from pyspark.sql import SparkSession
-        except ImportError:
-            raise InputError(
-                "--engine spark", "needs pyspark and sqlglot", "neither or one", "pip install 'sqlmicro[spark]'"
-            ) from None
-        running = SparkSession.getActiveSession()
-        builder = SparkSession.builder.appName("sqlmicro")
-        if master and master.startswith("sc://"):
-            builder = builder.remote(master)
-        elif not os.environ.get("SPARK_REMOTE"):
-            builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
-            builder = builder.master(master) if master else builder
-        if master and master.startswith("local"):
-            builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
-            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
-        try:
-            session = (running or builder.getOrCreate()).newSession()
-        except Exception as error:
-            name = type(error).__name__
-        else:
-            name = ""
-        if name:
-            raise InputError("--master", "Spark must start there; it needs Java 17 or 21", name)
-        for option, value in OPTIONS.items():
-            session.conf.set(option, value)
-        warehouse = cls(session, progress)
-        try:
-            yield warehouse
-        finally:
-            warehouse._beside.close()
-            for frame in warehouse._persisted:
-                with contextlib.suppress(Exception):
-                    frame.unpersist()
-            if running is None:
-                session.stop()
+        with opened(master) as session:
+            warehouse = cls(session, progress, numbers=numbers)
+            try:
+                yield warehouse
+            finally:
+                warehouse._beside.close()
+                for frame in warehouse._persisted:
+                    with contextlib.suppress(Exception):
+                        frame.unpersist()
 
     # What the pipeline asks of a warehouse
 
@@ -183,7 +155,7 @@ class SparkWarehouse:
             frame = None
         if frame is None:
             raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
-        relation = self.put(self.numbered(frame), name)
+        relation = self.put(self.numbered(frame) if self._numbers else frame, name)
         described = [column for column in self.describe(relation) if column[0] != "rowid"]
         return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
 
@@ -240,18 +212,22 @@ class SparkWarehouse:
         return found
 
     def arrays(self, template: str, **params: Any) -> dict[str, np.ndarray]:
-        """Return the columns of a template as NumPy arrays: those of combinations of values, never of records.
+        """Return the columns of a template as NumPy arrays: combinations of values, or numbers, never records.
 
         Raises
         ------
         InputError
-            For other templates, and for more than `MOST_COMBINATIONS`.
+            For other templates, and for more than `MOST_COMBINATIONS` or `MOST_SEATS`.
         """
-        if template not in _OF_COMBINATIONS:
+        if template not in (*_OF_COMBINATIONS, *_OF_PERSONS):
             must = "combinations of values come to the driver, never records"
             got = f"what needs all records in one place ({Path(template).stem.replace('_', ' ')})"
             raise InputError("--engine spark", must, got, "Use --engine duckdb for it; see sqlmicro help spark")
-        table = self._at_driver(template, self._frame(template, render(template, **params), ""))
+        frame = self._frame(template, render(template, **params), "")
+        if template in _OF_PERSONS:
+            table = self._at_driver(template, frame, MOST_SEATS, "numbers of persons with a combination of values")
+        else:
+            table = self._at_driver(template, frame)
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def query(self, title: str, text: str, /, **params: Any) -> list[tuple[Any, ...]]:
@@ -363,11 +339,13 @@ class SparkWarehouse:
             condition = getattr(error, "getCondition", lambda: None)() or type(error).__name__
         raise QueryError(title, "Spark must be able to run this", condition)
 
-    def _at_driver(self, title: str, frame: DataFrame) -> pa.Table:
+    def _at_driver(
+        self, title: str, frame: DataFrame, most: int | None = None, what: str = "combinations of values"
+    ) -> pa.Table:
         """Bring the combinations of a data frame to the driver; refuse too many."""
-        found = self.call(title, frame.count)
-        if found > MOST_COMBINATIONS:
-            must = f"at most {MOST_COMBINATIONS:,} combinations of values come to the driver"
+        found, most = self.call(title, frame.count), most or MOST_COMBINATIONS
+        if found > most:
+            must = f"at most {most:,} {what} come to the driver"
             raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
         return self.call(title, frame.toArrow)
 

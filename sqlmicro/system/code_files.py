@@ -1,26 +1,34 @@
 """Files of compiled code that several processes write at once: what one has kept is what all others read.
 
-numba (0.60 to 0.68) writes them as if one process did so at a time, which goes wrong in two ways:
+numba (0.60 to 0.68) writes them as if one process did so at a time, and what is compiled never changed but in its own
+file. That goes wrong in three ways:
 
 - It tells functions of one name and the same types apart by a number that begins at 1 in every process. Two functions
   that were compiled in different processes may have the same number, and where both are loaded, the second is taken
   for the first: after `np.argsort` of whole numbers `np.sort` did not sort, and groups had fewer than k records.
 - It gives a file the first free number in an index that it has read before. Two processes that do so at once give the
   same number to code for different types, and the code of one runs with the arrays of the other.
+- Code has the functions of other modules in it that it calls, and stays as it is when these have changed: what an
+  upgrade had mended would go on as before.
 
-So numbers begin at random here, and a file is named by what it holds.
+So numbers begin at random here, a file is named by what it holds, and code is used with the kernels alone that it was
+compiled beside.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import secrets
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
+
+PACKAGE = Path(__file__).resolve().parent.parent
 
 
 class NamedByContent(IndexDataCacheFile):
@@ -36,14 +44,21 @@ class NamedByContent(IndexDataCacheFile):
         self._save_index(overloads)  # type: ignore[no-untyped-call]
 
 
+@functools.cache
+def kernels() -> str:
+    """Return what stands for the source of all kernels of the package."""
+    files = sorted(PACKAGE.rglob("*_kernels.py"))
+    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+
+
 def share(dispatcher: Any) -> None:
-    """Let the code of a function be kept in files that other processes may write at the same time."""
+    """Let the code of a function be kept in files that other processes, and other versions of us, may write as well."""
     with contextlib.suppress(AttributeError):  # nothing of it is kept
         cache = dispatcher._cache
         cache._cache_file = NamedByContent(  # type: ignore[no-untyped-call]
             cache_path=cache._cache_path,
             filename_base=cache._impl.filename_base,
-            source_stamp=cache._impl.locator.get_source_stamp(),
+            source_stamp=(cache._impl.locator.get_source_stamp(), kernels()),
         )
 
 

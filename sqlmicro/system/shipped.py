@@ -25,7 +25,7 @@ class _Behind:
         from numba.core.caching import IndexDataCacheFile
 
         self._own = own
-        stamp = own._impl.locator.get_source_stamp()
+        stamp = own._cache_file._source_stamp
         self._shipped = IndexDataCacheFile(str(folder), own._impl.filename_base, stamp)  # type: ignore[no-untyped-call]
 
     def __getattr__(self, name: str) -> Any:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from sqlmicro.audits import inputs, k_anonymity, runner
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.inputs import AuditStep
-from sqlmicro.audits.row import AuditReport, demanded
+from sqlmicro.audits.registry import audits
+from sqlmicro.audits.row import AuditReport, AuditRow, RecordRiskTable, demanded
 from sqlmicro.audits.verdict import together
 from sqlmicro.database import attach
+from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.columns import names_of
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import Name
+from sqlmicro.database.unfinished import SCHEMA
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
-from sqlmicro.options.common import MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.engine import EngineChoice
+from sqlmicro.options.other_releases import AuditedWith, WithOptions
 from sqlmicro.options.params import Param
-from sqlmicro.publish import recording
+from sqlmicro.registry import late
 from sqlmicro.system.progress import Progress
-from sqlmicro.verbs import per_record, with_control, with_releases
-from sqlmicro.verbs.per_record import PerRecordOption
-from sqlmicro.verbs.with_releases import AuditedWith
 
 _MOST_CLASSES_SHOWN = 20
 
@@ -33,7 +38,21 @@ class _ShowValues:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, MachineOptions, ReaderOptions):
+class PerRecordOption:
+    """Whether the risk of every record is written."""
+
+    per_record: Annotated[
+        str | None,
+        Param(
+            "Write the risk of every record into this table of the schema sqlmicro, in the database of the originals: "
+            "record_risk, or a name that begins so. It is as private as the originals. An older one is replaced.",
+            metavar="INTO",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions(AuditedWith, AuditStep, _ShowValues, PerRecordOption, EngineChoice, MachineOptions, ReaderOptions):
     """What `sqlmicro audit` takes."""
 
 
@@ -45,32 +64,63 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
 
     With --per-record the risk of every record goes into a table of its own, beside the originals.
     """
+    if options.engine == "spark":
+        return _on_spark(options, progress)
     into = options.per_record
     if into:
-        per_record.refuse_unwritable(options)
+        late("sqlmicro.verbs.per_record", "refuse_unwritable")(options)
     with open_warehouse(
         options.database, read_only=not into, publishes=bool(into), machine=options, progress=progress
     ) as warehouse:
         attach.attach(warehouse, options.attach)
         audited = inputs.audited(warehouse, options.table, options, options)
-        others = with_releases.sources(audited, options)
+        measured = _with_others(audited, options, progress)
         warehouse.seal()
-        release = recording.release_of(warehouse, options.table, audited.release.relation)
-        audited, left = with_control.rehearsed(audited, release, options)
+        release = _release_of(warehouse, options.table, audited.release.relation)
+        left: list[str] = []
+        if _needs_control(audited, options):
+            audited, left = late("sqlmicro.verbs.with_control", "rehearsed")(audited, release)
         rows = runner.run(audited, options.measure, options.thresholds, options.settings)
-        rows += with_releases.measured(audited, others, options, progress)
-        if not rows:
-            raise ParameterError(
-                "audit, --quasi",
-                "must name the quasi-identifiers, unless --original or another option says what to audit",
-                "none",
-                "The table has: " + ", ".join(column.name for column in audited.release.columns),
-            )
-        below, shown = options.gates.get(k_anonymity.GATE), None
-        if options.show_values and audited.quasi:
-            shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
-        written = per_record.write(audited, into, options) if into else None
+        rows += measured()
+        report = _report(audited, options, rows)
+        write = late("sqlmicro.verbs.per_record", "write") if into else None
+        written: RecordRiskTable | None = write and write(audited, into, options)
         notes = [*left, *_of_persons(warehouse, audited)]
+    recorded = release is not None and late("sqlmicro.publish.recording", "add")(
+        options.database, release, rows, options, progress
+    )
+    return replace(report, notes=notes, release=release, record_risks=written, recorded=recorded)
+
+
+def _on_spark(options: AuditOptions, progress: Progress) -> AuditReport:
+    """Audit files or tables of Spark's catalog there: their records stay where they are."""
+    refuse_given = late("sqlmicro.verbs.on_spark", "refuse_given")
+    must = "reads Parquet files or tables of Spark's catalog, and writes nothing"
+    refuse_given(options, (DbOption, AttachOption, WithOptions, PerRecordOption, MachineOptions, ReaderOptions), must)
+    with late("sqlmicro.spark.warehouse", "SparkWarehouse").open(options.master, progress, numbers=False) as warehouse:
+        audited = inputs.audited(warehouse, options.table, options)
+        rows = runner.run(audited, options.measure, options.thresholds, options.settings)
+        return replace(_report(audited, options, rows), notes=_of_persons(warehouse, audited))
+
+
+def _report(audited: AuditedRelease, options: AuditOptions, rows: list[AuditRow]) -> AuditReport:
+    """Return what was measured of a release.
+
+    Raises
+    ------
+    ParameterError
+        When there was nothing to measure.
+    """
+    if not rows:
+        raise ParameterError(
+            "audit, --quasi",
+            "must name the quasi-identifiers, unless --original or another option says what to audit",
+            "none",
+            "The table has: " + ", ".join(column.name for column in audited.release.columns),
+        )
+    below, shown = options.gates.get(k_anonymity.GATE), None
+    if options.show_values and audited.quasi:
+        shown = k_anonymity.smallest(audited, int(below or 2), _MOST_CLASSES_SHOWN)
     return AuditReport(
         table=options.table,
         nulls=options.nulls,
@@ -82,10 +132,33 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         audits=rows,
         passed=together(demanded(rows)),
         classes_shown=shown,
-        notes=notes,
-        release=release,
-        record_risks=written,
-        recorded=release is not None and recording.add(options.database, release, rows, options, progress),
+    )
+
+
+def _with_others(audited: AuditedRelease, options: AuditOptions, progress: Progress) -> Callable[[], list[AuditRow]]:
+    """Find the releases of --with, and return what measures the table together with them."""
+    if not options.with_ and not options.min_union_k:
+        return list
+    sources, measured = late("sqlmicro.verbs.with_releases", "sources", "measured")
+    others = sources(audited, options)
+    return lambda: measured(audited, others, options, progress)
+
+
+def _release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | None:
+    """Return the number of the newest release of this table; most databases have recorded none."""
+    if find_relation(warehouse, warehouse.full(Name("", SCHEMA, "releases"))) is None:
+        return None
+    found: int | None = late("sqlmicro.publish.recording", "release_of")(warehouse, table, relation)
+    return found
+
+
+def _needs_control(audited: AuditedRelease, options: AuditOptions) -> bool:
+    """Tell whether an audit that was asked for needs a control group, which has to be held out of a rehearsal."""
+    if audited.control is not None or audited.original is None:
+        return False
+    return any(
+        "control" in one.needs and (one.name in options.measure or one.gate in options.thresholds)
+        for one in audits().values()
     )
 
 

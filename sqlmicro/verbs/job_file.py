@@ -11,6 +11,7 @@ from sqlmicro.errors import JobError
 from sqlmicro.jobs import file, steps
 from sqlmicro.options import common
 from sqlmicro.options.joins import JoinOptions
+from sqlmicro.options.location import LocationOptions
 from sqlmicro.options.params import Param, Parameter, Registered, parameters
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.done import LookingJob, ReleasingJob, ReleasingJobs, StepDone
@@ -25,9 +26,8 @@ def _instead() -> tuple[Parameter, ...]:
     (db,) = parameters(common.DbOption)
     # A job file says what is done: only --db puts another database in its place, no variable of the environment.
     db = replace(db, param=replace(db.param, help="Database file to use instead of the one in the file.", env=""))
-    others = (
-        parameters(group) for group in (common.AttachOption, common.RunOptions, common.MachineOptions, JoinOptions)
-    )
+    groups = (common.AttachOption, LocationOptions, common.RunOptions, common.MachineOptions, JoinOptions)
+    others = (parameters(group) for group in groups)
     return (db, *(option if option.many else option.overriding() for group in others for option in group))
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from sqlmicro.audits import record_risks
 from sqlmicro.audits.audited import AuditedRelease
@@ -20,24 +19,9 @@ from sqlmicro.database.own_key import own_key
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import SourceOptions
-from sqlmicro.options.params import Param
 from sqlmicro.publish import recording
 
 WHERE = "audit, --per-record"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PerRecordOption:
-    """Whether the risk of every record is written."""
-
-    per_record: Annotated[
-        str | None,
-        Param(
-            "Write the risk of every record into this table of the schema sqlmicro, in the database of the originals: "
-            "record_risk, or a name that begins so. It is as private as the originals. An older one is replaced.",
-            metavar="INTO",
-        ),
-    ] = None
 
 
 def refuse_unwritable(options: SourceOptions) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 from sqlmicro.audits.audited import AuditedRelease
 from sqlmicro.audits.row import AuditRow, Status
@@ -24,41 +24,14 @@ from sqlmicro.database.templates import Name, Select, select
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import differences, ledger, union
 from sqlmicro.history.ledger import Entry
-from sqlmicro.options.common import AS_FOUND, SourceOptions
-from sqlmicro.options.params import Param
+from sqlmicro.options.common import AS_FOUND
+from sqlmicro.options.other_releases import AuditedWith
 from sqlmicro.publish.recording import records_in, refuse_other
 from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.stores import absolute
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, kw_only=True)
-class WithOptions:
-    """Which other releases of the same people somebody may have."""
-
-    with_: Annotated[
-        tuple[str, ...],
-        Param(
-            "Measure the table together with this release of the same people: its number in the ledger, its table or "
-            "file; repeatable. Persons are known by the ledger, or with --match by columns that all have.",
-            metavar="RELEASE",
-        ),
-    ] = ()
-    min_union_k: Annotated[
-        int | None, Param("Gate: so many persons must share their classes in the table and all of --with.", min=2)
-    ] = None
-    ledger: Annotated[
-        str | None,
-        Param("Database file of the ledger, where it is not in the database of the table.", metavar="FILE",
-              env="SQLMICRO_LEDGER"),
-    ] = None  # fmt: skip
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditedWith(SourceOptions, WithOptions):
-    """What is audited, and with which releases."""
 
 
 @dataclass(frozen=True)

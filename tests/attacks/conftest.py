@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from databases import opened
 
 Attack = Callable[..., dict[str, Any]]
 Tables = Mapping[str, Mapping[str, Sequence[Any]]]
@@ -20,13 +21,12 @@ def attack(tmp_path_factory: pytest.TempPathFactory) -> Attack:
     made: dict[int, tuple[str, Tables]] = {}
 
     def database(tables: Tables) -> str:
-        import duckdb
         import pyarrow as pa
 
         db, _ = made.setdefault(id(tables), (str(folder / f"{next(numbers)}.duckdb"), tables))
         if Path(db).exists():
             return db
-        with duckdb.connect(db) as connection:
+        with opened(db) as connection:
             for name, columns in tables.items():
                 connection.register("given", pa.table({column: list(values) for column, values in columns.items()}))
                 connection.execute(f"CREATE TABLE {name} AS FROM given")

@@ -370,6 +370,7 @@ def db(workbench: Workbench) -> str:
     return path
 
 
+@pytest.mark.slow
 def test_a_rehearsal_holds_people_out(db: str) -> None:
     import duckdb
 
@@ -411,6 +412,7 @@ def test_a_gate_rehearses_and_a_report_has_the_figures(db: str) -> None:
     assert sqlmicro.report(release="out", db=db, sample=0)["criteria"] is None
 
 
+@pytest.mark.slow
 def test_a_release_that_is_not_recorded_needs_a_control_group(db: str) -> None:
     import duckdb
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -48,7 +49,7 @@ def made(folder: Path, visits: list[tuple[Any, ...]], persons: int, limit: float
     """Release visits (patient, income, ward) of persons, and return the report of a dry run."""
     (folder / "secret").write_bytes(os.urandom(32))
     (folder / "w.duckdb").unlink(missing_ok=True)
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         connection.execute("CREATE TABLE persons AS SELECT i AS id, 'x' AS constant FROM range(?) r(i)", [persons])
         connection.execute(
             'CREATE TABLE visits (patient INTEGER, "net ""income""" DOUBLE, ward VARCHAR, constant VARCHAR)'
@@ -121,6 +122,7 @@ def test_a_table_alone_with_pseudonyms(tmp_path: Path) -> None:
     assert all("persons" not in names for names in found)
 
 
+@pytest.mark.slow
 def test_rows_of_nobody_and_one_row_in_all(tmp_path: Path) -> None:
     found = rates(made(tmp_path, [(None, 1, "a"), (0, None, None)], 1))
     assert found[("visits", "1 row")] == 1

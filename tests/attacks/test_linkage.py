@@ -60,6 +60,7 @@ def test_without_a_match_the_worst_is_assumed(attack: Attack) -> None:
     assert report["attacks"]["row-order"]["chance"] == 0.75
 
 
+@pytest.mark.slow_but("1-False", "2-False")
 @pytest.mark.parametrize("matched", [True, False])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_against_record_by_record(attack: Attack, matched: bool, seed: int) -> None:
@@ -108,6 +109,7 @@ def test_scales_and_order_keeping_codes_do_not_hide_from_ranks(attack: Attack) -
     assert found["linkage"]["rates"]["nearest"] < 0.05
 
 
+@pytest.mark.slow
 def test_places(attack: Attack) -> None:
     rng = random.Random(7)
     x = [rng.gauss(0, 1) for _ in range(300)]
@@ -125,6 +127,7 @@ def test_places(attack: Attack) -> None:
     assert found["order_correlation"] == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_sample_is_the_same_each_time(attack: Attack) -> None:
     original, release, _ = mixed(300, 300, 8)
     first, again = (

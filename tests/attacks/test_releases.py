@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.registry import Promise
@@ -18,9 +19,8 @@ TARRAGONA = ("FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "SALES", "LABOR.COSTS
 
 def table_of(folder: Path, file: str, db: Path) -> str:
     """Make the table `records` of a reference file, with a column id that numbers the records."""
-    import duckdb
 
-    with duckdb.connect(str(db)) as connection:
+    with opened(db) as connection:
         connection.execute(
             f"CREATE TABLE records AS SELECT row_number() OVER () AS id, * FROM read_csv('{folder / file}')"
         )
@@ -41,7 +41,8 @@ def tarragona(data_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> st
     return table_of(data_folder, "tarragona.csv", tmp_path_factory.mktemp("tarragona") / "t.duckdb")
 
 
-@pytest.mark.parametrize("k", [3, *(pytest.param(k, marks=pytest.mark.slow) for k in (5, 10))])
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [3, 5, 10])
 def test_k_anonymous_records_are_linked_by_one_in_k(tarragona: str, k: int) -> None:
     sqlmicro.mdav(
         "records",
@@ -152,8 +153,7 @@ def test_a_safe_release_is_known_by_its_promise(workbench: Any) -> None:
 
 
 def _all_but_id(db: str) -> tuple[str, ...]:
-    import duckdb
 
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         names = [row[0] for row in connection.execute("DESCRIBE records").fetchall()]
     return tuple(name for name in names if name != "id")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -15,13 +16,12 @@ ODD = 'net "income"'
 
 def tables(workbench: Any, *releases: dict[str, tuple[str, Any]]) -> tuple[str, list[str]]:
     """Return a database with the table `records` and releases of it; the names of the releases."""
-    import duckdb
 
     db = str(workbench.make(original()))
     names = []
     for number, columns in enumerate(releases, 1):
         other = workbench.make(columns)
-        with duckdb.connect(db) as connection:
+        with opened(db) as connection:
             connection.execute(f"ATTACH '{other}' AS other (READ_ONLY)")
             connection.execute(f"CREATE TABLE release_{number} AS SELECT * FROM other.records")
         names.append(f"release_{number}")

@@ -94,6 +94,7 @@ def tables(X: np.ndarray, Y: np.ndarray, order: np.ndarray) -> dict[str, dict[st
     return {"original": original, "release": release | {f"x{j}": c.tolist() for j, c in enumerate(Y[order].T)}}
 
 
+@pytest.mark.slow
 def test_it_is_as_strong_as_an_attacker_who_knows_the_noise(attack: Attack) -> None:
     scipy = pytest.importorskip("scipy.optimize")
     X, Y = noisy(400, 3)
@@ -118,6 +119,7 @@ def test_no_order_of_a_table_changes_what_is_found(attack: Attack) -> None:
     assert rates[2] == pytest.approx(rates[0], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_what_tells_nothing_is_not_linked(attack: Attack) -> None:
     rng = np.random.default_rng(7)
     made = tables(rng.normal(size=(300, 3)), rng.normal(size=(300, 3)), rng.permutation(300))

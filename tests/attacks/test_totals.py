@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.attacks.overlaps import Classes, overlaps
@@ -26,7 +27,7 @@ def nights(folder: Path, n: int, came: int, kind: str = "DOUBLE") -> str:
     db = str(folder / "w.duckdb")
     X = np.random.default_rng(7).normal(100, 30, (n + came, 4)).round(0 if kind == "INTEGER" else 3)
     table = pa.table({"id": np.arange(n + came), **{name: X[:, j] for j, name in enumerate(COLUMNS)}})
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.register("made", table)
         casts = ", ".join(
             f'CAST("{name.replace(chr(34), chr(34) * 2)}" AS {kind}) AS c{j}' for j, name in enumerate(COLUMNS)

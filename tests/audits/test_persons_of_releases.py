@@ -110,6 +110,7 @@ def test_diversity_needs_as_many_persons(workbench: Workbench) -> None:
     assert checks["entropy-l-diversity"]["value"] >= 2.2
 
 
+@pytest.mark.slow
 def test_what_nothing_tells_apart_any_more_is_said_to_be_records(workbench: Workbench) -> None:
     db = workbench.make(visits())
     given: dict[str, Any] = {"db": db, "columns": [INCOME], "person": ["patient_id"], "k": 4, "seed": "1"}

@@ -41,6 +41,7 @@ def test_figures_of_arx_on_adult(data_folder: Path, fraction: float, model: str,
     assert of_adult(data_folder, fraction)[model] == pytest.approx(value, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_what_arx_takes_on_adult(data_folder: Path) -> None:
     """Pitman up to 0.1, and the sample uniques where the sample is the population. Here SNB converges at 0.2."""
     taken = {fraction: of_adult(data_folder, fraction) for fraction in (0.01, 0.1, 0.2, 1.0)}

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -28,7 +29,7 @@ COLUMNS = 'id INTEGER PRIMARY KEY, "net ""income""" INTEGER, b VARCHAR, h INTEGE
 def made(path: Path, rows: list[Row], columns: str = COLUMNS) -> str:
     """Write the table `people`."""
     db = str(path / "people.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(f"CREATE TABLE people ({columns})")
         if rows:
             connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows)
@@ -36,7 +37,7 @@ def made(path: Path, rows: list[Row], columns: str = COLUMNS) -> str:
 
 
 def risks(db: str, table: str = "record_risk", order: str = "1") -> list[dict[str, Any]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         cursor = connection.execute(f"SELECT * FROM sqlmicro.{table} ORDER BY {order}")
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -19,7 +20,7 @@ GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "al
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 
@@ -71,6 +72,7 @@ def test_what_cannot_be_measured_is_said(db: str) -> None:
         sqlmicro.audit("second", db=db, with_=["1"])
 
 
+@pytest.mark.slow
 def test_files_have_their_ledger(db: str, tmp_path: Path) -> None:
     """The release of a file is known by where the file is; the ledger is the user's, or the one that is named."""
     rows, ledger = tmp_path / "p.csv", str(tmp_path / "ledger.duckdb")
@@ -86,6 +88,7 @@ def test_files_have_their_ledger(db: str, tmp_path: Path) -> None:
         sqlmicro.audit(two, with_=[one], ledger=str(tmp_path / "none.duckdb"))
 
 
+@pytest.mark.slow_but("1")
 @pytest.mark.parametrize("seed", range(3))
 def test_by_a_key_that_all_have_it_is_plain_python(tmp_path: Path, seed: int) -> None:
     """Tables of any origin, other columns each, persons who come and leave; a table and a file."""

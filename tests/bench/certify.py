@@ -32,11 +32,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", default=["census", "tarragona", "eia"])
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
+    parser.add_argument("--rows", type=int, help="the first so many records")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, help="seconds that certify may take after the search")
     given = parser.parse_args()
     for data, k in ((data, k) for k in given.k for data in given.data):
-        X = standardise(np.genfromtxt(DATA / f"{data}.csv", delimiter=",", skip_header=1))
+        X = standardise(np.genfromtxt(DATA / f"{data}.csv", delimiter=",", skip_header=1)[: given.rows])
         rng = np.random.default_rng(given.seed)
         with Measure() as searching:
             labels = microaggregate(X, rng, silent, k=k, quality="best").labels

@@ -47,6 +47,7 @@ def made(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--table", nargs="*", default=list(RELEASES))
+    parser.add_argument("--only", default="", help="releases whose label starts so")
     parser.add_argument("--rows", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -60,6 +61,7 @@ def main():
                 connection.register("given", made(given.rows))
                 connection.execute("CREATE TABLE made AS FROM given")
         tried = [(table, *one) for table in given.table for one in RELEASES[table].items()]
+        tried = [one for one in tried if one[1].startswith(given.only)]
         tried += [("made", "mdav k=5", ("mdav", {"k": 5}))] * bool(given.rows)
         for number, (table, label, (method, settings)) in enumerate(tried):
             with duckdb.connect(db, read_only=True) as connection:

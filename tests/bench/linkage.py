@@ -66,6 +66,7 @@ def main():
     parser.add_argument("--data", type=Path, default=Path(DATA))
     parser.add_argument("--sets", nargs="+", default=["census", "tarragona", "eia"])
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--methods", nargs="+", default=["noise", "swap"])
     parser.add_argument("--plain", action="store_true")
     parser.add_argument("--exact", action="store_true")
     given = parser.parse_args()
@@ -77,7 +78,7 @@ def main():
             columns = table.column_names
             table = table.append_column("id", pa.array(range(table.num_rows)))
             X = np.stack([table[column].to_numpy().astype(float) for column in columns], axis=1)
-            for method, settings in RELEASES:
+            for method, settings in (one for one in RELEASES if one[0] in given.methods):
                 for seed in range(given.seeds):
                     release = getattr(session, method)(
                         table, columns=columns, keep="id", accept_unique="id", seed=f"linkage {seed}", **settings

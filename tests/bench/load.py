@@ -70,10 +70,10 @@ def larger(case, folder, rows, columns, limit, method, strata, kept=0):
     db.unlink()
 
 
-def writers(folder, rows):
+def writers(folder, rows, times):
     """Start two releases of one file at once; one may have to be told that the file is in use."""
     db, found = folder / "writers.duckdb", collections.Counter()
-    for _ in range(10):
+    for _ in range(times):
         db.unlink(missing_ok=True)
         make(db, rows, 2, 1, "a")
         make(db, rows, 2, 1, "b")
@@ -104,10 +104,10 @@ print(json.dumps(seen))
 """
 
 
-def reader(folder, rows):
+def reader(folder, rows, times):
     """Read a table all the while it is replaced and purged."""
     db, found = folder / "reader.duckdb", collections.Counter()
-    for _ in range(10):
+    for _ in range(times):
         db.unlink(missing_ok=True)
         make(db, rows, 2, 1, "a")
         reading = subprocess.Popen([sys.executable, "-c", READ, str(db), "8"], stdout=subprocess.PIPE)
@@ -127,6 +127,7 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000_000)
     parser.add_argument("--columns", type=int, default=3)
     parser.add_argument("--limit", default="4GB")
+    parser.add_argument("--times", type=int, default=10, help="how often writers meet, or a reader and a writer")
     parser.add_argument("--folder", default=None, help="where the files are made")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as name:
@@ -136,9 +137,9 @@ def main():
         if "strata" in given.case:
             larger("strata", folder, given.rows, given.columns, given.limit, "mdav", given.rows // 2_000, kept=20)
         if "writers" in given.case:
-            writers(folder, min(given.rows, 300_000))
+            writers(folder, min(given.rows, 300_000), given.times)
         if "reader" in given.case:
-            reader(folder, min(given.rows, 300_000))
+            reader(folder, min(given.rows, 300_000), given.times)
 
 
 if __name__ == "__main__":

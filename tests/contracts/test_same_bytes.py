@@ -104,7 +104,7 @@ def test_the_same_bytes_for_every_number_of_threads_and_order_of_rows(
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[] if name in ("mdav", "microaggregate") else [pytest.mark.slow])
+        pytest.param(name, marks=[] if name == "mdav" else [pytest.mark.slow])
         for name, method in methods().items()
         if method.engine == "numpy" and method.module.startswith("sqlmicro.")
     ],

@@ -45,6 +45,7 @@ def test_a_dry_run_tells_what_it_expects(visits):
     assert "about 1 s" in command(visits, "--dry-run").stderr
 
 
+@pytest.mark.slow_but("--quiet")
 @pytest.mark.parametrize("option", ["--quiet", "--json"])
 def test_quiet_and_json_say_nothing(visits, monkeypatch, option):
     monkeypatch.setattr("sqlmicro.jobs.forecast.WORTH_TELLING", 0.0)
@@ -60,6 +61,7 @@ def test_the_column_that_costs_most_is_named(visits, monkeypatch):
     assert 'w\\x1b[2J"ard" (' in done.stderr and "values) costs 9" in done.stderr
 
 
+@pytest.mark.slow
 def test_sizes_of_a_step(visits):
     seen = []
     with pytest.MonkeyPatch.context() as patch:

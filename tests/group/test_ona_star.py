@@ -50,6 +50,7 @@ def test_groups_that_are_plain_are_found_and_counted_from_the_first_row() -> Non
     assert found.tolist() == [0, 1, 0, 1, 0, 1, 2, 2, 2, 1]
 
 
+@pytest.mark.slow_but("mona")
 @pytest.mark.parametrize("method", [ona_star, mona])
 def test_records_of_few_values_come_to_an_end(method: Any) -> None:
     rng = np.random.default_rng(3)

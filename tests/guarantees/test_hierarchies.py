@@ -113,6 +113,7 @@ def by_hand(values, table):
     return total / 3
 
 
+@pytest.mark.slow_but("k-ward")
 @pytest.mark.parametrize("method", ["mdav", "mondrian", "microaggregate", "k-ward"])
 def test_classes_of_a_release_are_close_in_the_hierarchy(workbench, tmp_path, method):
     table = people(300, 5, gaps=0.05)
@@ -206,6 +207,7 @@ def test_classes_of_one_name_in_two_classes_are_two():
     assert found == {"a": (0, 0, 0), "b": (1, 1, 1), "c": (2, 1, 1), None: (3, 2, 2)}
 
 
+@pytest.mark.slow
 def test_a_job_and_its_gate_read_the_file_beside_the_job(workbench, tmp_path):
     db, folder = workbench.make(people(200, 7)), tmp_path / "jobs"
     folder.mkdir()

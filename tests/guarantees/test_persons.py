@@ -27,6 +27,7 @@ SETTINGS = {
     "microaggregate": {"quality": "fast"},
     "kanonymeans-star": {"generations": 20},
 }
+QUICKLY = ("mdav", "individual-ranking", "generalize", "mondrian", "suppress", "safe", "apply-recoding")
 NAMED = [name for name, one in methods().items() if one.keeps_guarantees and one.setting("k")]
 KEYS = ("VARCHAR", "BIGINT", "HUGEINT", "UUID", "composite", "ENUM")
 
@@ -97,8 +98,18 @@ def fewest(release, rows, by_column):
     return min(map(len, found.values()))
 
 
-@each("name", NAMED)
+@each("name", QUICKLY)
 def test_every_class_has_k_persons(name, workbench):
+    keeps_persons(name, workbench)
+
+
+@pytest.mark.slow
+@each("name", NAMED)
+def test_every_class_of_every_method_has_k_persons(name, workbench):
+    keeps_persons(name, workbench)
+
+
+def keeps_persons(name, workbench):
     method, refused = methods()[name], 0
     together = 1 if name in ALONE else IN_ONE_RELEASE
     for start in range(0, MANY, together):
@@ -127,7 +138,7 @@ def test_every_class_has_k_persons(name, workbench):
 
 @pytest.mark.slow_but("ENUM")
 @pytest.mark.parametrize("kind", KEYS)
-@each("name", ["mdav", "individual-ranking", "generalize", "mondrian", "suppress", "safe"])
+@each("name", QUICKLY[:-1])
 def test_keys_of_any_type(name, kind, workbench):
     k = 2 if name in ALONE else 3
     rows = tables(1 if name in ALONE else 2, k, f"{name} of {kind}", kind)

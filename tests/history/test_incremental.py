@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import unfinished
@@ -20,7 +20,7 @@ K = 3
 
 
 def execute(db: Path, *texts: str) -> list[list[tuple[Any, ...]]]:
-    with duckdb.connect(str(db)) as connection:
+    with opened(db) as connection:
         return [connection.execute(text).fetchall() for text in texts]
 
 
@@ -142,6 +142,7 @@ def test_a_feed_that_lies_breaks_no_promise(tmp_path: Path, method: str, way: di
         before = now
 
 
+@pytest.mark.slow
 def test_a_list_that_is_another_one_whenever_it_is_read_takes_nobody_for_somebody_else(tmp_path: Path) -> None:
     """A view of one key by chance: nothing has changed, so everybody keeps her seat."""
     db = make(tmp_path / "w.duckdb", 60)
@@ -167,6 +168,7 @@ def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     assert not any("rows that were read" in note for note in night(db, 6, **WAYS[1])["notes"]), "it went back"
 
 
+@pytest.mark.slow_but("2026-01-01")
 @pytest.mark.parametrize("latest", ["9999-12-31", "infinity", "2026-01-01"])
 def test_a_watermark_in_the_future_hides_no_change(tmp_path: Path, latest: str) -> None:
     """A day that stands for "for ever" is later than any change to come."""
@@ -219,6 +221,7 @@ def test_what_tells_of_changes_goes_with_a_series(tmp_path: Path, way: str) -> N
         night(db, 1, "noise", k=None, **{way: "updated" if way == "watermark" else "changes"})
 
 
+@pytest.mark.slow_but("individual_ranking")
 @pytest.mark.parametrize("method", ["mdav", "individual_ranking"])
 def test_the_first_night_loses_what_a_release_by_itself_loses(tmp_path: Path, method: str) -> None:
     """Though its rows are in the order of their seats."""
@@ -245,6 +248,7 @@ def test_a_night_that_is_taken_back_leaves_the_one_before_it(tmp_path: Path, mon
     assert Counter(execute(db, "FROM out")[0]) == made
 
 
+@pytest.mark.slow
 def test_what_somebody_changes_while_a_night_runs_is_seen_by_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

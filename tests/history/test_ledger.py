@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import opening
@@ -28,7 +29,7 @@ GIVEN: dict[str, Any] = {"columns": ["age", ODD], "k": 4, "row_key": ["id"], "se
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 
@@ -114,6 +115,7 @@ def test_a_check_of_a_release_alone_says_what_it_found(db: str) -> None:
     assert re.findall(r"(?:differences|union-k): \d+, needed 4, (.*)", less.stdout) == ["passed over", "passed over"]
 
 
+@pytest.mark.slow
 def test_what_nobody_has_any_more_does_not_count(db: str, tmp_path: Path) -> None:
     released(db, "first")
     execute(db, "DROP TABLE first", "INSERT INTO persons VALUES (999, 50, 500)")
@@ -161,6 +163,7 @@ def test_what_a_sensitive_column_has_left_is_measured(tmp_path: Path) -> None:
     assert [(row["columns"], row["value"], row["threshold"]) for row in found] == [(["d"], 1, None)]
 
 
+@pytest.mark.slow_but("DELETE FROM sqlmicro.class_values")
 @pytest.mark.parametrize(
     "change", ["DROP TABLE sqlmicro.class_values", "DELETE FROM sqlmicro.class_values", EVERY_VALUE]
 )
@@ -355,6 +358,7 @@ def test_one_name_in_two_folders_is_two_files(tmp_path: Path, monkeypatch: pytes
     assert "share their classes with fewer than 3, together with release 1 (o.parquet)" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_table_of_another_database_is_out_in_a_ledger_elsewhere(db: str, tmp_path: Path) -> None:
     ledger = str(tmp_path / "ledger.duckdb")
     released(db, "first", ledger=ledger)
@@ -397,6 +401,7 @@ def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow_but("given0")
 @pytest.mark.parametrize("given", [(), ("--ledger", "elsewhere.duckdb")])
 def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]

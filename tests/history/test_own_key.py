@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed
@@ -17,7 +17,7 @@ ROWS = [(i, i % 71 + 18, i * 37 % 997) for i in range(200)]
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
@@ -35,7 +36,7 @@ Released = Counter[tuple[Any, ...]]
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 
@@ -172,6 +173,7 @@ def test_what_has_changed_needs_a_new_epoch(begun: str, change: str, more: dict[
     assert "keeps nothing together with its earlier epochs" in report["verdict"]["headline"]
 
 
+@pytest.mark.slow
 def test_an_epoch_goes_on(begun: str) -> None:
     assert [_night_of(begun, k=5, epoch=epoch)["series"]["epoch"] for epoch in (True, False)] == [2, 2]
 
@@ -186,6 +188,7 @@ def test_another_method_needs_a_new_epoch(begun: str) -> None:
         sqlmicro.v_mdav("persons", db=db, night="2026-01-02", **GIVEN)
 
 
+@pytest.mark.slow
 def test_the_first_night_of_an_epoch_is_measured_with_the_last_of_the_one_before(db: str, tmp_path: Path) -> None:
     files = {"into": None, "overwrite": False}
     night(db, 1, to=str(tmp_path / "1.parquet"), **files)
@@ -199,6 +202,7 @@ def test_the_first_night_of_an_epoch_is_measured_with_the_last_of_the_one_before
     assert [one["epoch"] for one in sqlmicro.ledger(db=db)["releases"]] == [1, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_release_beside_a_series_is_measured_with_its_last_night(begun: str) -> None:
     db = begun
     execute(db, "DELETE FROM persons WHERE id = 5")
@@ -211,6 +215,7 @@ def test_a_release_beside_a_series_is_measured_with_its_last_night(begun: str) -
     assert execute(db, "SELECT DISTINCT release FROM sqlmicro.memory ORDER BY 1") == [[(3,)]]
 
 
+@pytest.mark.slow
 def test_a_series_that_was_forgotten_begins_anew_or_not_at_all(begun: str) -> None:
     db = begun
     (row,) = sqlmicro.series(db=db)["series"]
@@ -254,6 +259,7 @@ def test_a_person_is_erased_by_her_row_key(begun: str) -> None:
     assert (night(db, 3)["series"]["empty"], released(db)) == (1, before)
 
 
+@pytest.mark.slow
 def test_a_backup_that_is_restored_as_a_whole_goes_on(begun: str, tmp_path: Path) -> None:
     db = begun
     shutil.copy(db, tmp_path / "backup.duckdb")
@@ -341,6 +347,7 @@ def test_files_are_remembered_in_a_ledger_of_their_own(db: str, tmp_path: Path, 
         assert [one["nights"] for one in sqlmicro.series(db=more["ledger"])["series"]] == [2]
 
 
+@pytest.mark.slow
 def test_csv_files_beside_a_database_are_counted_in_the_types_of_the_release(db: str, tmp_path: Path) -> None:
     for number in (1, 2):
         night(db, number, into=None, to=str(tmp_path / "out.csv"), columns=["age", ODD, "born"])
@@ -455,6 +462,7 @@ def test_another_ledger_does_not_begin_a_series_anew_unasked(begun: str, tmp_pat
         sqlmicro.mdav(str(rows), **given, to=str(tmp_path / "2.parquet"), ledger=ledger + "2")
 
 
+@pytest.mark.slow
 def test_an_older_ledger_beside_a_newer_database_is_refused(begun: str, tmp_path: Path) -> None:
     """Else two nights would open classes that differ by one person each, both from the same night before."""
     db, book, old = begun, tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"
@@ -517,6 +525,7 @@ def test_a_column_called_copy_says_nothing_of_who_is_who(tmp_path: Path) -> None
     assert execute(db, "SELECT count(DISTINCT who) FROM sqlmicro.series_seats")[0] == [(30,)]
 
 
+@pytest.mark.slow
 def test_a_ledger_of_the_user_that_cannot_be_read_is_no_matter_of_a_database(db: str, tmp_path: Path) -> None:
     rows = tmp_path / "persons.csv"
     execute(db, f"COPY persons TO '{rows}'")

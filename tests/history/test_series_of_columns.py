@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, ParameterError
@@ -32,7 +33,7 @@ def night(db: str, number: int, method: str = "individual_ranking", **more: Any)
 
 
 def released(db: str) -> list[dict[str, Any]]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         found: list[dict[str, Any]] = connection.sql("FROM out").to_arrow_table().to_pylist()
     return found
 

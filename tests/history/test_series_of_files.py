@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 pytest.importorskip("numba")
 
@@ -37,7 +38,7 @@ Released = Counter[tuple[Any, ...]]
 
 
 def execute(db: str, *statements: str) -> list[Any]:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements]
 
 
@@ -142,6 +143,7 @@ def test_the_same_records_have_the_same_file(begun: str) -> None:
     assert once == again == released(db)
 
 
+@pytest.mark.slow
 def test_every_night_has_the_scales_of_the_first(begun: str) -> None:
     """`size` has 7 values, which `profile` takes for codes; with 200 it would be averaged, and the night be refused."""
     db = begun
@@ -232,6 +234,7 @@ def test_a_changed_schema_or_k_needs_a_new_epoch(begun: str) -> None:
         night(db, 2)
 
 
+@pytest.mark.slow
 def test_command_needs_no_row_key_and_lists_the_series(db: str) -> None:
     names = "sex,size,born,sick"
     for day in ("2026-01-01", "2026-01-02"):

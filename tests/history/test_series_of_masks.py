@@ -80,6 +80,7 @@ def test_many_nights_averaged_are_one_night(db: str, more: dict[str, Any]) -> No
     assert all(np.allclose(means[born], row, rtol=1e-12) for born, row in nights[0].items())
 
 
+@pytest.mark.slow
 def test_releases_that_are_no_series_are_averaged_to_the_values(db: str) -> None:
     """The attack that the series stops: the size of the noise changes with the table, so that it is drawn anew."""
     draws = []
@@ -91,6 +92,7 @@ def test_releases_that_are_no_series_are_averaged_to_the_values(db: str) -> None
     assert all(len({draw[one] for draw in draws}) == len(draws) for one in first)
 
 
+@pytest.mark.slow
 def test_who_comes_goes_or_changes_is_counted(db: str) -> None:
     assert told(night(db, 1)) == (40, 0, 0)
     before = released(db)
@@ -112,6 +114,7 @@ def test_who_comes_goes_or_changes_is_counted(db: str) -> None:
     assert [listed[name] for name in ("persons", "waiting", "rows", "empty")] == [39, 0, 39, 0]
 
 
+@pytest.mark.slow_but("correlated-2")
 @pytest.mark.parametrize(("kind", "noises"), [("correlated", 2), ("uncorrelated", 1)])
 def test_a_change_of_one_column_draws_anew_what_the_help_says(db: str, kind: str, noises: int) -> None:
     night(db, 1, kind=kind)
@@ -125,6 +128,7 @@ def test_a_change_of_one_column_draws_anew_what_the_help_says(db: str, kind: str
     assert found[1] not in (0, 50), "the change itself is noisy"
 
 
+@pytest.mark.slow
 def test_a_new_epoch_measures_the_size_of_the_noise_anew(db: str) -> None:
     night(db, 1)
     before = released(db)
@@ -182,6 +186,7 @@ def named(db: str, table: str = "out") -> dict[Any, str]:
     return dict(execute(db, f"SELECT born, id FROM {table}")[0])
 
 
+@pytest.mark.slow
 def test_a_pseudonym_stays_through_an_epoch_and_no_longer(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     sqlmicro.pseudonymise("persons", db=db, columns=["id"], keep=["born"], drop=["sex", ODD, "age"], into="once",
@@ -202,6 +207,7 @@ def test_a_pseudonym_stays_through_an_epoch_and_no_longer(db: str, monkeypatch: 
     assert not (names[0] & names[1] or names[0] & names[2] or names[1] & names[2])
 
 
+@pytest.mark.slow
 def test_pseudonyms_and_noise_go_together(db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     job = tmp_path / "job.toml"

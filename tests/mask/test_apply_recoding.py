@@ -18,7 +18,7 @@ import pytest
 import sqlmicro
 from sqlmicro import SqlmicroError
 
-TABLES, QUICK = int(os.environ.get("TABLES", "50")), 10
+TABLES, QUICK = int(os.environ.get("TABLES", "50")), 8
 INCOME = 'net "income"'
 TREE = [["Ulm", "south", "DE"], ["Au", "south", "DE"], ["Kiel", "north", "DE"], ["O'Hara", "west", "US"]]
 KINDS = {"age": "INTEGER", INCOME: "DOUBLE", "town": "VARCHAR", "born": "DATE", "flag": "BOOLEAN", "land": "VARCHAR"}
@@ -412,6 +412,7 @@ rest = "drop"
 """
 
 
+@pytest.mark.slow
 def test_steps_of_a_job_file_write_a_file_each_and_apply_them(workbench: Any, tmp_path: Path) -> None:
     db, first, second = tmp_path / "job.db", tmp_path / "tails.json", tmp_path / "boxes.json"
     with sqlmicro.open(str(db), create=True) as opened:

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -22,7 +23,7 @@ ALL = ["id", NET, "town", "h"]
 def db(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return people of five towns, of whom every tenth is alone in her income and town, with their risks."""
     path = str(tmp_path_factory.mktemp("risks") / "people.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         connection.execute(f'''CREATE TABLE people AS SELECT i AS id,
           CASE WHEN i % 10 = 0 THEN 1000 + i ELSE 7 * (i % 3) END AS "net ""income""",
           ['A', 'B', 'C', 'D', 'E'][1 + i % 5] AS town, i // 4 AS h FROM range({N}) AS t(i)''')
@@ -42,7 +43,7 @@ def released(
 
 
 def records(db: str, table: str) -> dict[int, dict[str, Any]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         cursor = connection.execute(f"SELECT * FROM {table}")
         names = [column[0] for column in cursor.description]
         return {row[names.index("id")]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
@@ -56,6 +57,7 @@ def changed(db: str, found: dict[int, dict[str, Any]], column: str) -> set[int]:
 RISKY = set(range(0, N, 10))
 
 
+@pytest.mark.slow_but("noise-columns2-options2-False", "noise-columns1-options1-False")
 @pytest.mark.parametrize(
     ("method", "columns", "options", "moves"),
     [
@@ -146,7 +148,7 @@ def test_options_that_do_not_go_together(db: str) -> None:
 
 def made(path: Path, rows: list[tuple[Any, ...]], columns: str) -> str:
     db = str(path / "own.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(f"CREATE TABLE people ({columns})")
         connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows)
     return db
@@ -226,6 +228,7 @@ do = "publish"
     assert {i for i, row in found.items() if row["town"] != "ab"[i % 7 == 0]} == {0, 7}
 
 
+@pytest.mark.slow
 def test_in_place_the_risks_go_with_the_records(tmp_path: Path) -> None:
     """The table of risks is read for the release, and is gone when the records are replaced."""
     db = made(tmp_path, [(i, "ab"[i % 7 == 0]) for i in range(14)], "id INTEGER PRIMARY KEY, town VARCHAR")

@@ -204,6 +204,7 @@ def adult(data_folder, sensitive):
     return np.array([coded(name) for name in ADULT]).T, coded(sensitive)
 
 
+@pytest.mark.slow
 def test_adult_needs_little_more_than_k(data_folder):
     """30 162 x 7 of Adult, k = 5: 18 364 values for k alone, 19 246 with l = 3; whole records would be 99 218."""
     codes, occupation = adult(data_folder, "occupation")

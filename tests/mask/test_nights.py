@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -20,12 +21,12 @@ Rows = dict[int, tuple[Any, ...]]
 
 
 def _execute(db: str, *statements: str) -> Any:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         return [connection.execute(statement).fetchall() for statement in statements][-1]
 
 
 def _put(db: str, rows: Rows) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             "CREATE OR REPLACE TABLE persons "
             '(id INTEGER, "net ""income""" INTEGER, town VARCHAR, sex VARCHAR, ill VARCHAR)'
@@ -157,6 +158,7 @@ def test_what_is_no_series_is_refused(
         _execute(db, "FROM out")
 
 
+@pytest.mark.slow
 def test_a_hierarchy_that_has_changed_is_refused(tmp_path: Path) -> None:
     db, tree = str(tmp_path / "w.db"), tmp_path / "town.csv"
     tree.write_text("Ulm,south,*\nAu,south,*\nKiel,north,*\n")

@@ -8,6 +8,7 @@ from collections import Counter
 import duckdb
 import pytest
 from command import run
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database.templates import ident
@@ -55,7 +56,7 @@ def people(n, seed, *, members=8, gaps=0.04):
 def made(workbench, population, records, *, name="everybody"):
     """Return a database with the records and a population."""
     db = workbench.make({**records, "number": ("INTEGER", list(range(len(records["age"][1]))))})
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         listed = ", ".join(
             f'"{column.replace(chr(34), chr(34) * 2)}" {kind}' for column, (kind, _) in population.items()
         )
@@ -242,6 +243,7 @@ def test_a_population_of_other_types_has_the_values_it_can(workbench, name):
     )
 
 
+@pytest.mark.slow
 def test_dates_are_held_by_dates(workbench):
     draw = random.Random(5)
     born = [datetime.date(1950, 1, 1) + datetime.timedelta(days=draw.randrange(9000)) for _ in range(800)]
@@ -264,6 +266,7 @@ def test_dates_are_held_by_dates(workbench):
         workbench.release("mondrian", db, columns=["born"], min_k_map=2, population="other", rest="drop")
 
 
+@pytest.mark.slow
 def test_a_population_in_which_persons_repeat_is_noted(workbench, tmp_path):
     """Five rows of one person are no five members: nobody can tell by the rows, so it is said."""
     db = workbench.make({"age": ("INTEGER", [20 + i % 3 for i in range(30)])})
@@ -333,6 +336,7 @@ def test_a_value_that_a_hierarchy_lacks_is_counted_in_the_population_too(workben
     assert "99" not in str(raised.value).replace(str(tmp_path), "")
 
 
+@pytest.mark.slow
 def test_records_that_nobody_holds_are_left_out_or_refused(workbench):
     """The population has two incomes on the top only: they are left out, or everybody goes to the top."""
     population, records = people(100, 8, gaps=0)

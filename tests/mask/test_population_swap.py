@@ -5,9 +5,9 @@ import os
 import random
 from collections import Counter
 
-import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
@@ -159,9 +159,9 @@ def made(workbench, population, records):
     """Return a database with both, and the file of the population."""
     db, other = workbench.make(records), workbench.make(population, "everybody")
     file = f"{other}.parquet"
-    with duckdb.connect(other) as connection:
+    with opened(other) as connection:
         connection.execute(f"COPY everybody TO '{file}' (FORMAT parquet)")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(f"CREATE TABLE everybody AS SELECT * FROM '{file}'")
     return db, file
 

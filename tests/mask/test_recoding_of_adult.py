@@ -107,9 +107,8 @@ def test_the_optimum_is_that_of_arx(
     assert f"discernibility {theirs['discernibility']:,}" in told
 
 
-@pytest.mark.parametrize(
-    "model", [pytest.param(model, marks=[] if model[0] == "b" else [pytest.mark.slow]) for model in MODELS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", MODELS)
 def test_local_recoding_suppresses_nothing_and_loses_no_more_than_was_reached(
     adult: Path, tmp_path: Path, model: str
 ) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import duckdb
 import pytest
 from command import run as command
+from databases import opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError
@@ -38,14 +38,14 @@ def offset(*parts: str | None, within: int, secret: str = SECRET) -> int:
 
 
 def made(folder: Path, *statements: str) -> str:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         for statement in statements:
             connection.execute(statement)
     return str(folder / "w.duckdb")
 
 
 def fetched(db: str, query: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return connection.execute(query).fetchall()
 
 
@@ -80,6 +80,7 @@ def test_every_date_is_moved_by_the_offset_of_its_person(tmp_path: Path) -> None
     assert sum((n - 100) ** 2 / 100 for n in moved.values()) < 99.6, "uniform: chi-square of 60 degrees, p = 0.001"
 
 
+@pytest.mark.slow
 def test_the_seed_the_rows_and_other_columns_change_nothing(tmp_path: Path) -> None:
     db = made(tmp_path, VISITS, "CREATE TABLE others AS SELECT id + 1000 AS id, 7 AS x, patient, seen FROM visits "
               "WHERE id % 40 < 9 UNION ALL SELECT -1, 2, 39, DATE '2020-02-29'")  # fmt: skip

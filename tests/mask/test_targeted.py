@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -101,7 +102,7 @@ def made(path: Path, n: int = 240) -> str:
             rows.append(
                 (len(rows), home, land, kreis, f"{kreis}-{home % 3}", job, size, "urban" if home % 2 else "rural")
             )
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             'CREATE TABLE people (id INTEGER PRIMARY KEY, home INTEGER, land INTEGER, "the ""kreis""" VARCHAR, '
             "street VARCHAR, job VARCHAR, size INTEGER, area VARCHAR)"
@@ -116,7 +117,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def read(db: str, table: str) -> dict[int, Row]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         cursor = connection.execute(f"SELECT * FROM {table}")
         names = [column[0] for column in cursor.description]
         return {row[names.index("id")]: dict(zip(names, row, strict=True)) for row in cursor.fetchall()}
@@ -252,6 +253,7 @@ def test_options_that_do_not_go_together(db: str) -> None:
         swapped(db, ["land", "job"], risk_columns=["size"])
 
 
+@pytest.mark.slow
 def test_one_key_makes_one_swap(db: str) -> None:
     first, again, other = (moved(*swapped(db, rate=0.3, seed=seed)[1:]) for seed in ("a", "a", "b"))
     assert first == again != other

@@ -11,6 +11,7 @@ import duckdb
 import numpy as np
 import pytest
 from conftest import reported
+from databases import opened
 
 import sqlmicro
 from sqlmicro import AuditFailed, InputError, JobError, ParameterError
@@ -57,7 +58,7 @@ def _reported(db: str, /, **options: Any) -> ReleaseReport:
 
 
 def _query(db: str, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return connection.execute(sql).fetchall()
 
 

@@ -214,6 +214,7 @@ def test_audits_of_a_release_are_what_its_rows_say(workbench: Any) -> None:
     assert release.report["steps"][0]["key_fingerprint"]
 
 
+@pytest.mark.slow
 def test_what_is_given_must_be_reached_and_the_default_is_told(workbench: Any) -> None:
     """Three columns leave nothing to invent, and there are not enough other places for the records."""
     rng = np.random.default_rng(0)
@@ -239,6 +240,7 @@ def test_clusters_cannot_promise_it(workbench: Any) -> None:
         _released(workbench, persons(table(1, 60)), method="cluster", invented=0.5)
 
 
+@pytest.mark.slow
 def test_without_a_seed_the_same_records_make_the_same_release(workbench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     made = persons(table(3, 200))
     first, again = (Counter(_released(workbench, made, seed=None).records(list(made))) for _ in range(2))
@@ -247,6 +249,7 @@ def test_without_a_seed_the_same_records_make_the_same_release(workbench: Any, m
     assert Counter(_released(workbench, made, seed=None).records(list(made))) != first
 
 
+@pytest.mark.slow_but("options1")
 @pytest.mark.parametrize("options", [{"weights": "w"}, {"by": ["b"]}])
 def test_weights_and_strata_keep_it_too(workbench: Any, options: dict[str, Any]) -> None:
     made = persons(table(6, 900))
@@ -316,6 +319,7 @@ def test_without_a_home_the_secret_does_not_last(tmp_path: Path, monkeypatch: py
     assert lasting() != lasting()
 
 
+@pytest.mark.slow
 def test_every_kept_candidate_with_original_values_is_audited_like_the_release(workbench: Any) -> None:
     """With two unifications of an averaged column the search makes two candidates, of which one is released."""
     made = persons(table(2, 600))

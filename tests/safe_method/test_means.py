@@ -118,6 +118,7 @@ def test_names_are_looked_up_and_scales_are_checked() -> None:
     assert staged({"means": ("x by a",), "order": 2}, {"a": "a_"}) == {"means": ('"x" by "a_"',), "order": 2}
 
 
+@pytest.mark.slow
 def test_candidates_tell_the_shifts_that_a_plain_count_finds(workbench: Any) -> None:
     table = _survey(700, 3)
     before = _rows(table, NAMES)
@@ -134,6 +135,7 @@ def test_candidates_tell_the_shifts_that_a_plain_count_finds(workbench: Any) -> 
     assert groups.report["candidates"][0]["means"] == told
 
 
+@pytest.mark.slow
 def test_shifts_of_weighted_means(workbench: Any) -> None:
     rng = np.random.default_rng(2)
     table = _survey(400, 5) | {"w": ("DOUBLE", (rng.integers(2, 40, 400) * 25 / 10).tolist())}
@@ -157,6 +159,7 @@ def test_means_that_are_asked_for_are_told_and_kept_in_the_plan(workbench: Any) 
         _release(workbench, table, means=["age by town"])
 
 
+@pytest.mark.slow
 def test_without_numeric_or_nominal_columns_there_is_nothing_to_tell(workbench: Any) -> None:
     table = _survey(60, 6)
     for columns in (NOMINAL, ["age"]):
@@ -167,6 +170,7 @@ def test_without_numeric_or_nominal_columns_there_is_nothing_to_tell(workbench: 
         assert {json.dumps(one["means"]) for one in found.report["candidates"]} == {"null"}
 
 
+@pytest.mark.slow
 def test_the_list_of_candidates_shows_loss_and_largest_shift(workbench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     db = workbench.make(_survey(200, 7))
     for width, beside in (("80", "distance  IL %  shift  seconds"), ("140", "IL %")):
@@ -348,6 +352,7 @@ def test_the_best_choice_of_few_records_is_found(monkeypatch: pytest.MonkeyPatch
     assert np.median(gaps) < 0.05
 
 
+@pytest.mark.slow
 def test_an_income_keeps_its_means_by_region_and_sex(workbench: Any) -> None:
     """Incomes are averaged: the search does not see them, and without a choice of records their means shift."""
     table = _survey(900, 11)
@@ -371,6 +376,7 @@ def test_where_the_search_does_not_keep_them_it_says_so(workbench: Any) -> None:
     assert any("means of subgroups are measured, but the search does not keep" in n for n in found.report["notes"])
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_several(workbench: Any) -> None:
     db = workbench.make(_survey(90, 13))
     words = ["safe", "--db", db, "--table", "records", "--into", "t", "--k", "3", "--method", "cluster", "--json"]

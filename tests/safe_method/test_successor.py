@@ -153,6 +153,7 @@ def test_where_no_file_can_follow_nothing_is_made() -> None:
         _night(np.zeros((6, 2), dtype=np.int64), nights, 5, 0.0, 1)
 
 
+@pytest.mark.slow
 def test_a_night_is_near_to_its_original_and_has_invented_what_it_should() -> None:
     """Single columns stay within 2k of the original after ten nights, and half of the rare ones never occurred."""
     rng, k = np.random.default_rng(3), 3

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from databases import opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,9 +130,8 @@ def _release(workbench: Any, table: dict[str, tuple[str, list[Any]]], **options:
 
 
 def _types(workbench: Any, db: str, table: str) -> dict[str, str]:
-    import duckdb
 
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE {table}").fetchall()}
 
 

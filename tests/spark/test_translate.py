@@ -10,7 +10,8 @@ from sql.conformance import NUMBERED, bind, prepare, rows_of, same_rows
 
 from sqlmicro.database import templates
 from sqlmicro.database.templates import Name
-from sqlmicro.spark.warehouse import OPTIONS, SparkWarehouse
+from sqlmicro.spark.session import OPTIONS
+from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.system.progress import Progress
 
 translation = pytest.importorskip("sqlmicro.spark.translate")

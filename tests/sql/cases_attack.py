@@ -143,9 +143,18 @@ CASES: list[Case] = [
     Case(
         "attack/records.sql",
         given={"typed": values("x, record", "(1, 30)", "(2, 10)", "(3, 20)")},
-        params={"relation": rel("typed")},
-        returns=["record"],
-        expect=[(30,), (10,), (20,)],
+        params={"relation": rel("typed"), "first": []},
+        returns=["place"],
+        expect=[(1,), (2,), (0,)],
+        ordered=True,
+    ),
+    # Sorted by x first; who has none comes last.
+    Case(
+        "attack/records.sql",
+        given={"typed": values("x, record", "(NULL, 1)", "(2, 30)", "(2, 20)", "(-1, 40)")},
+        params={"relation": rel("typed"), "first": [col("x", "INTEGER")]},
+        returns=["place"],
+        expect=[(3,), (2,), (1,), (0,)],
         ordered=True,
     ),
     # x: the group with mean 2 has 1 and 3: 2 · 2 - 3 = 1. The group with mean 5 has 4 and 7, its sum is off by 1; the

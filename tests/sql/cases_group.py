@@ -92,6 +92,14 @@ CASES = [
         ],
         ordered=True,
     ),
+    # Numbered in the order of the value: its place is its number; who has no value comes last, and is left out.
+    Case(
+        "group/in_order.sql",
+        given={"numbered": values('row_id, "net ""income"""', "(0, -5)", "(1, 10)", "(2, 10)", "(3, NULL)")},
+        params={"relation": rel("numbered"), "column": INCOME},
+        returns=["row_id", "value"],  # and rowid, which is no column of its own elsewhere
+        expect=[(0, -5.0, 0), (1, 10.0, 1), (2, 10.0, 2)],
+    ),
     # -0.0 and 0.0 are one value for the order: row_id decides. An axis is sorted by its name.
     Case(
         "group/sorted.sql",

@@ -12,7 +12,7 @@ CASES = [
     Case(
         "load/shuffled.sql",
         given={"typed": "SELECT 7 * i % 12 AS record, 7 * i % 12 * 10 AS x FROM range(12) AS t(i)"},
-        params={"relation": rel("typed"), "ties": []},
+        params={"relation": rel("typed"), "first": [], "ties": []},
         returns=["record", "x"],
         expect=[(i, i * 10) for i in range(12)],
         ordered=True,
@@ -20,9 +20,20 @@ CASES = [
     Case(
         "load/shuffled.sql",
         given={"typed": values("record, key_0, x", "(4, 8, 'a')", "(4, 7, 'a')", "(3, 9, 'b')")},
-        params={"relation": rel("typed"), "ties": ["key_0"]},
+        params={"relation": rel("typed"), "first": [], "ties": ["key_0"]},
         returns=["record", "key_0", "x"],
         expect=[(3, 9, "b"), (4, 7, "a"), (4, 8, "a")],
+        ordered=True,
+    ),
+    # What is sorted by comes first, records without a value last; equal values go by the hash.
+    Case(
+        "load/shuffled.sql",
+        given={
+            "typed": values("record, key_0, x", "(1, 8, NULL)", "(9, 7, -2.5)", "(5, 9, 3)", "(4, 6, 3)", "(4, 2, 3)")
+        },
+        params={"relation": rel("typed"), "first": [col("x", "DOUBLE")], "ties": ["key_0"]},
+        returns=["record", "key_0", "x"],
+        expect=[(9, 7, -2.5), (4, 2, 3), (4, 6, 3), (5, 9, 3), (1, 8, None)],
         ordered=True,
     ),
     Case(

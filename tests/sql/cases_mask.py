@@ -381,6 +381,16 @@ CASES = [
         ],
         ordered=True,
     ),
+    # Numbered in the order of the value: its place is its number; who has no value comes last, and is left out.
+    Case(
+        "mask/in_order.sql",
+        given={
+            "drawn": values("row_id, draw_1, x", f"(0, {3 << 30}, -5)", f"(1, {7 << 30}, 10)", f"(2, {1 << 30}, NULL)")
+        },
+        params={"drawn": rel("drawn"), "column": col("x", "INTEGER")},
+        returns=["row_id", "value", "draw"],  # and rowid, as in group/in_order.sql
+        expect=[(0, -5, 3, 0), (1, 10, 7, 1)],
+    ),
     # Numbers of 60 bits of sha256(key, hash(key, record, values)): two of the first hash, one of the second.
     Case(
         "mask/draws.sql",

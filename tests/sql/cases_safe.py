@@ -14,6 +14,9 @@ SEX, LAND, X, INCOME = col("sex", "VARCHAR"), col("land", "VARCHAR"), col("x"), 
 CELLS = values(
     'cell, sex, "net ""income""", n', "(0, 'f', 2, 1)", "(1, 'm', 1, 2)", "(2, NULL, 1, 1)", "(3, NULL, NULL, 2)"
 )
+SEATED = values('row_id, sex, "net ""income"""', "(1, 'm', 1)", "(0, 'm', 1)", "(2, NULL, NULL)", "(3, NULL, NULL)")
+MEMBERS = values("row_id, counted", "(0, 0)", "(1, 0)", "(2, 2)", "(3, -1)", "(4, 4)")
+GROUPS = values("row_id, label", "(0, 7)", "(1, 7)", "(2, 8)", "(3, 8)")
 DEVIATIONS = ["table_id", "cells", "cells_changed", "count_deviation", "count_max", "sum_deviation_1", "sum_max_1"]
 ORIGINAL = values("sex, land, x, n", "('m', 'A', 10e0, 2)", "('f', 'A', 20e0, 1)", "('f', 'B', 30e0, 1)")
 CHANGED = values("sex, land, x, n", "('m', 'A', 12e0, 3)", "('f', 'B', 30e0, 1)")
@@ -515,5 +518,63 @@ CASES = [
         params={"cells": rel("cells"), "shown": rel("shown"), "first": 4, "columns": [SEX, INCOME]},
         returns=["cell", "sex", 'net "income"'],
         expect=[(0, "f", 2), (1, "m", 1), (2, None, 1), (3, None, None), (4, "f", 9), (5, None, None)],
+    ),
+    # Records 0 and 1 are of person 0, who has two records of cell 1; of record 3 nobody is known.
+    Case(
+        "safe/persons_of_cells.sql",
+        given={"relation": SEATED, "cells": CELLS, "members": MEMBERS},
+        params={
+            "relation": rel("relation"),
+            "cells": rel("cells"),
+            "members": rel("members"),
+            "columns": [SEX, INCOME],
+        },
+        returns=["cell", "person", "n"],
+        expect=[(1, 0, 2), (3, -1, 1), (3, 2, 1)],
+        ordered=True,
+    ),
+    # Group 7 has records of person 0 only, group 8 of two persons.
+    Case(
+        "safe/cells_of_short_groups.sql",
+        given={"groups": GROUPS, "relation": SEATED, "cells": CELLS, "members": MEMBERS},
+        params={
+            "groups": rel("groups"),
+            "relation": rel("relation"),
+            "cells": rel("cells"),
+            "members": rel("members"),
+            "columns": [SEX, INCOME],
+            "k": 2,
+        },
+        returns=["cell"],
+        expect=[(1,)],
+        ordered=True,
+    ),
+    Case(
+        "safe/seats_of_cells.sql",
+        given={
+            "groups": GROUPS,
+            "relation": SEATED,
+            "cells": CELLS,
+            "members": MEMBERS,
+            "wanted": values("cell", "(3)"),
+        },
+        params={
+            "groups": rel("groups"),
+            "relation": rel("relation"),
+            "cells": rel("cells"),
+            "members": rel("members"),
+            "wanted": rel("wanted"),
+            "columns": [SEX, INCOME],
+        },
+        returns=["row_id", "label", "cell", "person"],
+        expect=[(2, 8, 3, 2), (3, 8, 3, -1)],
+        ordered=True,
+    ),
+    Case(
+        "safe/with_seats.sql",
+        given={"groups": GROUPS, "seats": values("row_id, label", "(1, 8)", "(3, 7)")},
+        params={"groups": rel("groups"), "seats": rel("seats")},
+        returns=["row_id", "label"],
+        expect=[(0, 7), (1, 8), (2, 8), (3, 7)],
     ),
 ]

@@ -597,6 +597,7 @@ def test_all_types_of_a_table_come_back_from_parquet(tmp_path: Path) -> None:
     assert verify.content(exported(iter(own))) == verify.content(verify.batches(tmp_path / "t.parquet"))
 
 
+@pytest.mark.slow
 @needs_ssh
 def test_a_table_is_certified_by_its_content(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

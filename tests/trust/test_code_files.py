@@ -6,8 +6,12 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
+import pytest
+
+from sqlmicro.system import code_files
 from sqlmicro.system.code_files import NamedByContent
 
 MODULE = """
@@ -62,3 +66,26 @@ def test_two_processes_that_keep_code_at_once_do_not_mix_it(tmp_path: Path) -> N
     assert files.load("of whole numbers"), "what was said last is there"
     files.save("of floats", "code of floats")
     assert {files.load(key) for key in ("of whole numbers", "of floats")} == {"code of whole numbers", "code of floats"}
+
+
+def test_code_is_not_used_with_other_kernels_than_it_was_compiled_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A function that a kernel calls is in its code: seen with `g` that went on to call the `f` of before."""
+    (tmp_path / "f_kernels.py").write_text("def f(): return 1\n")
+    monkeypatch.setattr(code_files, "PACKAGE", tmp_path)
+    code_files.kernels.cache_clear()
+    before = code_files.kernels()
+    (tmp_path / "f_kernels.py").write_text("def f(): return 2\n")
+    code_files.kernels.cache_clear()
+    after = code_files.kernels()
+    monkeypatch.undo()
+    code_files.kernels.cache_clear()
+    assert len({before, after, code_files.kernels()}) == 3
+    files = NamedByContent(str(tmp_path), "g", ("g", before))
+    files.save("of floats", "code of floats")
+    assert files.load("of floats") == "code of floats"
+    assert NamedByContent(str(tmp_path), "g", ("g", after)).load("of floats") is None
+
+    kernel = import_module("sqlmicro.group._halving_kernels")._select
+    assert kernel._cache._cache_file._source_stamp[1] == code_files.kernels()

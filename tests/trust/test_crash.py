@@ -91,8 +91,8 @@ def test_a_kill_at_every_statement_while_files_are_put_in_place(tmp_path: Path) 
     """Two releases in one job: pending record, two renames, final record; the next start settles all of it."""
     make(tmp_path / "pristine.duckdb", ROWS, compressed=False)
     done = subprocess.run(
-        [sys.executable, str(DRIVER), str(tmp_path), json.dumps({"files": 1})], capture_output=True, text=True,
-        env={**os.environ, "PYTHONHASHSEED": "0"}, timeout=3600,
+        [sys.executable, str(DRIVER), str(tmp_path), json.dumps({"files": 1})],
+        capture_output=True, text=True, env={**os.environ, "PYTHONHASHSEED": "0"}, timeout=3600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     first, *stops = [json.loads(line) for line in done.stdout.splitlines()]

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import labelled
 import pytest
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -29,18 +30,18 @@ VISITS = """CREATE TABLE visits AS SELECT
 def db(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", "0123456789abcdef0123456789abcdef")
     path = str(tmp_path / "w.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         connection.execute(VISITS)
     return path
 
 
 def rows(db: str, sql: str) -> list[tuple]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return connection.execute(sql).fetchall()
 
 
 def table(db: str, sql: str) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(sql)
 
 

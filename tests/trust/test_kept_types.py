@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run
+from databases import opened
 
 import sqlmicro
 from sqlmicro.publish.published_types import with_enums_as
@@ -25,7 +26,7 @@ def described(connection: duckdb.DuckDBPyConnection, relation: str) -> dict[str,
 def db(tmp_path: Path) -> str:
     """Return a database with twelve persons and an ENUM of a rare diagnosis, which one record has that is left out."""
     path = str(tmp_path / "types.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         connection.execute(f"CREATE TYPE diagnosis AS ENUM ('flu', '{SECRET}', 'cold', 'it''s')")
         connection.execute(
             f"""CREATE TABLE persons AS SELECT (30 + i % 3)::TINYINT AS age,
@@ -109,6 +110,7 @@ def test_strata_are_kept_columns_too(db: str) -> None:
     assert {name: after[name] for name in ("number", "pay")} == {name: before[name] for name in ("number", "pay")}
 
 
+@pytest.mark.slow
 def test_a_change_of_type_is_one_line_of_the_output(db: str) -> None:
     def printed(*more: str) -> str:
         words = [

@@ -142,6 +142,7 @@ def test_a_dry_run_and_what_only_reads_need_no_lock(db: str, tmp_path: Path) -> 
     assert Path(db).read_bytes() == before
 
 
+@pytest.mark.slow_but("{'in_place': True}")
 @pytest.mark.parametrize("target", [{"into": "out"}, {"in_place": True}, {"to": "out.csv"}], ids=str)
 def test_who_does_not_let_go_is_named(
     db: str, target: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -293,6 +294,7 @@ def test_risks_are_told_to_be_of_what_was_measured(db: str, monkeypatch: pytest.
     assert after != [(content,)], "the table is another one by now"
 
 
+@pytest.mark.slow_but("True")
 @pytest.mark.parametrize("quiet", [True, False])
 def test_nothing_is_looked_at_again_where_nobody_has_written(
     db: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
@@ -366,6 +368,7 @@ def test_what_a_killed_writer_left_in_its_log_is_read_and_stays(db: str) -> None
 # The file
 
 
+@pytest.mark.slow_but("memory")
 @pytest.mark.parametrize(
     "name", ["memory", "system", 'net "income"', *map(slow, ("staging", "temp", "main", "a.b", "MEMORY"))]
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -82,7 +83,7 @@ def tables(db: str) -> list[list[str]]:
         "unions": ("income UNION(a BIGINT, b VARCHAR), name VARCHAR", mdav),
         "endless": ("income DOUBLE, name VARCHAR", mdav),
     }
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         con.execute(PEOPLE)
         for name, (columns, _) in definitions.items():
             con.execute(f"CREATE TABLE {name} ({columns})")

@@ -14,6 +14,7 @@ import duckdb
 import numpy as np
 import pytest
 from command import run
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError
@@ -47,7 +48,7 @@ def table(rng: np.random.Generator, rows: int, rates: dict[str, float]) -> dict[
 def made(workbench: Any, columns: dict[str, tuple[str, list[Any]]]) -> str:
     text = {name: ("VARCHAR" if kind == "DATE" else kind, values) for name, (kind, values) in columns.items()}
     db = str(workbench.make(text))
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         for name, (kind, _) in columns.items():
             if kind == "DATE":
                 connection.execute(f"ALTER TABLE records ALTER COLUMN {name} TYPE DATE")

@@ -275,6 +275,7 @@ def test_a_deeply_nested_job_file_is_refused_in_words(tmp_path: Path) -> None:
 # CSV
 
 
+@pytest.mark.slow_but("DATE")
 @pytest.mark.parametrize("kind", ["VARCHAR", "DOUBLE", "DATE"])
 def test_a_csv_of_one_column_has_no_blank_lines(tmp_path: Path, kind: str) -> None:
     """A missing value is written as "": a blank line is no record to most readers."""

@@ -79,6 +79,7 @@ def test_a_release_that_is_gone_is_on_no_map(db: str) -> None:
     assert sqlmicro.report(release="a", db=db, sample=0)["candidates"] == []
 
 
+@pytest.mark.slow
 def test_candidates_are_compared_over_all_that_is_released(db: str) -> None:
     """Strata are released too, also by methods that have none: every candidate is linked with the same columns."""
     options: dict[str, Any] = {"db": db, "columns": ["age", "zip"], "by": ["household"], "seed": "1"}

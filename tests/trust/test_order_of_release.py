@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hashlib import sha256, shake_128
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -70,26 +71,56 @@ def test_relations_are_joined_by_place_only_where_they_have_all_records() -> Non
         assert aligned(warehouse, make("none", []), make("none_too", []))
 
 
+def bytes_of(table: Any) -> str:
+    """Return a hash of the numbers of a release in their order; one that is missing is -1."""
+    columns = [table.column(name).fill_null(-1).to_numpy().view(np.int64) for name in table.column_names]
+    return sha256(b"".join(column.tobytes() for column in columns)).hexdigest()
+
+
 @pytest.mark.slow
 def test_a_release_depends_on_neither_threads_nor_the_order_of_its_source(tmp_path: Path) -> None:
-    """More records than a thread takes at once, with ties, copies and missing values; all are put in places."""
+    """More records than a thread takes at once, with ties, copies and missing values.
+
+    Several columns are put in their places; the records of one are numbered in its order.
+    """
     import duckdb
 
     rows = "SELECT i % 140000 AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE hash(i % 140000) % 900 / 4e0 END AS x, "
     rows += "CASE WHEN i % 140000 % 7 < 3 THEN -0.0e0 ELSE hash(i % 140000 + 1) % 50000 / 8e0 END AS y "
     rows += "FROM range(150000) AS t(i)"
-    found = set()
+    shared: dict[str, Any] = {"keep": "id", "accept_unique": "id", "rows_are_persons": True, "rest": "drop"}
+    shared["seed"] = "a seed of the test"
+    ranking = {"k": 3, "nulls": "keep", **shared}
+    found: list[list[str]] = []
     for number, (order, threads) in enumerate([("i", 1), ("i", 4), ("-i", 2), ("hash(i)", 3)]):
         db = str(tmp_path / f"persons_{number}.duckdb")
         with duckdb.connect(db) as con:
             con.execute(f"CREATE TABLE persons AS {rows} ORDER BY {order}")
         with sqlmicro.open(db, threads=threads) as session:
-            release = session.individual_ranking(
-                "persons", columns=["x", "y"], keep="id", accept_unique="id", k=3, nulls="keep", rows_are_persons=True,
-                seed="a seed of the test",
-            )  # fmt: skip
-            table = release.arrow()
-        bits = [table.column("id").to_numpy(), table.column("x").fill_null(-1.0).to_numpy().view(np.int64)]
-        bits += [table.column("y").to_numpy().view(np.int64)]
-        found.add(sha256(b"".join(one.tobytes() for one in bits)).hexdigest())
-    assert len(found) == 1
+            made = [session.individual_ranking("persons", columns=c, **ranking) for c in (["x", "y"], ["x"], ["y"])]
+            made += [session.swap("persons", columns=[c], kind="rank", percent=5.0, **shared) for c in ("x", "y")]
+            found.append([bytes_of(release.arrow()) for release in made])
+    assert all(one == found[0] for one in found)
+    assert len({*found[0]}) == len(found[0])
+
+
+@pytest.mark.slow
+def test_the_order_of_a_release_says_nothing_of_the_values_by_which_its_records_were_numbered(tmp_path: Path) -> None:
+    """Places of a uniform order correlate with ranks by ± 1/√n; beyond four times that is one key of 16 000."""
+    import duckdb
+
+    n = 20_000
+    db = str(tmp_path / "persons.duckdb")
+    with duckdb.connect(db) as con:
+        con.execute(f"CREATE TABLE persons AS SELECT i AS id, i * 1e0 AS x FROM range({n}) AS t(i)")
+    with sqlmicro.open(db) as session:
+        release = session.individual_ranking(
+            "persons", columns=["x"], keep="id", accept_unique="id", rows_are_persons=True, seed="a seed of the test"
+        )
+        ids = release.arrow().column("id").to_numpy()
+    places = np.arange(n)
+    assert sorted(ids) == list(range(n))
+    for lag in (0, 1, 2, n // 2):
+        assert abs(np.corrcoef(places, np.roll(ids, lag))[0, 1]) < 4 / np.sqrt(n), lag
+    assert abs(np.corrcoef(ids[1:], ids[:-1])[0, 1]) < 4 / np.sqrt(n)
+    assert np.mean(np.abs(np.diff(ids)) == 1) < 10 / n

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Workbench
+from databases import opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError
@@ -24,7 +25,7 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     rng = random.Random(4)
     as_key = f"CAST({'i' if request.param == 'INTEGER' else chr(39) + 'P' + chr(39) + ' || i'} AS {request.param})"
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute(f"CREATE TABLE persons AS SELECT {as_key} AS person_key, i FROM range({PERSONS}) r(i)")
         connection.execute("ALTER TABLE persons ADD COLUMN age INTEGER")
         connection.execute("ALTER TABLE persons ADD COLUMN sex VARCHAR")

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import templates
@@ -19,7 +20,7 @@ USED: dict[str, Any] = {"columns": ["age", "income"], "keep": ["id"], "accept_un
 @pytest.fixture
 def db(tmp_path: Path) -> Path:
     path = tmp_path / "w.duckdb"
-    with duckdb.connect(str(path)) as con:
+    with opened(path) as con:
         con.execute(
             "CREATE TABLE persons AS SELECT i AS id, (i * 37) % 90 AS age, sqrt(i) AS income FROM range(?) r(i)", [ROWS]
         )
@@ -27,7 +28,7 @@ def db(tmp_path: Path) -> Path:
 
 
 def query(db: Path, text: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(db)) as con:
+    with opened(db) as con:
         return con.execute(text).fetchall()
 
 

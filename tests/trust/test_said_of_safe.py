@@ -7,9 +7,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from conftest import Workbench
+from databases import opened
 
 import sqlmicro
 
@@ -30,13 +30,14 @@ def db(workbench: Workbench) -> str:
 
 
 def rows(db: str, table: str, columns: list[str]) -> set[tuple[Any, ...]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return set(connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall())
 
 
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow_but("options0-columns0", "options5-columns5")
 @pytest.mark.parametrize(
     ("options", "columns"),
     [

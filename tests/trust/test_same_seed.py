@@ -174,6 +174,7 @@ def test_the_same_value_of_the_same_person_is_the_same_next_night(
         assert not any(made[0][i] == made[1][i] for i in changed if options.get("kind") != "laplace")
 
 
+@pytest.mark.slow
 def test_noise_of_another_size_is_drawn_anew(workbench: Any) -> None:
     """Where others change the standard deviation, two nights must not be two equations for one deviate.
 
@@ -299,6 +300,7 @@ def test_candidates_that_are_kept_stand_in_orders_of_their_own(workbench: Any, t
 # Where draws come from
 
 
+@pytest.mark.slow
 def test_another_table_shares_nothing_and_another_day_does(workbench: Any, tmp_path: Path) -> None:
     """A table that is called otherwise is another source; files of two days, and other folders, are one."""
     made = {}
@@ -363,6 +365,7 @@ def test_records_of_one_content_draw_numbers_of_their_own(workbench: Any) -> Non
     assert again == made
 
 
+@pytest.mark.slow
 def test_nothing_is_shared_without_a_secret_that_lasts(
     workbench: Any, db: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import opening
@@ -42,7 +43,7 @@ def shuffled(db: str, **options: Any) -> dict[str, Any]:
 
 
 def recorded(db: str) -> dict[str, Any]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         cursor = connection.execute(LAST)
         return dict(zip([column[0] for column in cursor.description], cursor.fetchone() or (), strict=True))
 
@@ -224,6 +225,7 @@ def test_the_query_log_of_the_database_shows_no_secret(
 # What is recorded
 
 
+@pytest.mark.slow
 def test_hashes_tell_whether_input_output_and_sql_are_the_same(workbench: Any, tmp_path: Path) -> None:
     x = [float(i % 20) for i in range(40)]
     there = workbench.make({"x": ("DOUBLE", x), "id": ("BIGINT", range(40))})

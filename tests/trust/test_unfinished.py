@@ -253,6 +253,7 @@ def test_a_file_that_somebody_has_put_there_since_stays(db: Path, old: Path, mon
     assert query(db, "SELECT count(*) FROM sqlmicro.releases") == [(0,)]
 
 
+@pytest.mark.slow
 def test_a_database_of_somebody_else_has_no_file_of_ours_removed(db: Path, tmp_path: Path) -> None:
     """The table may say what it likes: only what has a name of our own is removed, or what was written just then."""
     precious, known = _written(tmp_path / "precious"), _written(tmp_path / "known")

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Workbench
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -37,7 +38,7 @@ def db(workbench: Workbench) -> str:
 
 
 def query(db: str, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         return connection.execute(sql).fetchall()
 
 
@@ -88,6 +89,7 @@ def test_a_kept_column_lowers_the_verdict_everywhere(db: str, tmp_path: Path) ->
     assert "k = 5 held over age, zip only" in told.stdout
 
 
+@pytest.mark.slow
 def test_held_is_held_over_all_that_is_released(db: str, tmp_path: Path) -> None:
     report = mdav(db)
     assert report["verdict"]["headline"] == "k = 5 held"
@@ -274,6 +276,7 @@ def test_the_bound_is_one_record_in_twenty(workbench: Workbench) -> None:
         sqlmicro.mdav("records", **options, accept_unique=["KEPT"])
 
 
+@pytest.mark.slow
 def test_weights_and_pseudonyms_need_no_acceptance(db: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     options: dict[str, Any] = {"columns": ["age", "sex"], "method": "cluster", "k": 3, "rest": "drop", "into": "out"}
@@ -293,6 +296,7 @@ def test_only_a_kept_column_is_accepted(db: str) -> None:
         mdav(db, accept_unique=["incom"])
 
 
+@pytest.mark.slow
 def test_job_files_and_sessions_accept_too(db: str, tmp_path: Path) -> None:
     text = f"""db = "{db}"
 table = "records"

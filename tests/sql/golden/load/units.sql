@@ -12,7 +12,8 @@ SELECT
   , min(r."k") AS "k"
   , list_sum(list_sort(list(CAST(r."y" AS DOUBLE)) FILTER (WHERE r."y" IS NOT NULL)))
       / count(r."y") AS "y"
-  , quantile_disc(r."t", 0.5) AS "t"
+  , list_sort(list(r."t") FILTER (WHERE r."t" IS NOT NULL))
+      [nullif((count(r."t") + 1) // 2, 0)] AS "t"
 FROM "staging"."relation" AS r
 JOIN "staging"."members" AS m USING (row_id)
 GROUP BY m.unit

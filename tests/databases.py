@@ -1,0 +1,45 @@
+"""Database files that tests make and look into, attached to one instance of DuckDB: starting one takes 15 ms."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+@cache
+def _instance() -> Any:
+    import duckdb
+
+    return duckdb.connect()
+
+
+def _attached(connection: Any) -> set[str]:
+    found = connection.execute("SELECT database_name FROM duckdb_databases() WHERE NOT internal").fetchall()
+    return {name for (name,) in found}
+
+
+@contextmanager
+def opened(path: str | Path, *, read_only: bool = False) -> Iterator[Any]:
+    """Yield a connection to a database file, which is called in SQL as where it is opened alone, and close the file."""
+    name = _quoted(Path(path).name.partition(".")[0])
+    file = str(Path(path).absolute()).replace("'", "''")
+    with _instance().cursor() as connection:
+        before = _attached(connection)
+        connection.execute(f"ATTACH '{file}' AS {name}" + " (READ_ONLY)" * read_only)
+        try:
+            connection.execute(f"USE {name}.main")
+            yield connection
+        finally:
+            with contextlib.suppress(Exception):
+                connection.rollback()
+            connection.execute("USE memory.main")
+            for other in _attached(connection) - before:
+                connection.execute(f"DETACH {_quoted(other)}")
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
