@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.database.carried import measured
-from sqlmicro.database.columns import Column, pick, split_scales
+from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
@@ -103,9 +103,17 @@ class Cells:
 
 
 def make_cells(
-    work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...], k: int, weight_column: Column | None = None
+    work: Work,
+    numeric: tuple[str, ...],
+    nominal: tuple[str, ...],
+    k: int,
+    weight_column: Column | None = None,
+    by: Sequence[str] = (),
 ) -> Cells:
-    """Aggregate the records to cells; no group crosses strata, which are nominal; `weight_column` has the weights."""
+    """Aggregate the records to cells; no group crosses strata, which are nominal; `weight_column` has the weights.
+
+    Nominal columns that are named, there or in `by`, have tables, however many values they have.
+    """
     import numpy as np
 
     scales = _by_scale(work, numeric, nominal)
@@ -121,7 +129,7 @@ def make_cells(
     original = relation
     if work.begun != work.relation:
         original = occurring(work, work.begun, own, "original_cells")
-    few = [] if work.series else scattered(work, original, nominal_columns, nominal, k)
+    few = [] if work.series else scattered(work, original, nominal_columns, [*nominal, *by], k)
     nominal_columns = [column for column in nominal_columns if column not in few]
     few = [column for column in few if column in work.columns]
     read = work.warehouse.small.arrays(
@@ -162,11 +170,12 @@ def scattered(work: Work, cells: Name, columns: Sequence[Column], named: Sequenc
     """Return the nominal columns of which no table can be kept, and say what becomes of them.
 
     They have more than 150 values, and most records have one that fewer than 10 k records have: by a column of ten
-    values there are fewer than k in a cell. Those that the user named as nominal are none, nor those that records are
-    divided by; nor are all of them, since something must be left to place records by.
+    values there are fewer than k in a cell. Those that the user named are none, nor those that records are divided
+    by; nor are all of them, since something must be left to place records by.
     """
-    meant = [*pick(work.part.step, named, f"{work.where}, nominal"), *(c for c in work.by if c not in work.part.above)]
-    free = [column for column in columns if column not in meant]
+    meant = {name.lower() for name in named}
+    divided = [column for column in work.by if column not in work.part.above]
+    free = [column for column in columns if column not in divided and column.name.lower() not in meant]
     if not free:
         return []
     rows = at_driver(work).warehouse.rows("safe/rare_values.sql", cells=cells, columns=free, few=FEW * k, k=k)

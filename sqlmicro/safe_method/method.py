@@ -17,6 +17,7 @@ from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.means import asked
+from sqlmicro.safe_method.means import parse as parse_means
 from sqlmicro.safe_method.meter import Meter
 from sqlmicro.safe_method.occurring import assigned, at_driver
 from sqlmicro.safe_method.seats import exchanged, least_records_of
@@ -198,7 +199,8 @@ def safe(
     weight_column = work.kept(weights, "weights") if weights else None
     if weight_column:
         check_weights(work, weight_column)
-    cells = make_cells(work, numeric, nominal, k, weight_column)
+    by = [name for text in means for name in parse_means(text, f"{work.where}, means")[1]]
+    cells = make_cells(work, numeric, nominal, k, weight_column, by)
     if method != "search" and cells.sparse:
         work.note(cells.sparse)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))

@@ -108,6 +108,9 @@ def test_what_is_named_as_nominal_keeps_its_tables(workbench: Any) -> None:
     one = _release(workbench, table, method="search", nominal=["PATIENT"])
     assert "note" in _said(one) and "patient" not in _said(one)
     assert _tables(one) == 10
+    table["cost"] = ("DOUBLE", np.random.default_rng(3).lognormal(5, 1, 900).tolist())
+    by = _release(workbench, table, method="search", means=["cost by patient"])
+    assert "note" in _said(by) and "patient" not in _said(by)
 
 
 @pytest.mark.slow
