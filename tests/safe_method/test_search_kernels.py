@@ -267,13 +267,15 @@ def _settled(small: Small, placed: np.ndarray) -> np.ndarray:
     """Bring the number of records back to that of the original by the definition of `settle`, step by step."""
     placed, price = placed.copy(), small.problem.record_price
 
-    def cheapest(changes: list[tuple[int, int]], extra: Callable[[int, int], float]) -> tuple[int, int]:
+    def cheapest(
+        changes: list[tuple[int, int]], extra: Callable[[int, int], float], many: int
+    ) -> list[tuple[int, int]]:
         before, costs = small.penalties(placed), []
         for i, by in changes:
             changed = placed.copy()
             changed[i] += by
             costs.append(small.penalties(changed) - before + extra(i, by))
-        return changes[int(np.argmin(costs))]
+        return [changes[at] for at in np.argsort(costs, kind="stable")[:many]]
 
     def outside(i: int, by: int) -> float:
         beyond = max(small.low[i] - placed[i] - by, placed[i] + by - small.high[i], 0)
@@ -285,8 +287,10 @@ def _settled(small: Small, placed: np.ndarray) -> np.ndarray:
         whole = [
             (i, int(-placed[i]) if excess > 0 else K) for i in range(len(placed)) if (placed[i] > 0) == (excess > 0)
         ]
-        i, by = cheapest(singles, outside) if singles else cheapest(whole, lambda i, by: 0.0)
-        placed[i] += by
+        half = abs(excess) // 2 if abs(excess) > 32 else 1  # many are made at once, the last ones one by one
+        made = cheapest(singles, outside, half) if singles else cheapest(whole, lambda i, by: 0.0, max(1, half // K))
+        for i, by in made:
+            placed[i] += by
     return placed
 
 
