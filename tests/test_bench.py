@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from blocks import ROOT
@@ -60,6 +61,12 @@ def test_a_benchmark_runs(name, data_folder):
     assert done.returncode == 0, done.stderr
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert lines
+
+
+def test_the_places_that_mutants_break_are_there(monkeypatch):
+    monkeypatch.syspath_prepend(BENCH)
+    for mutant in import_module("mutants").MUTANTS:
+        assert mutant.text in (ROOT / mutant.file).read_text(encoding="utf-8"), mutant.name
 
 
 def test_every_benchmark_is_run_and_told():

@@ -36,8 +36,8 @@ MUTANTS = [
     Mutant(
         "publish: a table is not made in the transaction that audits it",
         "sqlmicro/publish/publish.py",
-        "with places[0].taken_back(targets), warehouse.transaction(releasing=True):",
-        "with places[0].taken_back(targets):",
+        "contextlib.ExitStack() as entries, warehouse.transaction(releasing=True):",
+        "contextlib.ExitStack() as entries:",
         ("tests/test_publish.py", "tests/trust/test_crash.py"),
     ),
     Mutant(
@@ -85,8 +85,8 @@ MUTANTS = [
     Mutant(
         "attack rate: one of several nearest records counts as found",
         "sqlmicro/attacks/linkage.py",
-        "hits = 1 / ties",
-        "hits = ties / ties",
+        "= right / ties[own]",
+        "= right / right.clip(1)",
         ("tests/attacks/test_linkage.py",),
     ),
     Mutant(
