@@ -129,6 +129,16 @@ def test_pyarrow_finds_pandas_when_it_has_to() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
+def test_pandas_may_be_loaded_first_and_bring_pyarrow() -> None:
+    """DuckDB 1.5 loads it so: pyarrow asked for a pandas that was half there, and every series ended in a fault."""
+    pytest.importorskip("pandas")
+    script = (
+        "from sqlmicro.system.arrow import without_pandas; without_pandas(); import pandas as pd, pyarrow as pa\n"
+        "assert pa.lib and pa.array(pd.Series([1.0, float('nan')])).null_count == 1"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
 @pytest.fixture
 def kept(tmp_path: Path) -> dict[str, str]:
     """Return the environment of a process that keeps what it compiles here."""

@@ -49,9 +49,10 @@ class _Watching:
     def _then_look(self, execute: Any) -> Any:
         def executed(module: Any) -> None:
             execute(module)
-            self._looking = True
             try:
-                module.array([0])
+                if "pandas" not in sys.modules:  # else pandas itself is being loaded, and asks for pyarrow on its way
+                    self._looking = True
+                    module.array([0])
             finally:
                 sys.meta_path.remove(self)
 
