@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pytest
+
 EXAMPLE = Path(__file__).parent.parent / "examples" / "anywhere"
 JOB = EXAMPLE / "visits.toml"
 QUASI = ["sex", "decade", "region", "diagnosis"]
 COLUMNS = ["visit_id", *QUASI]
+KEY = b"0123456789abcdef0123456789abcdef"
 
 
 def joined() -> str:
@@ -22,6 +27,14 @@ def joined() -> str:
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return str(module.JOINED)
+
+
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of the job file, with the table as a Parquet file in a folder beside it."""
+    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY.decode())
+    (tmp_path / "tables").mkdir()
+    duckdb.execute(f"COPY ({joined()}) TO '{tmp_path}/tables/visits.parquet' (FORMAT parquet)")
+    return Path(shutil.copy(JOB, tmp_path))
 
 
 def told(report: dict[str, Any]) -> list[tuple[Any, ...]]:

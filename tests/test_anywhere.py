@@ -5,7 +5,6 @@ On Spark it is in `spark/test_anywhere.py`.
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +23,12 @@ from sqlmicro.system.iceberg import Iceberg
 from sqlmicro.system.lake_moves import LakeMove
 from sqlmicro.system.progress import Progress
 
-KEY = b"0123456789abcdef0123456789abcdef"
 SELECT = f"SELECT {', '.join(anywhere.COLUMNS)} FROM "
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a copy of the job file, with the table as a Parquet file in a folder beside it."""
-    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY.decode())
-    (tmp_path / "tables").mkdir()
-    duckdb.execute(f"COPY ({anywhere.joined()}) TO '{tmp_path}/tables/visits.parquet' (FORMAT parquet)")
-    return Path(shutil.copy(anywhere.JOB, tmp_path))
+    return anywhere.copied(tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
@@ -97,7 +91,7 @@ def test_one_job_file_on_duckdb_postgres_objects_delta_and_iceberg(
     for name, report in reports.items():
         assert anywhere.told(report) == anywhere.told(first), name
         assert anywhere.promised(report) == anywhere.promised(first), name
-        anywhere.hold(released[name], before, KEY)
+        anywhere.hold(released[name], before, anywhere.KEY)
 
     audited = {
         "duckdb": ("visits_release", places["duckdb"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import anywhere
@@ -13,16 +12,12 @@ import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.spark import warehouse
 
-KEY = b"0123456789abcdef0123456789abcdef"
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
 def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY.decode())
-    (tmp_path / "tables").mkdir()
-    duckdb.execute(f"COPY ({anywhere.joined()}) TO '{tmp_path}/tables/visits.parquet' (FORMAT parquet)")
-    return Path(shutil.copy(anywhere.JOB, tmp_path))
+    return anywhere.copied(tmp_path, monkeypatch)
 
 
 def test_the_same_job_file_counts_persons(spark, job, tmp_path, monkeypatch, most_at_driver):
@@ -37,7 +32,7 @@ def test_the_same_job_file_counts_persons(spark, job, tmp_path, monkeypatch, mos
     own = ", ".join(anywhere.QUASI)
     before = duckdb.sql(f"SELECT visit_id, patient_id, {own} FROM '{tables}/visits.parquet'").fetchall()
     released = f"SELECT {', '.join(anywhere.COLUMNS)} FROM '{tables}/visits_release.parquet/*.parquet'"
-    anywhere.hold(duckdb.sql(released).fetchall(), before, KEY)
+    anywhere.hold(duckdb.sql(released).fetchall(), before, anywhere.KEY)
     # What comes to the driver has numbers, or combinations; 1 200 are the seats of those who change them.
     assert max(most_at_driver) <= 1200
     notes = " ".join(theirs["notes"])
