@@ -13,7 +13,7 @@ from sqlmicro.safe_method.mean_cells import MeanCells, MeanTable
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method.problem import Objective
+    from sqlmicro.safe_method.objective import Objective
 
 _SUM_TERMS = 120
 _MOMENT_TERMS = 80

@@ -13,7 +13,8 @@ from sqlmicro.safe_method import deniable
 from sqlmicro.safe_method.coordinates import Coordinates, numbered
 from sqlmicro.safe_method.deniable import no_denial
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
-from sqlmicro.safe_method.problem import Limits, Objective
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import Limits
 
 if TYPE_CHECKING:
     import numpy as np

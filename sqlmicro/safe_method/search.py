@@ -16,7 +16,8 @@ from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_o
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
 from sqlmicro.safe_method.mean_cells import MeanTable
-from sqlmicro.safe_method.problem import Objective, make_problem
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import make_problem
 from sqlmicro.safe_method.reassignment import reassigned
 
 if TYPE_CHECKING:
