@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _NEAR = 12
+_PRODUCTS = 20
 BANDS = 20
 """A numeric column with more values takes part by so many bands of them."""
 
@@ -24,9 +25,12 @@ class Coordinates:
     nominal: list[np.ndarray]
     values: list[np.ndarray]
     coordinates: list[tuple[int, bool, np.ndarray]]  # (column it belongs to, nominal?, number per combination)
-    standardised: np.ndarray
+    standardised: np.ndarray  # (cells, p), and
+    products: np.ndarray  # (cells, r): squares and products of the columns, standardised
     codes: np.ndarray  # (cells, q) and
     ranks: np.ndarray  # (cells, p): what near combinations and short ways are measured by
+    widths: list[int]
+    """The numbers that a coordinate can have, in the whole file where these are some of its combinations."""
 
     @classmethod
     def of(cls, codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int) -> Coordinates:
@@ -47,12 +51,38 @@ class Coordinates:
                 bands = np.unique((rank * BANDS).astype(np.int64), return_inverse=True)[1].reshape(-1)
                 coordinates.append((len(nominal) + j, False, bands[value]))
         as_codes = np.stack(nominal, axis=1) if nominal else np.zeros((len(n), 0))
-        return cls(nominal, values, coordinates, standardise(numbers, n), as_codes.astype(np.int32), ranks)
+        x = standardise(numbers, n)
+        widths = [int(number.max(initial=-1)) + 1 for _, _, number in coordinates]
+        return cls(nominal, values, coordinates, x, _products(x, n), as_codes.astype(np.int32), ranks, widths)
+
+    def take(self, rows: np.ndarray) -> Coordinates:
+        """Return some of the combinations, with the numbers that they have among all."""
+        return Coordinates(
+            [column[rows] for column in self.nominal],
+            [column[rows] for column in self.values],
+            [(column, nominal, numbers[rows]) for column, nominal, numbers in self.coordinates],
+            self.standardised[rows],
+            self.products[rows],
+            self.codes[rows],
+            self.ranks[rows],
+            self.widths,
+        )
 
     @property
     def all(self) -> list[np.ndarray]:
         """The columns that tell combinations apart."""
         return [*self.nominal, *self.values]
+
+
+def _products(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Return the squares and products of the columns, standardised; squares only where products would be too many."""
+    import numpy as np
+
+    p = x.shape[1]
+    pairs = [(a, b) for a in range(p) for b in range(a, p)]
+    if len(pairs) > _PRODUCTS:
+        pairs = [(a, a) for a in range(p)]
+    return standardise(np.array([x[:, a] * x[:, b] for a, b in pairs]).reshape(-1, len(x)).T, n)
 
 
 def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:

@@ -11,6 +11,7 @@ from sqlmicro.registry import late
 from sqlmicro.safe_method.amounts import Tables, amounts_of
 from sqlmicro.safe_method.coordinates import Coordinates, near_ones
 from sqlmicro.safe_method.mean_cells import MeanTable
+from sqlmicro.safe_method.passed_on import PassedOn
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,8 +69,12 @@ def make_problem(
     max_shift: int,
     prices: Objective,
     means: Sequence[MeanTable] = (),
+    passed: PassedOn | None = None,
 ) -> tuple[Problem, np.ndarray, Limits]:
-    """Return the search problem, the table of every cell, and the limits of the tables."""
+    """Return the search problem, the table of every cell, and the limits of the tables.
+
+    `passed` has the deviations that other parts of the file have left.
+    """
     import numpy as np
 
     Problem = late("sqlmicro.safe_method._cost_kernels", "Problem")
@@ -81,6 +86,9 @@ def make_problem(
     limits = [(prices.limits if is_nominal(columns, s) else prices.value_limits)[len(s) - 1] for s in sets]
     nominal = [(), *(s for s in sets if is_nominal(columns, s))]
     amounts = amounts_of(columns, n, unit, k, prices, nominal, means)
+    left = np.zeros(tables.cells), np.zeros(amounts.tables.cells)
+    if passed:
+        left = passed.open(columns, (sets, tables), (amounts.sets, amounts.tables))
     problem = Problem(
         n=n,
         unit=unit.astype(np.float32),
@@ -99,6 +107,8 @@ def make_problem(
         amount_weight=amounts.weight,
         amount_slack=amounts.slack,
         value=amounts.value,
+        left=left[0].astype(np.float32),
+        amount_left=left[1].astype(np.float32),
         k=k,
         curve=float(prices.curve),
         record_price=float(prices.record_price),
