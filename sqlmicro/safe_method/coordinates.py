@@ -94,15 +94,45 @@ def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:
     for column in columns:
         width = int(column.max(initial=0)) + 1
         if size > 2**62 // width:
-            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+            key = _ranks(key)
             size = int(key.max()) + 1
         key, size = key * width + column, size * width
     if size > 4 * len(key) + 100_000:
-        return np.unique(key, return_inverse=True)[1].reshape(-1)
+        return _ranks(key)
     occurs = np.zeros(size, dtype=np.int64)
     occurs[key] = 1
     numbered: np.ndarray = (np.cumsum(occurs) - 1)[key]
     return numbered
+
+
+def in_order(keys: np.ndarray) -> np.ndarray:
+    """Return the positions of whole numbers from 0 in their order, equal ones as they stand: by 16 bits at a time.
+
+    A radix sort, which NumPy has for 16 bits, takes a quarter of the time of a sort of 64.
+
+    >>> import numpy as np
+    >>> in_order(np.array([70_000, 5, 4, 70_000, 5])).tolist()
+    [2, 1, 4, 0, 3]
+    """
+    import numpy as np
+
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    most, passed = int(keys.max(initial=0)), 16
+    while most >> passed:
+        order = order[np.argsort((keys >> passed).astype(np.uint16)[order], kind="stable")]
+        passed += 16
+    return order
+
+
+def _ranks(keys: np.ndarray) -> np.ndarray:
+    """Return 0..G-1 for whole numbers from 0, in their order."""
+    import numpy as np
+
+    order = in_order(keys)
+    values = keys[order]
+    ranks = np.zeros(len(keys), dtype=np.int64)
+    ranks[order[1:]] = np.cumsum(values[1:] != values[:-1])
+    return ranks
 
 
 def near_ones(columns: Coordinates) -> np.ndarray:
@@ -113,7 +143,7 @@ def near_ones(columns: Coordinates) -> np.ndarray:
 
     every = columns.all
     turned = [every[j:] + every[:j] for j in range(min(len(every), _NEAR))]
-    orders = np.array([np.argsort(numbered(order), kind="stable") for order in turned], dtype=np.int32)
+    orders = np.array([in_order(numbered(order)) for order in turned], dtype=np.int32)
     near = np.zeros((len(columns.codes), min(_NEAR, len(columns.codes) - 1)), dtype=np.int32)
     if near.size:
         far = np.empty(near.shape[1], dtype=np.float32)

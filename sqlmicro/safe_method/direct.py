@@ -13,7 +13,7 @@ from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
 from sqlmicro.safe_method.combined import Combined, File
-from sqlmicro.safe_method.coordinates import Coordinates
+from sqlmicro.safe_method.coordinates import Coordinates, in_order
 from sqlmicro.safe_method.deniable import Asked, Pool
 from sqlmicro.safe_method.in_parts import AT_ONCE, search_in_parts
 from sqlmicro.safe_method.keyed import Keyed
@@ -239,7 +239,7 @@ def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]
     import numpy as np
 
     cell, target = (np.repeat(array, dealt[2]) for array in dealt[:2])
-    order = np.argsort(reduced[cell], kind="stable")
+    order = in_order(reduced[cell])
     return cell[order], target[order]
 
 
@@ -351,7 +351,7 @@ def deal(reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndar
     """
     import numpy as np
 
-    cells, moves = np.argsort(reduced, kind="stable"), np.argsort(source, kind="stable")
+    cells, moves = in_order(reduced), in_order(source)
     cell_ends, move_ends = np.cumsum(n[cells]), np.cumsum(count[moves])
     ends = np.union1d(cell_ends, move_ends)
     starts = np.concatenate([[0], ends[:-1]])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
-from sqlmicro.safe_method.coordinates import Coordinates, numbered
+from sqlmicro.safe_method.coordinates import Coordinates, in_order, numbered
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import refresh, settle
 from sqlmicro.safe_method.objective import Objective
@@ -103,7 +103,7 @@ def cut(order: np.ndarray, n: np.ndarray, k: int, most: int) -> list[np.ndarray]
     """
     import numpy as np
 
-    rows = np.argsort(order, kind="stable")
+    rows = in_order(order)
     parts = np.array_split(rows, -(-len(rows) // most))
     whole: list[np.ndarray] = []
     left = rows[:0]
