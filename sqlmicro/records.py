@@ -12,7 +12,7 @@ from sqlmicro.database.levels import Level
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.missing.standardise import standardise
+from sqlmicro.missing.standardise import side_by_side, standardise
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled, split_blocks
 from sqlmicro.registry import Grouping, Loss, Method, Tick
@@ -109,8 +109,11 @@ def group(
     row_id, features = _features(work, everything, importance)
     stratum_numbers = work.stratum_numbers(len(row_id))
     for number, block in enumerate(blocks, 1):
-        X = _stack([features[column] for column in (*block, *work.part.guides)])
+        X = side_by_side(
+            [*(features.pop(column) for column in block), *(features[column] for column in work.part.guides)]
+        )
         labels = run_kernel(work, method, own, X, stratum_numbers, keeper, size)
+        del X  # the statements that follow need the memory
         suffix = f"_{number}" if len(blocks) > 1 else ""
         groups = work.load_labels(row_id, labels, f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
@@ -133,7 +136,7 @@ def _grouped(
 ) -> np.ndarray:
     """Return the group of every record (n,), over all columns."""
     row_id, features = _features(work, scales, importance)
-    X = _stack([features[column] for column in work.columns])
+    X = side_by_side([features.pop(column) for column in work.columns])
     return run_kernel(work, method, settings, X, work.stratum_numbers(len(row_id)), keeper)
 
 
@@ -255,18 +258,14 @@ def _features(
         )
     found = {}
     for column in (*work.columns, *work.part.guides):
-        array = arrays[column.staged]
+        array = arrays.pop(column.staged)
         if column in values:
             found[column] = (array[:, None] == np.arange(values[column])) * (importance[column] / math.sqrt(2))
         else:
-            found[column] = standardise(array[:, None].astype(float)) * importance[column]
+            found[column] = standardise(array[:, None].astype(float, copy=False))
+            if importance[column] != 1:
+                found[column] *= importance[column]
     return arrays["row_id"], found
-
-
-def _stack(features: list[np.ndarray]) -> np.ndarray:
-    import numpy as np
-
-    return features[0] if len(features) == 1 else np.hstack(features)
 
 
 def run_kernel(

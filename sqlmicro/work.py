@@ -372,7 +372,7 @@ class Work:
         labels = np.empty(n := len(strata), dtype=np.int64)
         if not n:
             return labels
-        sizes = np.unique(strata, return_counts=True)[1]
+        sizes = (counts := np.bincount(strata))[counts > 0]
         self.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), column)
         members = np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
         with self.warehouse.progress.kernel(text, n) as progress:

@@ -25,6 +25,7 @@ from sqlmicro.database.templates import Name, Select, Sql, ident, render, statem
 from sqlmicro.database.warehouse import InOnePlace, Logged, Row
 from sqlmicro.errors import InputError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.system.arrow import as_arrays
 from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.system.progress import Progress
 
@@ -138,11 +139,7 @@ class DuckDBWarehouse(InOnePlace):
         text = render(template, **params)
         self.log.append(Logged(template, text + ";"))
 
-        def fetch() -> dict[str, np.ndarray]:
-            table = self._connection.sql(text).to_arrow_table()
-            return {name: table.column(name).to_numpy() for name in table.column_names}
-
-        return self._call(template, fetch)
+        return self._call(template, lambda: as_arrays(self._connection.sql(text).to_arrow_table()))
 
     def table(self, relation: Name | Select) -> pa.Table:
         """Return the records of a relation as an Arrow table."""

@@ -18,7 +18,7 @@ from sqlmicro.mask.combinations import Combinations
 from sqlmicro.mask.ladders import Ladder
 from sqlmicro.mask.losses import LossOfCells, Metric, discernibility, loss_of, loss_of_cells
 from sqlmicro.options.guarantees import NO_POPULATION, InPopulation
-from sqlmicro.safe_method.seats_by_cell import PersonsOfCells
+from sqlmicro.safe_method.persons_of_cells import PersonsOfCells
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:

@@ -37,6 +37,8 @@ def standardise(raw: np.ndarray, weights: np.ndarray | None = None) -> np.ndarra
     import numpy as np
 
     missing = np.isnan(raw)
+    if weights is None and not missing.any():
+        return _of_all(raw)
     flags = missing[:, missing.any(axis=0)].astype(float)
     values = np.hstack([np.where(missing, 0.0, raw), flags])
     weight = np.ones(len(raw)) if weights is None else weights.astype(float)
@@ -51,6 +53,35 @@ def standardise(raw: np.ndarray, weights: np.ndarray | None = None) -> np.ndarra
     constant = deviation <= _CONSTANT * size
     standardised: np.ndarray = np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation))
     return standardised
+
+
+def _of_all(raw: np.ndarray) -> np.ndarray:
+    """Return what `standardise` does for rows that count 1 and miss nothing, to the bit, in a quarter of the memory."""
+    import numpy as np
+
+    raw = np.ascontiguousarray(raw)  # sums depend on it in their last digits
+    size = np.maximum(raw.max(axis=0, initial=0.0), -raw.min(axis=0, initial=0.0))
+    centred: np.ndarray = raw - raw.sum(axis=0) / max(len(raw), 1)
+    centred -= centred.sum(axis=0) / max(len(raw), 1)
+    deviation = np.sqrt((centred**2).sum(axis=0) / max(len(raw) - 1, 1))
+    constant = deviation <= _CONSTANT * size
+    centred /= np.where(constant, 1.0, deviation)
+    centred[:, constant] = 0.0
+    return centred
+
+
+def side_by_side(features: list[np.ndarray]) -> np.ndarray:
+    """Return the coordinates of all columns (n, p); the list is emptied, so that they are not there twice."""
+    import numpy as np
+
+    if len(features) == 1:
+        return features[0]
+    X, first = np.empty((len(features[0]), sum(own.shape[1] for own in features))), 0
+    while features:
+        own = features.pop(0)
+        X[:, first : first + own.shape[1]] = own
+        first += own.shape[1]
+    return X
 
 
 def steady(covariance: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ audits: persons whom no column names, t against the source, columns of nested ty
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 5_000_000
 """Larger tables are left to the audits: a recount holds what it has read of their combinations in memory."""
+MOST_VALUES = 20_000_000
+"""And so is what is over more values: it takes some 45 bytes each."""
 _OF_K = ("k-anonymity", "value frequency")
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 
@@ -65,8 +67,24 @@ def of_table(run: Run, audited: OutputAudit) -> OutputAudit:
 
 def _left_to_audits(run: Run, audited: OutputAudit) -> OutputAudit:
     run.notes.append(f"not recounted without the database: a table of more than {MOST_ROWS:,} rows")
-    left = [replace(one, value=None) if one.check == "t-closeness" else one for one in _claims(run, audited)]
-    return replace(audited, recounted=left)
+    return replace(audited, recounted=_as_audited(_claims(run, audited)))
+
+
+def _as_audited(claims: Sequence[Recounted]) -> list[Recounted]:
+    """Return checks that are not recounted: t of the audits is against the source, and so no t of the release."""
+    return [replace(one, value=None) if one.check == "t-closeness" else one for one in claims]
+
+
+def _fitting(run: Run, rows: int, claims: Sequence[Recounted]) -> list[Recounted]:
+    """Return the checks that can be recounted in memory: all, or those that something was promised of, or none."""
+    promised = [one for one in claims if one.threshold is not None]
+    for some in (claims, promised, []):
+        if rows * len({name for one in some for name in (*one.columns, one.sensitive)} - {None}) <= MOST_VALUES:
+            break
+    if len(some) < len(claims):
+        what = "what is promised" if not some and promised else "what is not promised"
+        run.notes.append(f"not recounted without the database: {what}, over more than {MOST_VALUES:,} values")
+    return list(some)
 
 
 def as_promised(one: Recounted) -> Recounted:
@@ -101,10 +119,12 @@ def _recounted(run: Run, audited: OutputAudit, batches: Iterator[Any]) -> Output
     must = "without the database, what was written must be found to be what the audits have found"
     try:
         with run.timed("recount"):
+            rows = run.warehouse.count(audited.relation)  # before the reader, which keeps the connection busy
             first = next(batches, None)
             special = _special(first) if first is not None else set()
             every = _claims(run, audited)
-            claims = [one for one in every if not special & {*one.columns, one.sensitive}]
+            plain = [one for one in every if not special & {*one.columns, one.sensitive}]
+            claims = _fitting(run, rows, plain)
             rest = chain([first], batches) if first is not None else []
             _, _, found = late("sqlmicro.verify", "recount")(rest, [as_json(one) for one in claims])
     except SqlmicroError:
@@ -119,11 +139,12 @@ def _recounted(run: Run, audited: OutputAudit, batches: Iterator[Any]) -> Output
         if (one.check == "k-anonymity" and now.value != one.value)
         or (one.check != "t-closeness" and (now.value or 0) < (one.threshold or 0))
     ]  # fmt: skip
-    if len(claims) < len(every):
+    if len(plain) < len(every):
         run.notes.append(f"not recounted without the database: what is over {', '.join(sorted(special))}")
     if wrong:
         raise AuditFailed("audit, recount", must, "; ".join(wrong), "Nothing was published. Please report it")
-    return replace(audited, recounted=[as_promised(one) for one in made])
+    left = _as_audited([one for one in plain if one not in claims])
+    return replace(audited, recounted=[*(as_promised(one) for one in made), *left])
 
 
 def _special(batch: Any) -> set[str]:

@@ -41,6 +41,8 @@ class Problem(NamedTuple):
     amount_weight: np.ndarray  # (A,)
     amount_slack: np.ndarray  # (A,) deviations up to it cost nothing
     value: np.ndarray  # (C, V)
+    left: np.ndarray  # by cell of the tables: the deviation that other parts of the file have left, and
+    amount_left: np.ndarray  # by cell of the amounts
     k: int
     curve: float  # weight of the squared deviation
     record_price: float  # of a record that is moved

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlmicro.missing.standardise import standardise
 from sqlmicro.safe_method.coordinates import BANDS, Coordinates, numbered
 from sqlmicro.safe_method.mean_cells import MeanCells, MeanTable
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method.problem import Objective
+    from sqlmicro.safe_method.objective import Objective
 
 _SUM_TERMS = 120
 _MOMENT_TERMS = 80
@@ -36,6 +35,11 @@ class Tables:
     cell: np.ndarray
     first: np.ndarray
     of_cell: np.ndarray
+
+    @property
+    def cells(self) -> int:
+        """The number of cells of all tables."""
+        return len(self.of_cell)
 
     @classmethod
     def of(cls, columns: Coordinates, sets: Sequence[tuple[int, ...]]) -> Tables:
@@ -74,6 +78,8 @@ class Amounts:
     """The amounts of the whole file."""
     sums: int
     """How many are sums of the numeric columns; the others are of squares and products, and of means."""
+    sets: tuple[tuple[int, ...], ...]
+    """The coordinates of the table of each, but of the means, which are the last."""
 
 
 def amounts_of(
@@ -91,7 +97,7 @@ def amounts_of(
     """
     import numpy as np
 
-    x, products = columns.standardised, _products(columns.standardised, n)
+    x, products = columns.standardised, columns.products
     sums = [s for s in nominal if len(s) < 3][: 1 + _SUM_TERMS // max(1, x.shape[1])] if x.size else []
     moments = [s for s in nominal if len(s) < 2][: 1 + _MOMENT_TERMS // max(1, products.shape[1])] if x.size else []
     by_value = _of_few_values(columns) if prices.few_values_weight else []
@@ -116,6 +122,7 @@ def amounts_of(
         np.hstack([x, products, distances], dtype=np.float32),
         np.flatnonzero(whole),
         first,
+        tuple(s for s, _, _ in listed),
     )
 
 
@@ -124,14 +131,3 @@ def _of_few_values(columns: Coordinates) -> list[tuple[int, ...]]:
     first = len(columns.nominal)
     numeric = [(c, columns.values[j - first]) for c, (j, nominal, _) in enumerate(columns.coordinates) if not nominal]
     return [(c,) for c, values in numeric if values.max() < BANDS]
-
-
-def _products(x: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return the squares and products of the columns, standardised; squares only where products would be too many."""
-    import numpy as np
-
-    p = x.shape[1]
-    pairs = [(a, b) for a in range(p) for b in range(a, p)]
-    if len(pairs) > _MOMENT_TERMS // 4:
-        pairs = [(a, a) for a in range(p)]
-    return standardise(np.array([x[:, a] * x[:, b] for a, b in pairs]).reshape(-1, len(x)).T, n)

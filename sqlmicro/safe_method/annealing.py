@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method import deniable
-from sqlmicro.safe_method.coordinates import Coordinates, numbered
+from sqlmicro.safe_method.coordinates import Coordinates, in_order, numbered
 from sqlmicro.safe_method.deniable import no_denial
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
-from sqlmicro.safe_method.problem import Limits, Objective
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import Limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +61,7 @@ def rounded_start(problem: Problem, columns: Coordinates, table_of_cell: np.ndar
     """Round systematically: along the combinations below k, open one whenever k more records were passed."""
     import numpy as np
 
-    order = np.argsort(numbered(columns.all), kind="stable")
+    order = in_order(numbered(columns.all))
     order = order[problem.n[order] < problem.k]
     passed = (np.cumsum(problem.n[order]) + rng.integers(problem.k)) // problem.k
     placed = problem.n.copy()

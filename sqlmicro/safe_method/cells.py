@@ -12,7 +12,7 @@ from sqlmicro.database.typed_columns import profile_columns
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.safe_method.occurring import at_driver, occurring
-from sqlmicro.safe_method.seats_by_cell import PersonsOfCells
+from sqlmicro.safe_method.persons_of_cells import PersonsOfCells
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from sqlmicro.safe_method.coordinates import numbered
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -53,10 +55,11 @@ class Combined:
         numbers = np.where(missing, means, raw)
         rows = np.hstack([codes.astype(float), numbers, *([] if apart is None else [apart[:, None]])])
         if rows.shape[1]:
-            _, first, reduced = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+            reduced = numbered([np.unique(column, return_inverse=True)[1].reshape(-1) for column in rows.T])
         else:
-            first, reduced = np.zeros(1, dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-        reduced = reduced.reshape(-1)
+            reduced = np.zeros(len(rows), dtype=np.int64)
+        first = np.zeros(int(reduced.max(initial=-1)) + 1, dtype=np.int64)
+        first[reduced[::-1]] = np.arange(len(reduced))[::-1]
         counts = np.bincount(reduced, n, len(first)).astype(np.int64)
         return cls(codes[first], numbers[first], counts, first, reduced, tuple(int(j) for j in flagged))
 

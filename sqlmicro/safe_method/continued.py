@@ -11,7 +11,8 @@ from sqlmicro.safe_method import direct
 from sqlmicro.safe_method.admissible import Combinations, Published
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.combined import Combined
-from sqlmicro.safe_method.direct import InventedCells, Keyed, Placement, Settings
+from sqlmicro.safe_method.direct import InventedCells, Placement, Settings
+from sqlmicro.safe_method.keyed import Keyed, contents_of_cells
 from sqlmicro.safe_method.search import placed
 from sqlmicro.safe_method.successor import Night, carried_on
 
@@ -99,7 +100,7 @@ def _drawn(work: Work, relation: Name, cells: Cells, numbers: np.ndarray, asked:
     """Return the keyed number of every combination of a relation; without a key none."""
     import numpy as np
 
-    return asked.draw(direct.content_of(work, relation, cells.nominal, numbers)) if asked else np.zeros(0)
+    return asked.draw(contents_of_cells(work, relation, cells.nominal, numbers)) if asked else np.zeros(0)
 
 
 def _digest(work: Work, cells: Cells, series: FileSeries) -> str:

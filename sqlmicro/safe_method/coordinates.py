@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _NEAR = 12
+_PRODUCTS = 20
 BANDS = 20
 """A numeric column with more values takes part by so many bands of them."""
 
@@ -24,9 +25,12 @@ class Coordinates:
     nominal: list[np.ndarray]
     values: list[np.ndarray]
     coordinates: list[tuple[int, bool, np.ndarray]]  # (column it belongs to, nominal?, number per combination)
-    standardised: np.ndarray
+    standardised: np.ndarray  # (cells, p), and
+    products: np.ndarray  # (cells, r): squares and products of the columns, standardised
     codes: np.ndarray  # (cells, q) and
     ranks: np.ndarray  # (cells, p): what near combinations and short ways are measured by
+    widths: list[int]
+    """The numbers that a coordinate can have, in the whole file where these are some of its combinations."""
 
     @classmethod
     def of(cls, codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int) -> Coordinates:
@@ -47,12 +51,38 @@ class Coordinates:
                 bands = np.unique((rank * BANDS).astype(np.int64), return_inverse=True)[1].reshape(-1)
                 coordinates.append((len(nominal) + j, False, bands[value]))
         as_codes = np.stack(nominal, axis=1) if nominal else np.zeros((len(n), 0))
-        return cls(nominal, values, coordinates, standardise(numbers, n), as_codes.astype(np.int32), ranks)
+        x = standardise(numbers, n)
+        widths = [int(number.max(initial=-1)) + 1 for _, _, number in coordinates]
+        return cls(nominal, values, coordinates, x, _products(x, n), as_codes.astype(np.int32), ranks, widths)
+
+    def take(self, rows: np.ndarray) -> Coordinates:
+        """Return some of the combinations, with the numbers that they have among all."""
+        return Coordinates(
+            [column[rows] for column in self.nominal],
+            [column[rows] for column in self.values],
+            [(column, nominal, numbers[rows]) for column, nominal, numbers in self.coordinates],
+            self.standardised[rows],
+            self.products[rows],
+            self.codes[rows],
+            self.ranks[rows],
+            self.widths,
+        )
 
     @property
     def all(self) -> list[np.ndarray]:
         """The columns that tell combinations apart."""
         return [*self.nominal, *self.values]
+
+
+def _products(x: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Return the squares and products of the columns, standardised; squares only where products would be too many."""
+    import numpy as np
+
+    p = x.shape[1]
+    pairs = [(a, b) for a in range(p) for b in range(a, p)]
+    if len(pairs) > _PRODUCTS:
+        pairs = [(a, a) for a in range(p)]
+    return standardise(np.array([x[:, a] * x[:, b] for a, b in pairs]).reshape(-1, len(x)).T, n)
 
 
 def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:
@@ -64,15 +94,45 @@ def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:
     for column in columns:
         width = int(column.max(initial=0)) + 1
         if size > 2**62 // width:
-            key = np.unique(key, return_inverse=True)[1].reshape(-1)
+            key = _ranks(key)
             size = int(key.max()) + 1
         key, size = key * width + column, size * width
     if size > 4 * len(key) + 100_000:
-        return np.unique(key, return_inverse=True)[1].reshape(-1)
+        return _ranks(key)
     occurs = np.zeros(size, dtype=np.int64)
     occurs[key] = 1
     numbered: np.ndarray = (np.cumsum(occurs) - 1)[key]
     return numbered
+
+
+def in_order(keys: np.ndarray) -> np.ndarray:
+    """Return the positions of whole numbers from 0 in their order, equal ones as they stand: by 16 bits at a time.
+
+    A radix sort, which NumPy has for 16 bits, takes a quarter of the time of a sort of 64.
+
+    >>> import numpy as np
+    >>> in_order(np.array([70_000, 5, 4, 70_000, 5])).tolist()
+    [2, 1, 4, 0, 3]
+    """
+    import numpy as np
+
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    most, passed = int(keys.max(initial=0)), 16
+    while most >> passed:
+        order = order[np.argsort((keys >> passed).astype(np.uint16)[order], kind="stable")]
+        passed += 16
+    return order
+
+
+def _ranks(keys: np.ndarray) -> np.ndarray:
+    """Return 0..G-1 for whole numbers from 0, in their order."""
+    import numpy as np
+
+    order = in_order(keys)
+    values = keys[order]
+    ranks = np.zeros(len(keys), dtype=np.int64)
+    ranks[order[1:]] = np.cumsum(values[1:] != values[:-1])
+    return ranks
 
 
 def near_ones(columns: Coordinates) -> np.ndarray:
@@ -83,7 +143,7 @@ def near_ones(columns: Coordinates) -> np.ndarray:
 
     every = columns.all
     turned = [every[j:] + every[:j] for j in range(min(len(every), _NEAR))]
-    orders = np.array([np.argsort(numbered(order), kind="stable") for order in turned], dtype=np.int32)
+    orders = np.array([in_order(numbered(order)) for order in turned], dtype=np.int32)
     near = np.zeros((len(columns.codes), min(_NEAR, len(columns.codes) - 1)), dtype=np.int32)
     if near.size:
         far = np.empty(near.shape[1], dtype=np.float32)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from sqlmicro.safe_method._cost_kernels import Problem, State
     from sqlmicro.safe_method._denial_kernels import Denial
+    from sqlmicro.safe_method.objective import Objective
     from sqlmicro.safe_method.plausible import Invented
-    from sqlmicro.safe_method.problem import Limits, Objective
+    from sqlmicro.safe_method.problem import Limits
     from sqlmicro.system.secrets import Secret
 
 INVENTED, MAX_INFERENCE = 0.5, 0.8

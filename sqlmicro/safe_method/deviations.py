@@ -23,11 +23,10 @@ def no_deviation(problem: Problem, placed: np.ndarray, table_of_cell: np.ndarray
     """Return a placement whose deviations are still to be computed."""
     import numpy as np
 
-    last = problem.amount_first[-1] + problem.amount_cell[:, -1].max(initial=0) if len(problem.amount_first) else -1
     state: State = late("sqlmicro.safe_method._cost_kernels", "State")(
         n=placed,
         deviation=np.zeros(len(table_of_cell), dtype=np.float32),
-        amount=np.zeros(int(last) + 1, dtype=np.float32),
+        amount=np.zeros(len(problem.amount_left), dtype=np.float32),
         total=np.zeros(1, dtype=np.int64),
     )
     return state
@@ -38,8 +37,8 @@ def refresh(problem: Problem, state: State) -> None:
     import numpy as np
 
     by = state.n - problem.n
-    state.deviation[:] = 0
-    state.amount[:] = 0
+    state.deviation[:] = problem.left
+    state.amount[:] = problem.amount_left
     change(problem, state, np.flatnonzero(by), by[by != 0])
     state.total[0] = by.sum()
 

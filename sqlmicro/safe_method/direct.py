@@ -13,12 +13,13 @@ from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
 from sqlmicro.safe_method.combined import Combined, File
-from sqlmicro.safe_method.coordinates import Coordinates
-from sqlmicro.safe_method.deniable import Asked, Pool, pooled
+from sqlmicro.safe_method.coordinates import Coordinates, in_order
+from sqlmicro.safe_method.deniable import Asked, Pool
+from sqlmicro.safe_method.in_parts import AT_ONCE, search_in_parts
+from sqlmicro.safe_method.keyed import Keyed
 from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.mean_exchange import exchanged as mean_exchange
 from sqlmicro.safe_method.means import SubgroupMeans
-from sqlmicro.safe_method.persons import Crowd
 from sqlmicro.safe_method.plausible import affordable
 from sqlmicro.safe_method.search import Placement as Found
 from sqlmicro.safe_method.search import search
@@ -93,18 +94,20 @@ def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Setting
     kept = len(cells.nominal) + len(own)
     X = within(cells, averaged)
     rng = work.rng()
-    keyed = Keyed.of(work, cells, coordinates, kept, k, asked) if asked and kept else None
+    strata = []
+    for stratum in range(int(cells.strata.max()) + 1):
+        inside = np.flatnonzero(cells.strata == stratum)
+        strata.append((inside, Combined.of(cells.codes[inside], coordinates[inside], cells.n[inside])))
+    in_parts = _in_parts(work, max(len(combined.n) for _, combined in strata), asked)
+    keyed = Keyed.of(work, cells, coordinates, kept, k, asked) if asked and kept and not in_parts else None
     if keyed and not affordable(len(cells.n), len(keyed.content[0]), kept):
         work.note(f"nothing is invented: {len(cells.n):,} combinations of {len(keyed.content[0])} columns are too many")
-    strata = int(cells.strata.max()) + 1
-    limit = None if settings.time_limit is None else settings.time_limit / strata
+    limit = None if settings.time_limit is None else settings.time_limit / len(strata)
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
     labels, numbered, moved, stopped = 0, len(cells.n), 0, False
     with work.warehouse.progress.kernel("search for the nearest file", unit="proposals") as progress:
-        for stratum in range(strata):
-            inside, size = np.flatnonzero(cells.strata == stratum), int(least[stratum])
-            combined = Combined.of(cells.codes[inside], coordinates[inside], cells.n[inside])
+        for (inside, combined), size in zip(strata, least.tolist(), strict=True):
             first = inside[combined.first]
             pool = keyed.pool(combined, inside, size) if keyed else None
             file = combined.file(size, pool.new if pool else None)
@@ -126,6 +129,26 @@ def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Setting
     return Placement(grouped, np.concatenate(combinations), made, own, averaged, moved, stopped)
 
 
+def _in_parts(work: Work, most: int, asked: Asked | None) -> bool:
+    """Tell whether some stratum has more combinations than are searched at once, and say what is not kept then.
+
+    Raises
+    ------
+    ParameterError
+        When it was demanded that the release can be denied.
+    """
+    if most <= AT_ONCE:
+        return False
+    where, needed = f"{work.where}, invented or max_inference", f"needs at most {AT_ONCE:,} combinations of values"
+    if asked and asked.insists:
+        raise ParameterError(where, needed, f"{most:,}", "Use coarser or fewer columns, --by, or leave it out")
+    work.note(
+        f"search: {most:,} combinations are searched in parts of at most {AT_ONCE:,}, each of which makes up for what "
+        "those before have left. Nothing is invented, and the means of subgroups are measured but not kept"
+    )
+    return True
+
+
 def _search(
     cells: Cells,
     inside: np.ndarray,
@@ -142,17 +165,17 @@ def _search(
 
     n, weights, means = cells.n[inside], cells.weights[inside], mean_tables(cells, combined, settings)
     mean = np.bincount(combined.of_cell, n * weights) / combined.n
-    found = search(
-        *file,
-        rng,
-        tick,
-        weights=np.concatenate([mean, np.ones(len(file[2]) - len(mean))]),
-        max_shift=settings.max_shift,
-        effort=settings.effort,
-        time_limit=time_limit,
-        pool=pool,
-        means=means,
-    )
+    weight = np.concatenate([mean, np.ones(len(file[2]) - len(mean))])
+    shift, effort = settings.max_shift, settings.effort
+    if pool is None and len(combined.n) > AT_ONCE:
+        found = search_in_parts(
+            *file, rng, tick, weights=weight, max_shift=shift, effort=effort, time_limit=time_limit
+        )  # fmt: skip
+    else:
+        found = search(
+            *file, rng, tick, weights=weight, max_shift=shift, effort=effort, time_limit=time_limit, pool=pool,
+            means=means,
+        )  # fmt: skip
     dealt = deal(combined.of_cell, n, found.cell, found.target, found.count)
     if cells.weight_column:
         dealt = _by_weight(file, combined.of_cell, weights, dealt, means, rng, tick)
@@ -169,51 +192,6 @@ def mean_tables(cells: Cells, combined: Combined, settings: Settings) -> list[Me
             flag = [codes + combined.flagged.index(j)] if j in combined.flagged else []
             tables.append(MeanTable(j, (*(cells.nominal.index(column) for column in means.by), *flag)))
     return tables
-
-
-@dataclass(frozen=True)
-class Keyed:
-    """What is asked so that a release can be denied, and what is keyed: the content of every cell."""
-
-    asked: Asked
-    content: np.ndarray
-    commonest: np.ndarray
-    k: int
-    crowd: Crowd | None
-
-    @classmethod
-    def of(cls, work: Work, cells: Cells, coordinates: np.ndarray, kept: int, k: int, asked: Asked) -> Keyed:
-        """Read the content of the cells; the first `kept` of nominal columns and coordinates keep their values."""
-        import numpy as np
-
-        shares = []
-        for column in np.hstack([cells.codes, coordinates]).T[:kept]:
-            value = np.unique(column, return_inverse=True)[1].reshape(-1)
-            shares.append(np.bincount(value, cells.n).max() / cells.n.sum())
-        content = content_of(work, cells.relation, cells.nominal, coordinates)
-        return cls(asked, content, np.array(shares), k, Crowd.of(work, cells, k))
-
-    def pool(self, combined: Combined, inside: np.ndarray, least: int) -> Pool | None:
-        """Return what may be shown of the cells of a stratum; None where nothing can be invented and nobody insists."""
-        crowd = self.crowd.within(inside) if self.crowd else None
-        n = crowd.count(combined.of_cell) if crowd else combined.n
-        found = pooled(
-            combined.values, len(self.commonest), self.content[inside[combined.first]], n, self.k, self.asked,
-            self.commonest, count=(lambda of: crowd.count(of[combined.of_cell])) if crowd else None,
-            too_few=combined.n < least,
-        )  # fmt: skip
-        return found if len(found.new.base) or self.asked.insists else None
-
-
-def content_of(work: Work, cells: Name, nominal: Sequence[Column], coordinates: np.ndarray) -> np.ndarray:
-    """Return what is keyed of some cells (n, columns): 64 bits for every value, the same in every file."""
-    import numpy as np
-
-    read = work.warehouse.arrays("safe/contents.sql", cells=cells, columns=nominal)
-    texts = [np.asarray(read[column.staged]).astype(np.uint64) for column in nominal]
-    # One NaN, and no -0.0: equal numbers have the same bits.
-    numbers = np.where(np.isnan(coordinates), np.nan, coordinates + 0.0).view(np.uint64)
-    return np.stack([*texts, *numbers.T], axis=1)
 
 
 def _by_weight(
@@ -261,7 +239,7 @@ def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]
     import numpy as np
 
     cell, target = (np.repeat(array, dealt[2]) for array in dealt[:2])
-    order = np.argsort(reduced[cell], kind="stable")
+    order = in_order(reduced[cell])
     return cell[order], target[order]
 
 
@@ -373,7 +351,7 @@ def deal(reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndar
     """
     import numpy as np
 
-    cells, moves = np.argsort(reduced, kind="stable"), np.argsort(source, kind="stable")
+    cells, moves = in_order(reduced), in_order(source)
     cell_ends, move_ends = np.cumsum(n[cells]), np.cumsum(count[moves])
     ends = np.union1d(cell_ends, move_ends)
     starts = np.concatenate([[0], ends[:-1]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import Tick
+from sqlmicro.safe_method.coordinates import in_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +75,7 @@ def _moved_centres(
         if moved <= _STAY * len(X):
             break
         mass = np.bincount(labels, weights, len(centres))
-        order = np.argsort(labels, kind="stable")
+        order = in_order(labels)
         there = np.flatnonzero(mass > 0)
         # In the order of the rows, as a sum by label takes them.
         sums = np.add.reduceat(weighted[order], np.searchsorted(labels[order], there), axis=0)

@@ -10,7 +10,8 @@ from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.annealing import Effort, proposals_for
 from sqlmicro.safe_method.coordinates import Coordinates, numbered
 from sqlmicro.safe_method.deviations import placed_as, refresh
-from sqlmicro.safe_method.problem import Objective, make_problem
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import make_problem
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,71 +11,16 @@ from sqlmicro.registry import late
 from sqlmicro.safe_method.amounts import Tables, amounts_of
 from sqlmicro.safe_method.coordinates import Coordinates, near_ones
 from sqlmicro.safe_method.mean_cells import MeanTable
+from sqlmicro.safe_method.passed_on import PassedOn
 
 if TYPE_CHECKING:
     import numpy as np
 
     from sqlmicro.safe_method._cost_kernels import Problem
+    from sqlmicro.safe_method.objective import Objective
 
 MAX_TABLES = 256
 _ORDER = 3
-
-
-@dataclass(frozen=True)
-class Objective:
-    """The prices of the search, in units of one record that is missing in one cell of one table.
-
-    A cell with deviation d costs |d| + curve d² + steep (|d| - bound)² above the bound, times the weight of its table.
-    A plain sum of |d| would leave single cells with large deviations. Bounds and temperatures follow k, because the
-    smallest change is to open or close a combination with k records.
-
-    Attributes
-    ----------
-    curve, steep : float
-        Weights of the squared deviation, and of the squared deviation above the bound.
-    bounds : tuple of float
-        Of tables of one, two and three columns, as shares of k.
-    value_weight, value_bound : float
-        Of tables with numeric values or bands: their weight, and their bound as a multiple of that of nominal ones.
-    limits, value_limits : tuple of float
-        Deviations that no cell should exceed, as shares of k, rounded up: of tables of one, two and three nominal
-        columns, and of tables with numeric values or bands. The price above the bound rises where one does.
-    sum_weight, whole_weight : float
-        Of the sums of a cell, in standard deviations; and by how much more those of the whole file count. If they count
-        too much, no record can move any more that would bring a single cell back into its limit.
-    slack : float
-        Deviations of the sums and moments of the whole file that cost nothing, in standard deviations, as a share of
-        the records. Where every deviation costs, records that would put other cells right hold each other fast.
-    few_values_weight : float
-        Of the moments by value of numeric columns with so few values that they have no bands; 0 leaves them out. They
-        make a record that lacks dearer the more extreme its value is, which the sums of the whole file do only at the
-        end, when such rare records can no longer move.
-    mean_slack, mean_price : float
-        Of the mean of a subgroup: its shift costs nothing up to so many standard errors, and what each further one
-        costs, as a share of k².
-    record_price, total_price : float
-        Of a record that moves, and of the squared deviation of the number of records while the search runs.
-    hot, cold : float
-        First and last temperature, as shares of k².
-    """
-
-    curve: float = 0.1
-    steep: float = 12.0
-    bounds: tuple[float, float, float] = (0.4, 0.6, 0.8)
-    value_weight: float = 0.25
-    value_bound: float = 2.0
-    limits: tuple[float, float, float] = (0.6, 0.8, 1.0)
-    value_limits: tuple[float, float, float] = (1.0, 1.6, 7 / 3)
-    sum_weight: float = 0.5
-    whole_weight: float = 30.0
-    slack: float = 0.0
-    few_values_weight: float = 0.0
-    mean_slack: float = 0.95
-    mean_price: float = 80.0
-    record_price: float = 2.0
-    total_price: float = 0.5
-    hot: float = 1.4
-    cold: float = 0.06
 
 
 @dataclass(frozen=True)
@@ -124,8 +69,12 @@ def make_problem(
     max_shift: int,
     prices: Objective,
     means: Sequence[MeanTable] = (),
+    passed: PassedOn | None = None,
 ) -> tuple[Problem, np.ndarray, Limits]:
-    """Return the search problem, the table of every cell, and the limits of the tables."""
+    """Return the search problem, the table of every cell, and the limits of the tables.
+
+    `passed` has the deviations that other parts of the file have left.
+    """
     import numpy as np
 
     Problem = late("sqlmicro.safe_method._cost_kernels", "Problem")
@@ -137,6 +86,9 @@ def make_problem(
     limits = [(prices.limits if is_nominal(columns, s) else prices.value_limits)[len(s) - 1] for s in sets]
     nominal = [(), *(s for s in sets if is_nominal(columns, s))]
     amounts = amounts_of(columns, n, unit, k, prices, nominal, means)
+    left = np.zeros(tables.cells), np.zeros(amounts.tables.cells)
+    if passed:
+        left = passed.open(columns, (sets, tables), (amounts.sets, amounts.tables))
     problem = Problem(
         n=n,
         unit=unit.astype(np.float32),
@@ -155,6 +107,8 @@ def make_problem(
         amount_weight=amounts.weight,
         amount_slack=amounts.slack,
         value=amounts.value,
+        left=left[0].astype(np.float32),
+        amount_left=left[1].astype(np.float32),
         k=k,
         curve=float(prices.curve),
         record_price=float(prices.record_price),

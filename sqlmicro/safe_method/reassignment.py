@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import late
-from sqlmicro.safe_method.coordinates import Coordinates, numbered
+from sqlmicro.safe_method.coordinates import Coordinates, in_order, numbered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,7 +36,7 @@ def reassigned(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[
         same = [column for j, column in enumerate(every) if j not in changed]
         block = numbered(same) if same else np.zeros(len(touched), dtype=np.int64)
         order = numbered([block, *(every[j] for j in changed)])
-        away, to = away[np.argsort(order[away], kind="stable")], to[np.argsort(order[to], kind="stable")]
+        away, to = away[in_order(order[away])], to[in_order(order[to])]
         one, other = _matched(block[away], block[to])
         left.append(away[one])
         joined.append(to[other])
@@ -44,7 +44,7 @@ def reassigned(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[
     leaving, joining = touched[np.concatenate(left)], touched[np.concatenate(joined)]
     place = numbered(columns.all)
     for end in (leaving, joining):
-        order = np.argsort(place[end], kind="stable")
+        order = in_order(place[end])
         leaving, joining = leaving[order], joining[order]
         uncross(columns.codes, columns.ranks, leaving, joining, _REACH)
     return leaving, joining

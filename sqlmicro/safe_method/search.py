@@ -16,7 +16,8 @@ from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_o
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
 from sqlmicro.safe_method.mean_cells import MeanTable
-from sqlmicro.safe_method.problem import Objective, make_problem
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import make_problem
 from sqlmicro.safe_method.reassignment import reassigned
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def search(
 
     started = time.monotonic()
     n = np.asarray(n, dtype=np.int64)
-    _check(codes, numbers, n, k, max_shift, restarts, 0 if pool else 1)
+    check(codes, numbers, n, k, max_shift, restarts, 0 if pool else 1)
     prices = deniable.prices_of(objective or Objective()) if pool else objective or Objective()
     columns = Coordinates.of(codes, numbers, n, k)
     if n[n > 0].min() >= k and not (pool and pool.few[n > 0].any()):
@@ -178,9 +179,16 @@ def search(
     return placed(columns, n, best, least, done, stopped)
 
 
-def _check(
-    codes: np.ndarray, numbers: np.ndarray, n: np.ndarray, k: int, max_shift: int | None, restarts: int, fewest: int
+def check(
+    codes: np.ndarray,
+    numbers: np.ndarray,
+    n: np.ndarray,
+    k: int,
+    max_shift: int | None,
+    restarts: int = 1,
+    fewest: int = 1,
 ) -> None:
+    """Refuse what no search can do; a combination has at least `fewest` records."""
     for name, value, least in (("k", k, 2), ("max_shift", 0 if max_shift is None else max_shift, 0)):
         if value < least:
             raise ParameterError(f"search, {name}", f"must be at least {least}", str(value))

@@ -1,21 +1,16 @@
-"""Persons where the records are not in one place: who has which cells is counted there, and read as numbers.
-
-The records of a cell are alike in all columns that take part. So it is enough to know which person has how many records
-in which cell, and of a few classes whose record sits where.
-"""
+"""The seats of classes that miss a person, where the records are not in one place: only theirs are read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sqlmicro.guarantees.rules import Rules
+from sqlmicro.safe_method.persons_of_cells import read_by_cell
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.database.columns import Column
     from sqlmicro.database.templates import Name
     from sqlmicro.safe_method.cells import Cells
     from sqlmicro.work import Work
@@ -33,61 +28,19 @@ class Seats:
     rules: Rules
 
 
-@dataclass(frozen=True)
-class PersonsOfCells:
-    """Who has which cells: pairs of a cell and one of its persons, with the number of the records of the person in it.
-
-    >>> import numpy as np
-    >>> pairs = PersonsOfCells(np.array([0, 0, 1, 2]), np.array([7, 8, 7, 7]), np.array([1, 1, 2, 5]))
-    >>> [records.tolist() for records in pairs.records(np.array([0, 0, 1]))]
-    [[3, 1], [5]]
-    """
-
-    cell: np.ndarray
-    person: np.ndarray
-    n: np.ndarray
-
-    @classmethod
-    def of(cls, work: Work, cells: Name, key: Sequence[Column | str]) -> PersonsOfCells | None:
-        """Read them where the records are elsewhere, as `cells` are; None where records are counted, or are here."""
-        if not work.guaranteed.person or work.warehouse.small is work.warehouse:
-            return None
-        return cls(**_arrays(work, cells, key, "safe/persons_of_cells.sql"))
-
-    def records(self, strata: np.ndarray) -> list[np.ndarray]:
-        """Return for every stratum how many records each of its persons has there; `strata` are those of the cells."""
-        import numpy as np
-
-        pairs, place = np.unique(np.stack([strata[self.cell], self.person]), axis=1, return_inverse=True)
-        counts = np.bincount(place.ravel(), self.n).astype(np.int64)
-        return np.split(counts, np.searchsorted(pairs[0], np.arange(1, int(strata.max()) + 1)))
-
-
 def short(work: Work, cells: Cells, groups: Name, k: int) -> Seats | None:
     """Return the seats of the strata in which a group has fewer than k persons; None where all have them."""
     import numpy as np
     import pyarrow as pa
 
     by = work.warehouse.hand_over(cells.relation), cells.key
-    found = _arrays(work, *by, "safe/cells_of_short_groups.sql", groups=groups, k=k)["cell"]
+    found = read_by_cell(work, *by, "safe/cells_of_short_groups.sql", groups=groups, k=k)["cell"]
     if not len(found):
         return None
     wanted = np.flatnonzero(np.isin(cells.strata, np.unique(cells.strata[found])))
     told = "filled with the cells of strata in which a class misses a person"
     shown = work.load(pa.table({"cell": wanted}), f"wanted_of_{groups.table}", told)
-    seats = _arrays(work, *by, "safe/seats_of_cells.sql", groups=groups, wanted=shown)
+    seats = read_by_cell(work, *by, "safe/seats_of_cells.sql", groups=groups, wanted=shown)
     cell, persons = seats["cell"], np.unique(seats["person"], return_inverse=True)[1].astype(np.int64)
     X, codes = np.ascontiguousarray(cells.numbers[cell]), np.ascontiguousarray(cells.codes[cell])
     return Seats(seats["row_id"], seats["label"], X, codes, cells.strata[cell], Rules(k, persons))
-
-
-def _arrays(
-    work: Work, cells: Name, key: Sequence[Column | str], template: str, **params: object
-) -> dict[str, np.ndarray]:
-    """Read numbers of records by the cells and the persons that they have."""
-    asked, own = work.guaranteed, work.guaranteed.person
-    members = work.run(
-        "load/members.sql", "persons", relation=asked.original, key=own, keys=[(own, own)], persons=[]
-    )  # fmt: skip
-    found = work.warehouse.arrays(template, relation=work.relation, cells=cells, members=members, columns=key, **params)
-    return {name: values.astype("int64") for name, values in found.items()}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.group.mdav import mdav
 from sqlmicro.registry import silent
+from sqlmicro.safe_method.coordinates import in_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,7 +87,7 @@ def subgroups(
     if not X.shape[1]:
         becomes, label = np.unique(target, return_inverse=True)
         return cell, label.reshape(-1), count, becomes
-    order = np.argsort(target, kind="stable")
+    order = in_order(target)
     record = np.repeat(order, count[order])
     of_record = target[record]
     label_of_record = np.empty(len(record), dtype=np.int64)

@@ -26,7 +26,8 @@ from sqlmicro.safe_method.deniable import denial_of, insist, no_denial, opened_u
 from sqlmicro.safe_method.deviations import costs, give, placed_as, refresh
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.mean_cells import MeanTable
-from sqlmicro.safe_method.problem import Limits, Objective, make_problem, table_sets
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import Limits, make_problem, table_sets
 
 if TYPE_CHECKING:
     import numpy as np

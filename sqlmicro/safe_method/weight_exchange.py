@@ -9,7 +9,8 @@ from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.deviations import no_deviation
 from sqlmicro.safe_method.mean_cells import MeanTable
-from sqlmicro.safe_method.problem import Objective, make_problem
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import make_problem
 
 if TYPE_CHECKING:
     import numpy as np

@@ -47,7 +47,7 @@ _OF_PERSONS = ("safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "s
 
 The other templates have the values of every record.
 """
-MOST_COMBINATIONS = 2_000_000
+MOST_COMBINATIONS = 10_000_000
 """So many combinations of values are searched at the driver."""
 MOST_SEATS = 20_000_000
 """Of so many records the numbers of person, combination and class come to the driver, 32 bytes each."""

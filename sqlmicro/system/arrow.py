@@ -1,4 +1,4 @@
-"""pyarrow without pandas: it imports pandas, where that is installed, to ask whether an array or a list is a Series.
+"""pyarrow without pandas, which it imports where that is installed; and its tables as arrays.
 
 And without an allocator of its own.
 """
@@ -9,9 +9,13 @@ import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.system.packages import any_plug_in
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
 
 
 def without_pandas() -> None:
@@ -30,6 +34,13 @@ def memory_of_the_system() -> None:
     process that is ours alone.
     """
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+
+def as_arrays(table: pa.Table) -> dict[str, np.ndarray]:
+    """Return the columns of a table as arrays; where nobody else has it, each goes as soon as it is an array."""
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    del table
+    return {name: columns.pop(name).to_numpy() for name in [*columns]}
 
 
 class _Watching:

@@ -52,7 +52,8 @@ def larger(case, folder, rows, columns, limit, method, strata, kept=0):
     make(db, rows, columns, strata, kept=kept)
     names = ",".join(f"x{j}" for j in range(columns))
     options = ["--db", str(db), "--memory-limit", limit]
-    chosen = ["--by", "s", "--rest", "keep"] if method == "mdav" else ["--rest", "drop"]
+    unique = ",".join(f"kept{j}" for j in range(kept))
+    chosen = ["--by", "s", "--rest", "keep", "--accept-unique", unique] if method == "mdav" else ["--rest", "drop"]
     report, *measured = run(method, "--table", "t", "--columns", names, "--into", "released", *chosen, *options)
     sizes = {
         "rows": rows,

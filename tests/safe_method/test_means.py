@@ -24,7 +24,8 @@ from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import placed_as
 from sqlmicro.safe_method.mean_cells import MeanCells, MeanTable
 from sqlmicro.safe_method.means import asked, by_pairs, parse, renamed, staged
-from sqlmicro.safe_method.problem import Objective, make_problem
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import make_problem
 from sqlmicro.safe_method.search import search
 
 from .naive import naive_shifts

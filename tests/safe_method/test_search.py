@@ -20,7 +20,8 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.safe_method import annealing
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.coordinates import Coordinates
-from sqlmicro.safe_method.problem import MAX_TABLES, Limits, Objective, is_nominal, make_problem, table_sets
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import MAX_TABLES, Limits, is_nominal, make_problem, table_sets
 from sqlmicro.safe_method.search import Placement, search
 
 File = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -18,7 +18,8 @@ from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.deniable import no_denial
 from sqlmicro.safe_method.deviations import no_deviation, objective, refresh, settle
 from sqlmicro.safe_method.mean_cells import MeanTable
-from sqlmicro.safe_method.problem import Objective, make_problem
+from sqlmicro.safe_method.objective import Objective
+from sqlmicro.safe_method.problem import make_problem
 
 K = 3
 COMPOUND, TOGGLE, PAIR, UNIT, TRANSFER = range(5)

@@ -690,6 +690,32 @@ def test_a_large_table_is_left_to_the_audits(tmp_path: Path, monkeypatch: pytest
     assert found["signature"] is None and found["certificate"]["signed"] is False
 
 
+@pytest.mark.parametrize("place", [{"into": "out"}, {"to": "r.parquet"}])
+def test_a_recount_holds_no_more_values_than_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: dict[str, str]
+) -> None:
+    """First what promises nothing is left to the audits: it was all columns that made 3 GB of 3 million rows."""
+    used = USED | {"db": str(made(tmp_path)), "overwrite": True, "alone_because": "a test"}
+    to = {key: str(tmp_path / value) if key == "to" else value for key, value in place.items()}
+    whole = sqlmicro.mdav("persons", **used, **to)["recounted"]
+    promised = [one for one in whole if one["threshold"] is not None]
+    values = {name for one in whole for name in (*one["columns"], one["sensitive"])} - {None}
+    fewer = {name for one in promised for name in (*one["columns"], one["sensitive"])} - {None}
+    assert len(promised) < len(whole) and len(fewer) < len(values)
+    for most, counted, what in (
+        (RECORDS * len(values), whole, None), (RECORDS * len(values) - 1, promised, "what is not promised"),
+        (RECORDS * len(fewer) - 1, [], "what is promised"),
+    ):  # fmt: skip
+        monkeypatch.setattr(recounted, "MOST_VALUES", most)
+        report = sqlmicro.mdav("persons", **used, **to)
+        found = {one["check"] for one in report["recounted"] if one["classes"]}
+        assert len([one for one in report["recounted"] if one["classes"]]) == len([o for o in counted if o["classes"]])
+        assert len(report["recounted"]) == len(whole) and found <= {"k-anonymity"}
+        said = [note for note in report["notes"] if "not recounted without" in note]
+        assert said == ([] if what is None else [f"not recounted without the database: {what}, over more than {most:,} "
+                                                 "values"])  # fmt: skip
+
+
 def test_csv_tells_an_empty_text_from_a_missing_one(tmp_path: Path) -> None:
     """A reader may tell them apart; counted as one, a class of 14 was seen where there are two of 7."""
     with duckdb.connect(str(tmp_path / "w.duckdb")) as con:
