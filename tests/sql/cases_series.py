@@ -401,30 +401,30 @@ CASES = [
         returns=["class", "rows"],
         expect=[(_class(2.5), 2), (_class(-0.0), 1), (_class(0.0), 1), (_class(None), 1)],
     ),
-    # 7: 9 rows after 5 and 9: a step of 0 and 4. 8: gone after 6, and not there at first: 6 and 0. 2: 3 rows are new.
+    # 8: gone after 6, and not there at first: 6 and 0. 2: 3 rows are new. 7 has its rows of the last night.
     Case(
         "history/row_steps.sql",
-        given={"kept": KEPT, "tonight": values("class, rows", "(7, 9)", "(2, 3)")},
-        params={"tonight": rel("tonight"), "kept": rel("kept"), **OWN, "k": 4},
+        given={"kept": KEPT, "changed": values("class, rows", "(8, 0)", "(2, 3)")},
+        params={"changed": rel("changed"), "kept": rel("kept"), **OWN, "k": 4},
         returns=["smallest", "below"],
         expect=[(3, 1)],
     ),
-    # 8 has 6 rows as before, and had none in the first night; 7 has its 5 rows of the first night again.
+    # 7 has 8 rows after 5 and 9: steps of 3 and 1. 8 has 9 after 6, and had none in the first night.
     Case(
         "history/row_steps.sql",
-        given={"kept": KEPT, "tonight": values("class, rows", "(7, 5)", "(8, 6)")},
-        params={"tonight": rel("tonight"), "kept": rel("kept"), **OWN, "k": 5},
+        given={"kept": KEPT, "changed": values("class, rows", "(7, 8)", "(8, 9)")},
+        params={"changed": rel("changed"), "kept": rel("kept"), **OWN, "k": 3},
         returns=["smallest", "below"],
-        expect=[(4, 1)],
+        expect=[(1, 1)],
     ),
     # Nothing has changed since the first night.
     Case(
         "history/row_steps.sql",
         given={
             "kept": values("series, release, class, rows, since", "('nightly', 3, 7, 5, 3)"),
-            "tonight": values("class, rows", "(7, 5)"),
+            "changed": "SELECT 1 AS class, 2 AS rows WHERE false",
         },
-        params={"tonight": rel("tonight"), "kept": rel("kept"), **OWN, "k": 5},
+        params={"changed": rel("changed"), "kept": rel("kept"), **OWN, "k": 5},
         returns=["smallest", "below"],
         expect=[(None, 0)],
     ),
