@@ -186,9 +186,7 @@ def audit(book: Book, release: Release) -> None:
         ((smallest, _),) = book.warehouse.rows("history/row_steps.sql", changed=continued.steps, kept=kept, k=k, **own)
         checks.append(Check(ROWS, [], smallest, k, True, smallest is None or smallest >= k))
         if isinstance(series, SeriesOfFiles):
-            ((least,),) = book.warehouse.rows(
-                "history/total_steps.sql", tonight=continued.rows, kept=kept, **own
-            )
+            ((least,),) = book.warehouse.rows("history/total_steps.sql", tonight=continued.rows, kept=kept, **own)
             checks.append(Check("series-records", [], least, k, True, least is None or least >= k))
     release.audits[None].checks.extend(checks)
     failed = [check.told for check in checks if check.passed is False]

@@ -191,6 +191,7 @@ def _book(opened: DuckDBWarehouse, release: Release) -> Book:
     copied = told and Staged(
         loaded(told.classes), told.values and loaded(told.values), told.contents and loaded(told.contents)
     )
+    copied = consult.carried(opened, Name(opened.catalog, SCHEMA, "memory"), release, copied)
     target, database = release.target, str(Path(own.db).absolute()) if own.db else ""
     name = target.name and own.full(target.name)
     where = history.place(name, target.place, f"{database} {name.catalog}" if name else "")

@@ -263,7 +263,7 @@ def _released(db: duckdb.DuckDBPyConnection) -> list[Row]:
 
 
 def _broken_off(db: str, connection: duckdb.DuckDBPyConnection, given: Asked, day: int, after: int) -> None:
-    """Run a night that fails at one of its statements: it publishes what it would have, or nothing and remembers nothing.
+    """Run a night that fails at one of its statements: it publishes all, or publishes and remembers nothing.
 
     The night that is run after it sees what it left behind.
     """

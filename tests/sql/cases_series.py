@@ -262,12 +262,31 @@ CASES = [
         "history/classes_of_seats.sql",
         given={
             "members": values("who, label", "(11, 0)", "(12, 1)", "(13, 2)"),
+            "founders": values("row_id, who", "(1, 12)"),
+            "original": values("row_id, record, c1", "(0, 5, 7)", "(1, 6, 8)", "(2, 7, 9)"),
             "groups": values("row_id, label", "(0, 0)", "(1, 1)", "(2, 2)", "(3, 2)"),
             "classed": values("row_id, class", "(0, 7)", "(1, 7)", "(2, 8)", "(3, 8)"),
         },
-        params={"members": rel("members"), "groups": rel("groups"), "classed": rel("classed")},
-        returns=["who", "class"],
-        expect=[(11, 7), (12, 7), (13, 8)],
+        params={
+            "stream": ORDER, "averaged": ["c1"], "otherwise": -1,
+            **{name: rel(name) for name in ("members", "groups", "classed", "founders", "original")},
+        },
+        returns=["who", "class", "value"],
+        expect=[(11, 7, -1), (12, 7, int(keyed(6, 8)[:15], 16)), (13, 8, -1)],
+    ),
+    # 1 founds 7 tonight; 2 has founded it; 3 sits in another class than she did; 4 never founded one; 5 is recoded.
+    Case(
+        "history/carried_members.sql",
+        given={
+            "classes": values("who, class, value", "(1, 7, 5)", "(2, 7, -1)", "(3, 8, -1)", "(4, 7, -1)", "(5, 9, 0)"),
+            "memory": values(
+                "release, who, class, value",
+                "(4, 1, 6, 3)", "(4, 2, 7, 4)", "(4, 3, 7, 4)", "(4, 5, 9, 0)", "(3, 4, 7, 1)",
+            ),
+        },
+        params={"classes": rel("classes"), "memory": rel("memory"), "last": 4},
+        returns=["who", "class", "value"],
+        expect=[(1, 7, 5), (2, 7, 4), (3, 8, -1), (4, 7, -1), (5, 9, 0)],
     ),
     # 1 waits, who has founded a class; 4 is of an earlier epoch; 5 waits and is there; 6 and 8 are forgotten.
     Case(
@@ -458,12 +477,14 @@ CASES = [
     Case(
         "history/members_of_series.sql",
         given={
-            "classes": values("who, class", "(1, 8)", "(3, 7)"),
-            "memory": values("release, who, class", "(4, 1, 7)", "(4, 2, 7)", "(4, 3, 7)", "(2, 3, 5)"),
+            "classes": values("who, class, value", "(1, 8, -1)", "(3, 7, 5)"),
+            "memory": values(
+                "release, who, class, value", "(4, 1, 7, 6)", "(4, 2, 7, 6)", "(4, 3, 7, 5)", "(2, 3, 5, 5)"
+            ),
         },
         params={"classes": rel("classes"), "memory": rel("memory"), "last": 4},
-        returns=["who", "class"],
-        expect=[(1, 7), (1, 8), (3, 7)],
+        returns=["who", "class", "value"],
+        expect=[(1, 7, 6), (1, 8, -1), (3, 7, 5)],
     ),
     # Row 1 has no seat. Row 0 has the stratum of its class, not what the person has become; so has the empty seat, and
     # its own sensitive value.
