@@ -554,3 +554,31 @@ def test_who_sits_in_a_class_is_not_who_founded_it(tmp_path: Path) -> None:
     assert len(released(db) - before) == 1, "one class has another mean, by what two persons differ in"
     told = {row["check"]: row["value"] for row in report["audits"]}
     assert (told["union-k"], told["differences"]) == (5, 1)
+
+
+def test_a_ledger_of_files_that_was_restored_or_removed_is_seen(db: str, tmp_path: Path) -> None:
+    """Nothing but the ledger knew of the last night: two could open classes that differ by one person each."""
+    rows, book, old = tmp_path / "persons.csv", tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"
+    execute(db, f"COPY persons TO '{rows}'")
+    given: dict[str, Any] = {**GIVEN, "into": None, "ledger": str(book), "to": str(tmp_path / "out.parquet")}
+
+    def published(number: int, **more: Any) -> dict[str, Any]:
+        return sqlmicro.mdav(str(rows), night=str(FIRST + datetime.timedelta(number)), **{**given, **more})
+
+    published(1)
+    shutil.copy(book, old)
+    published(2)
+    with pytest.raises(InputError):
+        published(3, to=str(tmp_path / "no folder" / "out.parquet"))
+    assert published(3)["series"]["night"] == 3, "a night that failed is not noted"
+    shutil.copy(old, book)
+    before = (tmp_path / "out.parquet").read_bytes()
+    with pytest.raises(InputError, match=r"a ledger without the last night.*an older one was restored") as no:
+        published(4)
+    assert published(1, series="another", to=str(tmp_path / "another.parquet"), alone_because="a test")
+    book.unlink()
+    with pytest.raises(InputError, match="a ledger without the last night that was published"):
+        published(4)
+    assert (tmp_path / "out.parquet").read_bytes() == before and str(tmp_path) not in str(no.value)
+    assert published(4, epoch=True)["series"]["epoch"] == 2, "the first epoch is another one"
+    assert published(5)["series"]["night"] == 2
