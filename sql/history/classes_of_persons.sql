@@ -6,11 +6,11 @@
 -- params: stream (variable with the key), classed, original, person, averaged (columns of original)
 SELECT
   CAST(concat('0x', substr({{ stream | draw("person") }}, 1, 15)) AS BIGINT) AS who,
-  class,
+  label AS class,
   CAST(sum({{ stream | drawn_of("person", averaged) }}) % 1152921504606846976 AS BIGINT) AS value
 FROM (
-  SELECT hash({{ person | listed("o.{}") }}) AS person, c.class{% for column in averaged %}, o.{{ column | ident }}{% endfor %}
+  SELECT hash({{ person | listed("o.{}") }}) AS person, c.class AS label{% for column in averaged %}, o.{{ column | ident }}{% endfor %}
 
   FROM {{ classed | ident }} AS c
   JOIN {{ original | ident }} AS o ON c.row_id = o.row_id)
-GROUP BY person, class
+GROUP BY person, label

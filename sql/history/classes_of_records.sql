@@ -7,12 +7,12 @@
 --   of a copy), averaged (columns of original)
 SELECT
   CAST(concat('0x', substr({{ stream | draw("record", columns) }}, 1, 15)) AS BIGINT) AS who,
-  class,
+  label AS class,
   {{ stream | drawn_of("record", averaged) }} AS value
 FROM (
   SELECT
     o.{{ identity | ident }} AS record,
-    c.class,
+    c.class AS label,
     {% for column in averaged %}
     o.{{ column | ident }},
     {% endfor %}

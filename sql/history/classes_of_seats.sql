@@ -13,6 +13,6 @@ JOIN (
   JOIN {{ groups | ident }} AS g USING (row_id)
   GROUP BY g.label) AS l USING (label)
 LEFT JOIN (
-  SELECT who, {{ stream | drawn_of("record", averaged) }} AS value
+  SELECT person AS who, {{ stream | drawn_of("record", averaged) }} AS value
   FROM {{ original | ident }}
-  JOIN {{ founders | ident }} USING (row_id)) AS f USING (who)
+  JOIN (SELECT row_id, who AS person FROM {{ founders | ident }}) USING (row_id)) AS f USING (who)

@@ -589,3 +589,18 @@ def test_a_ledger_of_files_that_was_restored_or_removed_is_seen(db: str, tmp_pat
     assert (tmp_path / "out.parquet").read_bytes() == before and str(tmp_path) not in str(no.value)
     assert published(4, epoch=True)["series"]["epoch"] == 2, "the first epoch is another one"
     assert published(5)["series"]["night"] == 2
+
+
+@pytest.mark.parametrize("method", ["mdav", pytest.param("safe", marks=pytest.mark.slow)])
+def test_columns_that_are_called_as_those_of_what_is_remembered(tmp_path: Path, method: str) -> None:
+    """A night of a table with a column `class` could not count the rows of its classes."""
+    db, names = str(tmp_path / "w.duckdb"), ["class", "who", "value"]
+    columns = ", ".join(f"(i // 5) * 20 + (i * {j}) % 3 AS {name}" for j, name in enumerate(names, 1))
+    execute(db, f"CREATE TABLE persons AS SELECT i AS id, {columns} FROM range(40) AS r(i)")
+    given: dict[str, Any] = {**GIVEN, "db": db, "columns": names}
+    given |= {"row_key": [], "nulls": "error", "effort": "fast", "k": 3} if method == "safe" else {}
+    for number in (1, 2):
+        report = getattr(sqlmicro, method)("persons", night=f"2026-01-0{number}", **given)
+        assert report["series"]["night"] == number
+        execute(db, "DELETE FROM persons WHERE id < 2")
+    assert [name for name, *_ in execute(db, "DESCRIBE out")[0]] == names

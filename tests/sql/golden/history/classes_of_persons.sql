@@ -6,10 +6,10 @@
 -- params: stream (variable with the key), classed, original, person, averaged (columns of original)
 SELECT
   CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', person)), 1, 15)) AS BIGINT) AS who,
-  class,
+  label AS class,
   CAST(sum(CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), person, "c1"))), 1, 15)) AS BIGINT)) % 1152921504606846976 AS BIGINT) AS value
 FROM (
-  SELECT hash(o."p") AS person, c.class, o."c1"
+  SELECT hash(o."p") AS person, c.class AS label, o."c1"
   FROM "staging"."classed" AS c
   JOIN "staging"."original" AS o ON c.row_id = o.row_id)
-GROUP BY person, class
+GROUP BY person, label

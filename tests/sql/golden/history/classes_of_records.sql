@@ -7,12 +7,12 @@
 --   of a copy), averaged (columns of original)
 SELECT
   CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "copy"))), 1, 15)) AS BIGINT) AS who,
-  class,
+  label AS class,
   CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "c1"))), 1, 15)) AS BIGINT) AS value
 FROM (
   SELECT
     o."record" AS record,
-    c.class,
+    c.class AS label,
     o."c1",
     row_number() OVER (PARTITION BY o."record" ORDER BY c.class) AS copy
   FROM "staging"."classed" AS c

@@ -13,6 +13,6 @@ JOIN (
   JOIN "staging"."groups" AS g USING (row_id)
   GROUP BY g.label) AS l USING (label)
 LEFT JOIN (
-  SELECT who, CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "c1"))), 1, 15)) AS BIGINT) AS value
+  SELECT person AS who, CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', hash(getvariable('sqlmicro_order'), record, "c1"))), 1, 15)) AS BIGINT) AS value
   FROM "staging"."original"
-  JOIN "staging"."founders" USING (row_id)) AS f USING (who)
+  JOIN (SELECT row_id, who AS person FROM "staging"."founders") USING (row_id)) AS f USING (who)
