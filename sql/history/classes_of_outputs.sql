@@ -1,10 +1,10 @@
 -- title: The classes of every person in a release and in the candidates that are published beside it
 -- source: sqlmicro: whoever has the release may have them too. Classes of a candidate are told apart from those of others
--- reads: release, candidates (who, class)
--- returns: who, class
+-- reads: release, candidates (who, class, value)
+-- returns: who, class, value
 -- params: release, candidates (number and relation of each)
-SELECT who, class FROM {{ release | ident }}
+SELECT who, class, value FROM {{ release | ident }}
 {% for number, relation in candidates %}
 UNION ALL
-SELECT who, CAST(hash({{ number | lit }}, class) >> 1 AS BIGINT) AS class FROM {{ relation | ident }}
+SELECT who, CAST(hash({{ number | lit }}, class) >> 1 AS BIGINT) AS class, 0 AS value FROM {{ relation | ident }}
 {% endfor %}

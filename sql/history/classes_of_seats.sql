@@ -1,12 +1,18 @@
 -- title: The class of every person of a night of a series, as history/classes_of_records.sql has it
--- source: sqlmicro; a class of the series is one of the release, whoever sits in it
--- reads: members (who, label), groups (row_id, label), classed (row_id, class)
--- returns: who, class
--- params: members, groups, classed
-SELECT m.who, l.class
+-- source: sqlmicro; a class of the series is one of the release, whoever sits in it. Its means are those of its founders
+-- reads: members (who, label), groups (row_id, label), classed (row_id, class), founders (row_id, who: of tonight), original
+--   (as it was loaded)
+-- returns: who, class, value (a keyed hash of what was averaged of a founder of tonight, -1 of others; 0 where nothing is)
+-- params: stream (variable with the key), members, groups, classed, founders, original, averaged (columns of original),
+--   otherwise (-1, or 0 where nothing is averaged)
+SELECT m.who, l.class, coalesce(f.value, {{ otherwise | lit }}) AS value
 FROM {{ members | ident }} AS m
 JOIN (
   SELECT g.label, any_value(c.class) AS class
   FROM {{ classed | ident }} AS c
   JOIN {{ groups | ident }} AS g USING (row_id)
   GROUP BY g.label) AS l USING (label)
+LEFT JOIN (
+  SELECT person AS who, {{ stream | drawn_of("record", averaged) }} AS value
+  FROM {{ original | ident }}
+  JOIN (SELECT row_id, who AS person FROM {{ founders | ident }}) USING (row_id)) AS f USING (who)

@@ -1,8 +1,8 @@
 -- title: The classes that persons were in, in this release and in others of the same people
 -- source: sqlmicro; 0 is the release that is about to be published
--- reads: classes, memory (release, who, class)
--- returns: release, who, class
+-- reads: classes, memory (release, who, class, value)
+-- returns: release, who, class, value
 -- params: classes, memory, releases (their numbers)
-SELECT 0 AS release, who, class FROM {{ classes | ident }}
+SELECT 0 AS release, who, class, value FROM {{ classes | ident }}
 UNION ALL
-SELECT release, who, class FROM {{ memory | ident }} WHERE list_contains({{ releases | lit }}, release)
+SELECT release, who, class, value FROM {{ memory | ident }} WHERE list_contains({{ releases | lit }}, release)

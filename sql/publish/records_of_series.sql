@@ -1,9 +1,15 @@
 -- title: The rows of a night of a series, in an order that depends on their values and nothing else
 -- source: sqlmicro: the order is a keyed hash of the values, so that a night with the same rows as another one has their
---   order too, and rows that stay keep theirs; rows with the same values follow each other
+--   order too, and rows that stay keep theirs; rows with the same values follow each other. A combination is hashed once,
+--   and sorted by a number, the first digits of its hash
 -- reads: records
 -- returns: the columns under their own names
 -- params: records, columns, kinds (columns by how they are hashed)
 SELECT{{ columns | listed("\n  {} AS {name}") }}
 FROM {{ records | ident }}
-ORDER BY sha256(concat(getvariable('sqlmicro_order'), ' ', {{ kinds | combination }}))
+JOIN (
+  SELECT
+    cell,
+    CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', cell)), 1, 16)) AS UBIGINT) AS place
+  FROM (SELECT DISTINCT {{ kinds | combination }} AS cell FROM {{ records | ident }})) ON cell = {{ kinds | combination }}
+ORDER BY place

@@ -21,7 +21,7 @@ RESERVED = (
     "records", "place", "middle_mean", "signed_n", "remainder", "threshold", "in_tail", "median", "block", "phase",
     "source", "target", "probability", "low", "high", "bin", "total", "weight", "owner", "other", "measure", "share",
     "before", "after", "width", "bits", "level", "cumulated", "is_first", "low_total", "high_total", "place_total",
-    "record", "nothing", "person", "stays", "unit", "counted", "copy",
+    "record", "nothing", "person", "stays", "unit", "counted", "copy", "class", "who",
 )  # fmt: skip
 """Names the staging relations use themselves; a user's column of that name is staged with an underscore behind."""
 

@@ -1,8 +1,8 @@
 """The SQL templates: where they are, and how names and values get into them.
 
 Nothing reaches a statement but through `ident` (a name), `idents` (a list of names) and `lit` (a value), through the
-filters of repeated idioms that are made of these (`listed`, `same`, `draw`, `combination`), or as a whole number;
-Jinja's `finalize` refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown one.
+filters of repeated idioms that are made of these (`listed`, `same`, `draw`, `drawn_of`, `combination`), or as a whole
+number; Jinja's `finalize` refuses everything else, `StrictUndefined` a missing parameter, `render` an unknown one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -193,6 +193,19 @@ def draw(stream: str, name: str = "", columns: Iterable[object] | None = None, *
     return Sql(f"sha256(concat({', '.join(parts)}))")
 
 
+def drawn_of(stream: str, name: str, columns: Sequence[object]) -> Sql:
+    """Write a keyed number of 60 bits for the column `name` of staging and the values of `columns`; 0 of none.
+
+    >>> drawn_of("s", "r", ["a"]) == f"CAST(concat('0x', substr({draw('s', 'r', ['a'])}, 1, 15)) AS BIGINT)"
+    True
+    >>> print(drawn_of("order", "record", []))
+    0
+    """
+    if not columns:
+        return Sql("0")
+    return Sql(f"CAST(concat('0x', substr({draw(stream, name, columns)}, 1, 15)) AS BIGINT)")
+
+
 def combination(kinds: Mapping[str, Iterable[Any]], last: int | None = None) -> Sql:
     """Write a whole number that tells a combination of values from others, as the output tells them apart.
 
@@ -227,7 +240,7 @@ def _finalize(value: Any) -> Any:
     raise TemplateError("template", "only what a filter wrote and whole numbers may be printed", type(value).__name__)
 
 
-_FILTERS = (ident, idents, lit, sqltype, comment, listed, same, draw, combination, between)
+_FILTERS = (ident, idents, lit, sqltype, comment, listed, same, draw, drawn_of, combination, between)
 
 
 @cache

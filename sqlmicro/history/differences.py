@@ -4,13 +4,20 @@ A total, count or mean of one release less one of the other is about some person
 every class count with a weight. The difference is then about those for whom the weights of their classes do not add up
 to 0: of a *cell*, the persons who share their classes in both releases, these are all or none.
 
-Theorem. Where every cell has k persons, every difference of totals, weighted in any way, is about k persons or none. It
-holds for any number of releases, and where a person has one record. Of persons with several, it is not known which
-record of one release is which of the other: a difference may be about one person of a cell.
+Theorem. Where every cell has k persons, and nobody's values have changed, every difference of totals, weighted in any
+way, is about k persons or none. It holds for any number of releases, and where a person has one record. Of persons with
+several, it is not known which record of one release is which of the other: a difference may be about one person of a
+cell.
 
-So what union k keeps, differences keep. Where union k fails, they say how much worse it is. Classes are the places of a
-graph, a cell leads from its class in one release to that in the other, and persons who came or left lead to a place of
-their own, that is in no total. A set of classes is a difference, and it is about the cells that lead out of it.
+Of a person whose values have changed a total of one release takes nothing from that of the other: whatever she is in is
+about her. So who has changed is a cell apart from the others of her classes. Two things are left out. Where her class
+publishes in both releases the same, nothing new is told. Where the releases average other columns nobody can tell, and
+everybody would have changed; so what is found with the changes counts, and what is found without them.
+
+What union k keeps, differences keep, as long as nobody changes. Where it fails, they say how much worse it is. Classes
+are the places of a graph, a cell leads from its class in one release to that in the other, persons who came or left
+lead to a place of their own that is in no total, and who has changed leads to all three. A set of classes is a
+difference, and it is about the cells that lead out of it.
 """
 
 from __future__ import annotations
@@ -66,13 +73,19 @@ def measured(warehouse: DuckDBWarehouse, members: Select, k: int) -> Differences
     if warehouse.query("ledger", _SEVERAL, members=members)[0][0]:
         found = warehouse.arrays("history/cells_of_persons.sql", members=members)
         _, at = np.unique(found["cell"], return_index=True)
-        persons, own = found["persons"][at], found["release"] == 0
+        persons, changed, own = found["persons"][at], found["changed"][at], found["release"] == 0
         told = [(found["cell"][side], found["class"][side]) for side in (own, ~own)]
     else:
         found = warehouse.arrays("history/cells_of_records.sql", members=members)
-        persons, cells = found["persons"], np.arange(len(found["persons"]))
+        persons, changed, cells = found["persons"], found["changed"], np.arange(len(found["persons"]))
         told = [(cells[found[side] >= 0], found[side][found[side] >= 0]) for side in ("class", "other")]
-    return _fewest(*_graph(told, len(persons)), persons, k)
+    cells, vertices = _graph(told, len(persons))
+    alone = _fewest(cells, vertices, persons, k)
+    if not changed.any():
+        return alone
+    of = np.flatnonzero(changed)
+    others = _fewest(np.r_[cells, of], np.r_[vertices, np.zeros_like(of)], persons, k)
+    return min(alone, others, key=lambda one: (one.fewest, -one.persons))
 
 
 def _graph(told: Sequence[tuple[np.ndarray, np.ndarray]], n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,8 @@ from sqlmicro.pipeline import Run
 State = Literal["out", "replaced", "gone", "withdrawn"]
 """Whether somebody may still have a release. `out`: it is there, or a file. `replaced`: another one took its place, but
 readers may have kept it. `gone`: its table was dropped. `withdrawn`: the owner says that nobody has it."""
-MEMORY = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (release BIGINT, who BIGINT, class BIGINT)"""
+MEMORY = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
+  release BIGINT, who BIGINT, class BIGINT, value BIGINT)"""
 CLASS_VALUES = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   release BIGINT, column_name VARCHAR, class BIGINT, value BIGINT)"""
 WITHDRAWN = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (release BIGINT, moment TIMESTAMP, reason VARCHAR)"""

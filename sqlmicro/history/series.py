@@ -52,8 +52,8 @@ class Tonight:
     scales: tuple[Scale, ...]
     report: SeriesReport
     changed: Mapping[str, Name | Select]
-    members: tuple[Name, Name] | None = None
-    """Who sits in which class (who, label), and the class of every row (row_id, label); None where there are none."""
+    members: tuple[Name, Name, Name] | None = None
+    """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who), if any."""
 
 
 @dataclass
@@ -95,8 +95,8 @@ class Series:
         self.tonight = replace(self.tonight, changed={**self.tonight.changed, remembered.MEASURED: kept})
 
     @property
-    def members(self) -> tuple[Name, Name] | None:
-        """Who sits in which class (who, label), and the class of every row (row_id, label), if there are any."""
+    def members(self) -> tuple[Name, Name, Name] | None:
+        """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who)."""
         return self.tonight.members if self.tonight else None
 
     def read(self, persons: Mapping[str, np.ndarray], **more: np.ndarray) -> Read:
@@ -314,8 +314,8 @@ class _Made:
         classes = np.flatnonzero(many)
         return np.column_stack([classes, np.zeros_like(classes), many[classes]])
 
-    def members(self) -> tuple[Name, Name]:
-        """Return who sits in which class (who, label), and the class of every row (row_id, label)."""
+    def members(self) -> tuple[Name, Name, Name]:
+        """Return who sits where (who, label), the class of every row (row_id, label), and who founds (row_id, who)."""
         import pyarrow as pa
 
         sits = self.memory.here & (self.memory.seat >= 0)
@@ -323,7 +323,10 @@ class _Made:
         told = self.work.load(own, "seated_tonight", "filled with who sits in which class")
         others = self.series.compared and self.series.compared.untouched
         both = others and self.work.run("history/seated_persons.sql", "sitting", untouched=others, tonight=told)
-        return both or told, self.seated.groups
+        founds = self.night.founders
+        new = pa.table({name: self.persons[name][founds] for name in ("row_id", "who")})
+        founders = self.work.load(new, "founders_tonight", "filled with who founds a class tonight")
+        return both or told, self.seated.groups, founders
 
     def _texts(self, sensitive: Sequence[Column], seats: Name) -> Name | Select:
         """Return what the hashes of sensitive values stand for: those that are remembered, and those of tonight."""

@@ -19,13 +19,14 @@ from sqlmicro.database.loading import KNOWN_BY
 from sqlmicro.database.templates import Name, Params, Select, select
 from sqlmicro.history import ledger
 from sqlmicro.pipeline import Run
+from sqlmicro.registry import find
 from sqlmicro.system import secrets
 from sqlmicro.work import Claim
 
 KEY = "sqlmicro_ledger"
 """The session variable with the key that persons are hashed with."""
 REMEMBERED = {
-    "memory": ["who", "class"],
+    "memory": ["who", "class", "value"],
     "class_values": ["column_name", "class", "value"],
     "contents": ["who", "value"],
 }
@@ -41,8 +42,8 @@ class Seats(Protocol):
     """What continues a series of classes."""
 
     @property
-    def members(self) -> tuple[Name, Name] | None:
-        """Who sits in which class (who, label), and the class of every row (row_id, label), if there are any."""
+    def members(self) -> tuple[Name, Name, Name] | None:
+        """Who sits where (who, label), the class of every row (row_id, label), tonight's founders (row_id, who)."""
 
 
 @dataclass(frozen=True)
@@ -145,23 +146,30 @@ def _staged(
     classed = warehouse.run("history/classed.sql", f"{into}_classed", records=records, kinds=known)
     by: Params = {"stream": KEY, "original": run.original}
     contents = None
+    averaged = _averaged(run)
+    told: Params = {**by, "classed": classed, "averaged": averaged}
     if members:
-        who, groups = members
-        classes = warehouse.run(
-            "history/classes_of_seats.sql", f"{into}_classes", members=who, groups=groups, classed=classed
-        )
+        who, groups, founders = members
+        told |= {"members": who, "groups": groups, "founders": founders, "otherwise": -1 if averaged else 0}
+        classes = warehouse.run("history/classes_of_seats.sql", f"{into}_classes", **told)
     elif run.roles.person:
-        by |= {"classed": classed, "person": run.roles.person}
-        classes = warehouse.run("history/classes_of_persons.sql", f"{into}_classes", **by)
+        classes = warehouse.run("history/classes_of_persons.sql", f"{into}_classes", **told, person=run.roles.person)
     else:
         by |= {"identity": KNOWN_BY if run.roles.known_by else "record", "columns": ["copy"]}
-        classes = warehouse.run("history/classes_of_records.sql", f"{into}_classes", classed=classed, **by)
+        classes = warehouse.run("history/classes_of_records.sql", f"{into}_classes", **{**told, **by})
         if run.roles.known_by:
             contents = warehouse.run("history/contents.sql", f"{into}_contents", most=_SAMPLED, **by)
     if not sensitive:
         return Staged(classes, None, contents)
-    told: Params = {"stream": KEY, "classed": classed, "records": records, "sensitive": list(sensitive)}
+    told = {"stream": KEY, "classed": classed, "records": records, "sensitive": list(sensitive)}
     return Staged(classes, warehouse.run("history/class_values.sql", f"{into}_values", **told), contents)
+
+
+def _averaged(run: Run) -> list[str]:
+    """Return the columns whose values totals of a release are of, as they were loaded, in the order of their names."""
+    there = {name for name, _ in run.warehouse.describe(run.original)}
+    grouped = {name for step in run.steps if find(step.method).stage == "group" for name in step.columns}
+    return sorted(column.staged for column in run.roles.released if column.name in grouped and column.staged in there)
 
 
 def shared(warehouse: DuckDBWarehouse, members: Select, k: int) -> Union:

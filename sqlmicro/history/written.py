@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from sqlmicro.database.catalog import find_relation
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name, Params, Select, select
+from sqlmicro.database.templates import Name, Params, Select
 from sqlmicro.errors import InputError
 from sqlmicro.history import remembered
 from sqlmicro.history.remembered import Night, Sums, Tables
@@ -32,12 +32,12 @@ def store(
     series: str,
     night: Night,
     changed: Mapping[str, Name | Select],
-    rows: Name | Select | None,
+    steps: Name | Select | None,
 ) -> None:
     """Write, in the open transaction, what a night has changed, and remove what an earlier one made obsolete.
 
-    `changed` has the changed rows of each table, without series and release; `rows` those of every combination, None
-    where their number promises nothing.
+    `changed` has the changed rows of each table, without series and release; `steps` the rows of the combinations that
+    have others than in the night before, None where their number promises nothing.
     """
     for name in (
         remembered.TABLES if night.first == night.release else ()
@@ -49,10 +49,7 @@ def store(
     for name, relation in changed.items():
         columns = list(remembered.KEPT[name].columns)
         warehouse.insert("record", _ADD, own, t=table(name), columns=columns, r=relation)
-    if rows is not None:
-        steps = select(
-            "history/changed_rows.sql", tonight=rows, kept=table(remembered.ROWS), series=series, first=night.first
-        )
+    if steps is not None:
         warehouse.insert("record", _ADD_ROWS, own, t=table(remembered.ROWS), r=steps)
     warehouse.insert(
         "record",

@@ -56,14 +56,18 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
             "--series", "needs a secret that lasts: by it persons are known again", "none that could be kept",
             f"Set {secrets.LASTING_VARIABLE}, or HOME",
         )  # fmt: skip
+    last = None
     if given.ledger or (isinstance(target, NewFile) and target.records is None):
         found = ledger_file.found(given.ledger, name, plan.job.progress, anew=given.epoch)
+        last = ledger_file.last_night(given.ledger, name)
     else:
         found = continuing.found(warehouse, target, name, anew=given.epoch)
     if not found.epoch and not given.epoch:
         ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.identity, plan.job.progress)
     elif given.ledger and not given.epoch:
         ledger_file.refuse_older(warehouse, target, found, name, source.identity)
+    if not given.epoch:
+        ledger_file.refuse_restored(last, found, name)
     rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
     rules = rules if given.patience is None else replace(rules, patience=given.patience)
     told = {
@@ -76,7 +80,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
     kind = _kind(step)
     series = kind(name, rules, day, source.identity, schema, settings_of(told), found.epoch, key, step.nulls)
     if given.epoch or not found.epoch:
-        series.epoch += 1
+        series.epoch = max(found.epoch, last.epoch if last else 0) + 1
     else:
         series.before = _same(series, found)
         series.recoding = series.before.night.recoding

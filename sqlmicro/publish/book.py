@@ -11,13 +11,15 @@ from sqlmicro.history.union import Staged
 from sqlmicro.publish.targets import Target
 
 
-@dataclass(frozen=True)
+@dataclass
 class Continued:
     """A night of a series where its ledger is: what it changes there, and the rows of every published combination."""
 
     changed: Mapping[str, Name | Select]
     rows: Name | Select | None
     """None where their number promises nothing."""
+    steps: Name | Select | None = None
+    """Of those combinations that have other rows than in the night before, once these were compared."""
 
 
 @dataclass(frozen=True)

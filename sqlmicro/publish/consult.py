@@ -38,7 +38,28 @@ def beside(warehouse: DuckDBWarehouse, release: Release) -> Book | None:
         return None
     target = release.target
     place = ledger.place(target.name and warehouse.full(target.name), target.place)
-    return Book(warehouse, target, counted(release), place, continuing.beside(release))
+    memory = target.record_table(warehouse, "memory")
+    return Book(warehouse, target, carried(warehouse, memory, release, counted(release)), place,
+                continuing.beside(release))  # fmt: skip
+
+
+def carried(warehouse: DuckDBWarehouse, memory: Name, release: Release, told: Staged | None) -> Staged | None:
+    """Return the classes of a release; those of a series with what the means of classes have that were there before."""
+    series = release.series
+    if (
+        told is None
+        or series is None
+        or not series.before
+        or not series.members
+        or not find_relation(warehouse, memory)
+    ):
+        return told
+    import pyarrow as pa
+
+    found = warehouse.arrays(
+        "history/carried_members.sql", classes=told.classes, memory=memory, last=series.before.night.release
+    )
+    return replace(told, classes=warehouse.lent(pa.table(found)))
 
 
 def consult(book: Book | None, release: Release) -> None:

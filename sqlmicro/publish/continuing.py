@@ -120,15 +120,15 @@ def beside(release: Release) -> Continued | None:
         return Continued(changed, None)
     by_column = isinstance(release.series, SeriesOfColumns)
     rows = _of_values(release, columns) if by_column else select("history/rows_of_classes.sql", **params)
-    return Continued(changed, _counted_once(release, rows))
-
-
-def _counted_once(release: Release, rows: Select) -> Name:
-    """Return how many rows every published combination has, for the audits and for what is remembered of it."""
-    import pyarrow as pa
-
     warehouse = release.run.warehouse
     assert isinstance(warehouse, DuckDBWarehouse)
+    return Continued(changed, _once(warehouse, rows))
+
+
+def _once(warehouse: DuckDBWarehouse, rows: Select) -> Name:
+    """Return rows of combinations, counted once for the audits and for what is remembered of them."""
+    import pyarrow as pa
+
     return warehouse.lent(pa.table(warehouse.arrays(rows.template, **rows.params)))
 
 
@@ -177,15 +177,16 @@ def audit(book: Book, release: Release) -> None:
         checks = _of_rows(book, series, own, len(release.run.known))
     elif remembered.SEATS in continued.changed:
         checks = _of_seats(book, series, own)
+    continued.steps = continued.rows
     if series.before and continued.rows is not None:
-        ((smallest, _),) = book.warehouse.rows(
-            "history/row_steps.sql", tonight=continued.rows, kept=book.table(remembered.ROWS), k=k, **own
+        kept = book.table(remembered.ROWS)
+        continued.steps = _once(
+            book.warehouse, select("history/changed_rows.sql", tonight=continued.rows, kept=kept, **own)
         )
+        ((smallest, _),) = book.warehouse.rows("history/row_steps.sql", changed=continued.steps, kept=kept, k=k, **own)
         checks.append(Check(ROWS, [], smallest, k, True, smallest is None or smallest >= k))
         if isinstance(series, SeriesOfFiles):
-            ((least,),) = book.warehouse.rows(
-                "history/total_steps.sql", tonight=continued.rows, kept=book.table(remembered.ROWS), **own
-            )
+            ((least,),) = book.warehouse.rows("history/total_steps.sql", tonight=continued.rows, kept=kept, **own)
             checks.append(Check("series-records", [], least, k, True, least is None or least >= k))
     release.audits[None].checks.extend(checks)
     failed = [check.told for check in checks if check.passed is False]
@@ -264,4 +265,4 @@ def store(book: Book, release: Release) -> None:
         return
     assert release.report.release is not None
     night = series.night(release.report.release, release.target.label)
-    written.store(book.warehouse, book.table, series.name, night, continued.changed, continued.rows)
+    written.store(book.warehouse, book.table, series.name, night, continued.changed, continued.steps)

@@ -22,9 +22,10 @@ from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.history import ledger as history
 from sqlmicro.history.union import Staged
 from sqlmicro.options.common import OpenDatabase
-from sqlmicro.publish import consult, continuing
+from sqlmicro.publish import consult, continuing, last_nights
 from sqlmicro.publish.book import Book, Continued
 from sqlmicro.publish.continuing import Found
+from sqlmicro.publish.last_nights import LastNight
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.recording import record, refuse_other
 from sqlmicro.publish.targets import SCHEMA, Target
@@ -129,6 +130,29 @@ def refuse_older(warehouse: DuckDBWarehouse, target: Target, known: Found, serie
     )  # fmt: skip
 
 
+def last_night(ledger: str | None, series: str) -> LastNight | None:
+    """Return the last night of a series that this user has published under a ledger of its own."""
+    path = place(ledger)
+    return last_nights.noted(path, series) if path else None
+
+
+def refuse_restored(last: LastNight | None, known: Found, series: str) -> None:
+    """Refuse to go on with what a ledger of its own knows, where this user has published a later night under it.
+
+    Raises
+    ------
+    InputError
+        When the ledger does not have the entry of the last night.
+    """
+    if last is None or last.entry in {one.entry for one in known.entries}:
+        return
+    raise InputError(
+        f"series {series}", "goes on from its last night", "a ledger without the last night that was published",
+        "It was removed, or an older one was restored: restore the one that belongs to it. Or begin anew with --epoch: "
+        "nothing is kept across epochs",
+    )  # fmt: skip
+
+
 @contextmanager
 def entered(releases: Sequence[Release]) -> Iterator[None]:
     """Measure releases together with those in a ledger of its own, and enter them; the block makes them visible.
@@ -158,6 +182,7 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
             for release in told:
                 release.run.notes.append("the ledger could not be written: this release was not measured with others")
         numbers = _enter_all(opened, told) if opened else []
+        entries = history.entries(opened, Name(opened.catalog, SCHEMA, "releases")) if opened else []
     if not numbers:
         yield
         return
@@ -169,6 +194,9 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
         with contextlib.suppress(Exception), _opened(path, told[0].run.warehouse.progress) as opened, opened.aside():
             unfinished.take_back(opened, "", numbers)
         raise
+    for one in entries:
+        if one.release in numbers and one.series is not None:
+            last_nights.note(path, one.series, LastNight(one.epoch or 1, one.entry))
 
 
 def _enter_all(opened: DuckDBWarehouse, releases: Sequence[Release]) -> list[int]:
@@ -191,6 +219,7 @@ def _book(opened: DuckDBWarehouse, release: Release) -> Book:
     copied = told and Staged(
         loaded(told.classes), told.values and loaded(told.values), told.contents and loaded(told.contents)
     )
+    copied = consult.carried(opened, Name(opened.catalog, SCHEMA, "memory"), release, copied)
     target, database = release.target, str(Path(own.db).absolute()) if own.db else ""
     name = target.name and own.full(target.name)
     where = history.place(name, target.place, f"{database} {name.catalog}" if name else "")

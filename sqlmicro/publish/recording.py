@@ -16,7 +16,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, QueryError
-from sqlmicro.history import ledger, remembered
+from sqlmicro.history import ledger, remembered, union
 from sqlmicro.options.common import MachineOptions, OpenDatabase
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.report import Chain, ReleaseReport
@@ -202,10 +202,13 @@ def refuse_other(warehouse: DuckDBWarehouse, releases: Name) -> None:
     """Raise InputError where a table of releases, if it is there, has not the columns that this version records."""
     if find_relation(warehouse, releases) is None:
         return
-    others = {name for name, _ in warehouse.describe(releases)} ^ set(RECORDED)
-    if others:
+    tables = {releases: {*RECORDED}, ledger.beside(releases, "memory"): {"release", *union.REMEMBERED["memory"]}}
+    for table, columns in tables.items():
+        others = {name for name, _ in warehouse.describe(table)} ^ columns if find_relation(warehouse, table) else set()
+        if not others:
+            continue
         raise InputError(
-            str(releases),
+            str(table),
             "must have the columns that this version records of a release",
             "another table: " + ", ".join(sorted(others)),
             "Rename it, to keep what it holds; a new one is made",

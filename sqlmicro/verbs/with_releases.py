@@ -144,7 +144,9 @@ def _by_ledger(warehouse: DuckDBWarehouse, audited: AuditedRelease, options: Aud
 
 def _remembered(warehouse: DuckDBWarehouse, releases: Name, own: Entry, others: Sequence[Entry]) -> _Members:
     memory, remembered = ledger.beside(releases, "memory"), ledger.beside(releases, "class_values")
-    classes = select("history/remembered_of.sql", remembered=memory, columns=["who", "class"], release=own.release)
+    classes = select(
+        "history/remembered_of.sql", remembered=memory, columns=union.REMEMBERED["memory"], release=own.release
+    )
 
     def of(numbers: list[int]) -> Select:
         return select("history/members.sql", classes=classes, memory=memory, releases=numbers)

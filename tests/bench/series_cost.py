@@ -29,6 +29,7 @@ WAYS = {"content": [], "watermark": ["--watermark", "updated"], "changes": ["--c
 WRITING = ("publish", "replace/", "history/rows_of_columns", "history/class_representatives", "publish/records")
 AUDITING = (
     "audit/", "publish/content", "replace/missing_values", "history/row_steps", "history/total_steps",
+    "history/changed_rows",
     "history/seat_changes", "history/kept_rows", "history/rows_of_classes", "history/rows_of_values",
     "history/column_founders", "history/classed", "history/classes_of", "history/digest",
     "history/union", "history/cells_of", "safe/deviations",

@@ -26,7 +26,7 @@ from sqlmicro.database import duckdb_warehouse
 from sqlmicro.database.columns import Seen
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.identifiers import scan
 from sqlmicro.jobs import calibration, run
 from sqlmicro.registry import methods
@@ -202,6 +202,8 @@ def lived(folder: Path, method: str, seed: int) -> tuple[Asked, World, list[list
                 world.change()
             world.put(connection)
             anew = number > 1 and draw.random() < 0.1
+            if draw.random() < 0.15:
+                _broken_off(db, connection, given, day, draw.randrange(150))
             try:
                 report = _night(db, given, day, epoch=anew)
             except InputError as error:  # all classes closed, and too few wait for another one
@@ -209,6 +211,9 @@ def lived(folder: Path, method: str, seed: int) -> tuple[Asked, World, list[list
                 continue
             epochs += [[]] if anew else []
             epochs[-1].append(Night(dict(world.here), _released(connection), report))
+            if draw.random() < 0.1 and not anew:
+                _night(db, given, day, epoch=False)
+                assert _sorted(_released(connection)) == _sorted(epochs[-1][-1].release), "the same night again"
             if draw.random() < 0.1 and world.gone and "row_key" in _common(given):
                 _erase(db, world)
     Path(db).unlink()
@@ -255,6 +260,41 @@ def _released(db: duckdb.DuckDBPyConnection) -> list[Row]:
     found = db.execute("FROM out")
     names = [column[0] for column in found.description]
     return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+def _broken_off(db: str, connection: duckdb.DuckDBPyConnection, given: Asked, day: int, after: int) -> None:
+    """Run a night that fails at one of its statements: it publishes all, or publishes and remembers nothing.
+
+    The night that is run after it sees what it left behind.
+    """
+    plain, left = DuckDBWarehouse._call, [after]
+
+    def call(self: DuckDBWarehouse, title: str, function: Any) -> Any:
+        left[0] -= 1
+        if left[0] == -1:
+            raise OSError("broken off")
+        return plain(self, title, function)
+
+    def there() -> list[Any]:
+        tables = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE table_name = 'out' OR schema_name = 'sqlmicro' ORDER BY 1"
+        ).fetchall()
+        return [(name, _sorted(connection.execute(_ALL[name == "out"].format(name)).fetchall())) for (name,) in tables]
+
+    before = there()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DuckDBWarehouse, "_call", call)
+        try:
+            _night(db, given, day, epoch=False)
+        except (OSError, SqlmicroError):
+            assert there() == before, f"a night broken off at statement {after} left something"
+
+
+_ALL = ("FROM sqlmicro.{}", "FROM {}")
+
+
+def _sorted(rows: Sequence[Any]) -> list[str]:
+    return sorted(map(repr, rows))
 
 
 def _erase(db: str, world: World) -> None:

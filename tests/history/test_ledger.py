@@ -71,6 +71,30 @@ def test_the_newcomer_of_the_next_night_is_not_published(db: str) -> None:
     ]
 
 
+def test_a_corrected_value_is_told_by_the_difference_of_two_means(tmp_path: Path) -> None:
+    """All persons keep their classes: five times the difference of two means is how much one value has changed."""
+    db = str(tmp_path / "w.duckdb")
+    execute(db, "CREATE TABLE persons AS SELECT i AS id, (i // 5) * 20.0 + i % 5 AS age, "
+                f"i // 5 * 1e3 + i % 5 AS {_quoted(ODD)} FROM range(20) AS r(i)")  # fmt: skip
+    released(db, "first", k=5)
+    execute(db, f"UPDATE persons SET {_quoted(ODD)} = {_quoted(ODD)} + 5 WHERE id = 3")
+    with pytest.raises(AuditFailed, match="Got differences of totals about fewer than 5 persons: 1, on 1 of them, tog"):
+        released(db, "second", k=5)
+    report = released(db, "second", k=5, alone_because="a test")
+    means = execute(db, f"SELECT sum({_quoted(ODD)}) FROM first", f"SELECT sum({_quoted(ODD)}) FROM second")
+    assert means[1][0][0] - means[0][0][0] == 5
+    assert unions(report) == [(5, 5, True)]
+    # What is published is the same again, so that nothing is told: a recoding does not know the value.
+    execute(db, f"UPDATE persons SET {_quoted(ODD)} = {_quoted(ODD)} + 5 WHERE id = 3")
+    recoded: dict[str, Any] = {
+        "columns": ["age", ODD], "width": ["age=100", f"{ODD}=10000"], "until_k": 5, "row_key": ["id"], "rest": "drop",
+    }  # fmt: skip
+    for into in ("wide", "wide_again"):
+        sqlmicro.generalize("persons", db=db, into=into, **recoded, alone_because="a test" if into == "wide" else None)
+        execute(db, f"UPDATE persons SET {_quoted(ODD)} = {_quoted(ODD)} + 5 WHERE id = 3",
+                "DROP TABLE IF EXISTS first", "DROP TABLE IF EXISTS second")  # fmt: skip
+
+
 def test_the_same_night_again_tells_nothing_new(db: str) -> None:
     released(db, "first")
     assert unions(released(db, "again")) == [(4, 4, True)]

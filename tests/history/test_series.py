@@ -535,3 +535,72 @@ def test_a_ledger_of_the_user_that_cannot_be_read_is_no_matter_of_a_database(db:
         "ALTER TABLE sqlmicro.releases DROP COLUMN place",
     )  # as an older state of the program has made it
     assert night(db, 1)["series"]["night"] == 1
+
+
+def test_who_sits_in_a_class_is_not_who_founded_it(tmp_path: Path) -> None:
+    """One leaves, and another takes her seat, whom no mean knows of: a new epoch of the same classes tells of both.
+
+    Union k counts who has left, by somebody unknown, of whom nothing can be known; and so do differences.
+    """
+    db = str(tmp_path / "w.duckdb")
+    execute(db, "CREATE TABLE persons AS SELECT i AS id, (i // 5) * 20.0 + i % 5 AS age, "
+                f"i // 5 * 1e3 + i % 5 * 7 AS {QUOTED} FROM range(20) AS r(i)")  # fmt: skip
+    night(db, 1, k=5)
+    execute(db, f"UPDATE persons SET id = 99, {QUOTED} = {QUOTED} + 3 WHERE id = 3")
+    for number in (2, 3):
+        assert night(db, number, k=5)["series"]["withheld"] == 0
+    assert execute(db, "SELECT count(*), count(*) FILTER (WHERE value = -1) FROM sqlmicro.memory") == [[(21, 2)]]
+    before, (those,) = released(db), execute(db, "SELECT who FROM sqlmicro.memory")
+    assert (
+        len({who for (who,) in those} & {who for (who,) in execute(db, "SELECT who FROM sqlmicro.series_seats")[0]})
+        == 20
+    )
+    with pytest.raises(AuditFailed, match="differences of totals about fewer than 5 persons: 1, on 1 of them"):
+        night(db, 4, k=5, into="beside", series=None)
+    report = night(db, 4, k=5, epoch=True)
+    assert len(released(db) - before) == 1, "one class has another mean, by what two persons differ in"
+    told = {row["check"]: row["value"] for row in report["audits"]}
+    assert (told["union-k"], told["differences"]) == (1, 1)
+
+
+def test_a_ledger_of_files_that_was_restored_or_removed_is_seen(db: str, tmp_path: Path) -> None:
+    """Nothing but the ledger knew of the last night: two could open classes that differ by one person each."""
+    rows, book, old = tmp_path / "persons.csv", tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"
+    execute(db, f"COPY persons TO '{rows}'")
+    given: dict[str, Any] = {**GIVEN, "into": None, "ledger": str(book), "to": str(tmp_path / "out.parquet")}
+
+    def published(number: int, **more: Any) -> dict[str, Any]:
+        return sqlmicro.mdav(str(rows), night=str(FIRST + datetime.timedelta(number)), **{**given, **more})
+
+    published(1)
+    shutil.copy(book, old)
+    published(2)
+    with pytest.raises(InputError):
+        published(3, to=str(tmp_path / "no folder" / "out.parquet"))
+    assert published(3)["series"]["night"] == 3, "a night that failed is not noted"
+    shutil.copy(old, book)
+    before = (tmp_path / "out.parquet").read_bytes()
+    with pytest.raises(InputError, match=r"a ledger without the last night.*an older one was restored") as no:
+        published(4)
+    assert published(1, series="another", to=str(tmp_path / "another.parquet"), alone_because="a test")
+    book.unlink()
+    with pytest.raises(InputError, match="a ledger without the last night that was published"):
+        published(4)
+    assert (tmp_path / "out.parquet").read_bytes() == before and str(tmp_path) not in str(no.value)
+    assert published(4, epoch=True)["series"]["epoch"] == 2, "the first epoch is another one"
+    assert published(5)["series"]["night"] == 2
+
+
+@pytest.mark.parametrize("method", ["mdav", pytest.param("safe", marks=pytest.mark.slow)])
+def test_columns_that_are_called_as_those_of_what_is_remembered(tmp_path: Path, method: str) -> None:
+    """A night of a table with a column `class` could not count the rows of its classes."""
+    db, names = str(tmp_path / "w.duckdb"), ["class", "who", "value"]
+    columns = ", ".join(f"(i // 5) * 20 + (i * {j}) % 3 AS {name}" for j, name in enumerate(names, 1))
+    execute(db, f"CREATE TABLE persons AS SELECT i AS id, {columns} FROM range(40) AS r(i)")
+    given: dict[str, Any] = {**GIVEN, "db": db, "columns": names}
+    given |= {"row_key": [], "nulls": "error", "effort": "fast", "k": 3} if method == "safe" else {}
+    for number in (1, 2):
+        report = getattr(sqlmicro, method)("persons", night=f"2026-01-0{number}", **given)
+        assert report["series"]["night"] == number
+        execute(db, "DELETE FROM persons WHERE id < 2")
+    assert [name for name, *_ in execute(db, "DESCRIBE out")[0]] == names

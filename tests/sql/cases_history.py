@@ -31,6 +31,13 @@ def _person(number):
     return int(sha256(f"{KEY} {person}".encode()).hexdigest()[:15], 16)
 
 
+def _valued(person, value):
+    """Return the first 15 digits of the keyed hash of a person and a value of hers."""
+    told = "SELECT hash($1, hash(CAST($2 AS INTEGER)), CAST($3 AS INTEGER))"
+    ((hashed,),) = duckdb.execute(told, [KEY, person, value]).fetchall()
+    return int(sha256(f"{KEY} {hashed}".encode()).hexdigest()[:15], 16)
+
+
 def _value(text):
     """Return the first 15 digits of the keyed hash of a sensitive value."""
     return int(sha256(f"{KEY} {text}".encode()).hexdigest()[:15], 16)
@@ -44,9 +51,9 @@ def _both(*pairs):
 
 
 MEMBERS = values(
-    "release, who, class",
-    *(f"(0, {who}, {kind})" for who, kind in ((1, 7), (2, 7), (3, 7), (4, 8), (5, 8), (6, 8))),
-    *(f"(1, {who}, {kind})" for who, kind in ((1, 7), (2, 7), (3, 9), (4, 9), (5, 9), (9, 9))),
+    "release, who, class, value",
+    *(f"(0, {who}, {kind}, {kind})" for who, kind in ((1, 7), (2, 7), (3, 7), (4, 8), (5, 8), (6, 8))),
+    *(f"(1, {who}, {kind}, 8)" for who, kind in ((1, 7), (2, 7), (3, 9), (4, 9), (5, 9), (9, 9))),
 )
 
 CASES = [
@@ -62,33 +69,54 @@ CASES = [
         "history/classes_of_records.sql",
         given={
             "classed": values("row_id, class", "(0, 7)", "(1, 3)", "(2, 7)"),
-            "original": values("row_id, record", "(0, 11)", "(1, 11)", "(2, 12)"),
+            "original": values("row_id, record, c1", "(0, 11, 5)", "(1, 11, 5)", "(2, 12, NULL)"),
         },
         params={
             "stream": ORDER,
             "identity": "record",
             "columns": ["copy"],
+            "averaged": ["c1"],
             "classed": rel("classed"),
             "original": rel("original"),
         },
-        returns=["who", "class"],
-        expect=[(_who(11, 1), 3), (_who(11, 2), 7), (_who(12, 1), 7)],
+        returns=["who", "class", "value"],
+        expect=[(_who(11, 1), 3, _who(11, 5)), (_who(11, 2), 7, _who(11, 5)), (_who(12, 1), 7, _who(12, "NULL"))],
+    ),
+    # A recoding averages nothing.
+    Case(
+        "history/classes_of_records.sql",
+        given={"classed": values("row_id, class", "(0, 7)"), "original": values("row_id, record", "(0, 11)")},
+        params={
+            "stream": ORDER,
+            "identity": "record",
+            "columns": ["copy"],
+            "averaged": [],
+            "classed": rel("classed"),
+            "original": rel("original"),
+        },
+        returns=["who", "class", "value"],
+        expect=[(_who(11, 1), 7, 0)],
     ),
     # A person is in the classes of all her records, in each once; records without a person are one person.
     Case(
         "history/classes_of_persons.sql",
         given={
             "classed": values("row_id, class", "(0, 1)", "(1, 2)", "(2, 1)", "(3, 1)", "(4, 1)"),
-            "original": values("row_id, p", "(0, 7)", "(1, 7)", "(2, 7)", "(3, NULL)", "(4, NULL)"),
+            "original": values("row_id, p, c1", "(0, 7, 5)", "(1, 7, 5)", "(2, 7, 6)", "(3, NULL, 5)", "(4, NULL, 6)"),
         },
         params={
             "stream": ORDER,
+            "averaged": ["c1"],
             "classed": rel("classed"),
             "original": rel("original"),
             "person": [col("p", "INTEGER")],
         },
-        returns=["who", "class"],
-        expect=[(_person(7), 1), (_person(7), 2), (_person(None), 1)],
+        returns=["who", "class", "value"],
+        expect=[
+            (_person(7), 1, (_valued(7, 5) + _valued(7, 6)) % 2**60),
+            (_person(7), 2, _valued(7, 5)),
+            (_person(None), 1, (_valued(None, 5) + _valued(None, 6)) % 2**60),
+        ],
     ),
     # NULL is a value of its own, and not the empty text.
     Case(
@@ -163,33 +191,63 @@ CASES = [
         returns=["persons", "fewest", "below", "known", "of_release"],
         expect=[(7, 1, 3, 5, 6)],
     ),
-    # The same: 1 and 2 in 7 and 7; 3 in 7 and 9; 4 and 5 in 8 and 9; 6 came to 8, 9 left 9.
+    # The same: 1 and 2 in 7 and 7; 3 in 7 and 9; 4 and 5 in 8 and 9; 6 came to 8, 9 left 9. 1, 2 and 3 had the value 8
+    # and have 7 now, which tells nothing where a class publishes what it did.
     Case(
         "history/cells_of_records.sql",
         given={"members": MEMBERS},
         params={"members": rel("members")},
-        returns=["class", "other", "persons"],
-        expect=[(7, 7, 2), (7, 9, 1), (8, 9, 2), (8, -1, 1), (-1, 9, 1)],
+        returns=["class", "other", "changed", "persons"],
+        expect=[(7, 7, False, 2), (7, 9, True, 1), (8, 9, False, 2), (8, -1, False, 1), (-1, 9, False, 1)],
+    ),
+    # Of who founds no class no mean has anything; a recoding has no means.
+    Case(
+        "history/cells_of_records.sql",
+        given={
+            "members": values(
+                "release, who, class, value",
+                "(0, 1, 7, -1)",
+                "(3, 1, 9, -1)",
+                "(0, 2, 7, 5)",
+                "(3, 2, 9, -1)",
+                "(0, 3, 7, 0)",
+                "(3, 3, 9, 5)",
+            )
+        },
+        params={"members": rel("members")},
+        returns=["class", "other", "changed", "persons"],
+        expect=[(7, 9, True, 2), (7, 9, False, 1)],
     ),
     # Two persons with records in both classes of a release, a third in one of them; only the first is in the other.
     Case(
         "history/cells_of_persons.sql",
         given={
             "members": values(
-                "release, who, class",
-                "(0, 1, 8)",
-                "(0, 1, 7)",
-                "(4, 1, 7)",
-                "(0, 2, 7)",
-                "(0, 2, 8)",
-                "(0, 3, 8)",
-                "(0, 4, 8)",
+                "release, who, class, value",
+                "(0, 1, 8, 5)",
+                "(0, 1, 7, 6)",
+                "(4, 1, 7, 11)",
+                "(0, 2, 7, 5)",
+                "(0, 2, 8, 6)",
+                "(0, 3, 8, 5)",
+                "(0, 4, 8, 5)",
+                "(0, 5, 8, 5)",
+                "(4, 5, 7, 6)",
             )
         },
         params={"members": rel("members")},
-        show="persons, release, class, count(*) OVER (PARTITION BY cell)",
-        returns=["cell", "persons", "release", "class"],
-        expect=[(1, 0, 7, 3), (1, 0, 8, 3), (1, 4, 7, 3), (1, 0, 7, 2), (1, 0, 8, 2), (2, 0, 8, 1)],
+        show="persons, changed, release, class, count(*) OVER (PARTITION BY cell)",
+        returns=["cell", "persons", "changed", "release", "class"],
+        expect=[
+            (1, False, 0, 7, 3),
+            (1, False, 0, 8, 3),
+            (1, False, 4, 7, 3),
+            (1, False, 0, 7, 2),
+            (1, False, 0, 8, 2),
+            (2, False, 0, 8, 1),
+            (1, True, 0, 8, 2),
+            (1, True, 4, 7, 2),
+        ],
     ),
     # A person with records in two classes shares both with somebody only if he is in both.
     Case(
@@ -222,19 +280,22 @@ CASES = [
     ),
     Case(
         "history/own_members.sql",
-        given={"classes": values("who, class", "(1, 7)")},
+        given={"classes": values("who, class, value", "(1, 7, 9)")},
         params={"classes": rel("classes")},
-        returns=["release", "who", "class"],
-        expect=[(0, 1, 7)],
+        returns=["release", "who", "class", "value"],
+        expect=[(0, 1, 7, 9)],
     ),
     # Class 7 of a candidate is another one than class 7 of the release.
     Case(
         "history/classes_of_outputs.sql",
-        given={"release": values("who, class", "(1, 7)"), "candidate": values("who, class", "(1, 7)", "(2, 8)")},
+        given={
+            "release": values("who, class, value", "(1, 7, 5)"),
+            "candidate": values("who, class, value", "(1, 7, 6)", "(2, 8, 6)"),
+        },
         params={"release": rel("release"), "candidates": [(1, rel("candidate"))]},
-        show="who, class IN (7, 8), class = (hash(1, 7) >> 1)::BIGINT",
-        returns=["who", "class"],
-        expect=[(1, True, False), (1, False, True), (2, False, False)],
+        show="who, class IN (7, 8), class = (hash(1, 7) >> 1)::BIGINT, value",
+        returns=["who", "class", "value"],
+        expect=[(1, True, False, 5), (1, False, True, 0), (2, False, False, 0)],
     ),
     Case(
         "history/values_of_outputs.sql",
@@ -267,19 +328,19 @@ CASES = [
                 (2, rel("second"), [col("id", "INTEGER")], [col("size", "VARCHAR")]),
             ]
         },
-        show="release, count(*) OVER (PARTITION BY who), count(*) OVER (PARTITION BY release, class)",
-        returns=["release", "who", "class"],
-        expect=[(0, 2, 2), (0, 2, 2), (0, 1, 1), (2, 2, 2), (2, 2, 2)],
+        show="release, count(*) OVER (PARTITION BY who), count(*) OVER (PARTITION BY release, class), value",
+        returns=["release", "who", "class", "value"],
+        expect=[(0, 2, 2, 0), (0, 2, 2, 0), (0, 1, 1, 0), (2, 2, 2, 0), (2, 2, 2, 0)],
     ),
     Case(
         "history/members.sql",
         given={
-            "classes": values("who, class", "(1, 7)"),
-            "memory": values("release, who, class", "(1, 1, 6)", "(2, 1, 5)", "(3, 2, 4)"),
+            "classes": values("who, class, value", "(1, 7, 9)"),
+            "memory": values("release, who, class, value", "(1, 1, 6, 8)", "(2, 1, 5, 8)", "(3, 2, 4, -1)"),
         },
         params={"classes": rel("classes"), "memory": rel("memory"), "releases": [1, 3]},
-        returns=["release", "who", "class"],
-        expect=[(0, 1, 7), (1, 1, 6), (3, 2, 4)],
+        returns=["release", "who", "class", "value"],
+        expect=[(0, 1, 7, 9), (1, 1, 6, 8), (3, 2, 4, -1)],
     ),
     # Two combinations of texts were published, of which (a) was shown before.
     Case(

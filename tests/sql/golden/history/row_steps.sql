@@ -1,21 +1,23 @@
 -- title: By how few rows a published combination differs between tonight and any earlier night of a series
--- source: sqlmicro: who comes or goes alone is seen by a difference below k
--- reads: tonight (class, rows), kept (series, release, class, rows, since): one row whenever that number changed
+-- source: sqlmicro: who comes or goes alone is seen by a difference below k. Where a combination has the rows of the night
+--   before, it was compared with the nights before that one then
+-- reads: changed (class, rows: of the combinations with other rows than in the night before), kept (series, release, class,
+--   rows, since): one row whenever that number changed
 -- returns: one row: smallest (difference that is not 0, NULL where nothing changed), below (combinations with one below k)
--- params: tonight, kept, series (its name), first (release of the epoch), k
+-- params: changed, kept, series (its name), first (release of the epoch), k
 WITH kept AS (
   SELECT class, rows, since
   FROM "staging"."kept"
-  WHERE series = 'nightly' AND release >= 3
+  WHERE series = 'nightly' AND release >= 3 AND class IN (SELECT class FROM "staging"."changed")
 )
 SELECT min(step) AS smallest, count(DISTINCT class) FILTER (WHERE step < 4) AS below
 FROM (
-  SELECT e.class, abs(coalesce(t.rows, 0) - e.rows) AS step
+  SELECT e.class, abs(t.rows - e.rows) AS step
   FROM (
     SELECT class, rows FROM kept
     UNION
     SELECT class, 0 FROM kept GROUP BY class HAVING min(since) > 3
     UNION
-    SELECT class, 0 FROM "staging"."tonight" WHERE class NOT IN (SELECT class FROM kept)) AS e
-  LEFT JOIN "staging"."tonight" AS t ON e.class = t.class)
+    SELECT class, 0 FROM "staging"."changed" WHERE class NOT IN (SELECT class FROM kept)) AS e
+  JOIN "staging"."changed" AS t ON e.class = t.class)
 WHERE step > 0
