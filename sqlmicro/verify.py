@@ -153,7 +153,8 @@ def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]]) -> tupl
                 code, span = code.dictionary_encode().indices.cast("int64"), rows
             number = pc.fill_null(numbers[key], integer(size[key] - 1))
             code, span = pc.add(pc.multiply(code, integer(size[key])), number), span * size[key]
-        many = code.value_counts().field(1).value_counts().to_pylist() if rows else []
+        classes = pa.table({"code": code}).group_by("code", use_threads=False) if rows else None
+        many = classes.aggregate([([], "count_all")])["count_all"].value_counts().to_pylist() if classes else []
         sizes = {str(one["values"]): one["counts"] for one in sorted(many, key=lambda one: one["values"])}
         values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and one["sensitive"] else []
         found.append((within(code, values, one["distance"]), None) if values else (int([*sizes, "0"][0]), sizes))
@@ -173,9 +174,8 @@ def within(code: Any, values: Sequence[Any], distance: str | None) -> Any:
         overall.update(one)
     n = overall.total()
     if distance == "equal":
-        return max(
-            sum(max(c[v] * n - overall[v] * c.total(), 0) for v in c) / (c.total() * n) for c in classes.values()
-        )
+        apart = (sum(max(c[v] * n - overall[v] * c.total(), 0) for v in c) / (c.total() * n) for c in classes.values())
+        return max(apart)
     no = {value: (value is None, str(value) == "nan") for value in overall}  # NaN after all numbers, NULL last
     places = {v: at for at, v in enumerate(sorted(no, key=lambda v: (no[v], Decimal(0 if any(no[v]) else v))))}
     passed, far = [*accumulate(overall[value] for value in places)], 0.0

@@ -44,6 +44,7 @@ LITTLE = {
     "series_cost": "--rows 2000 --methods mdav",
     "start": "--repeat 1 --rows 100",
     "suppression": "--rows 500 --values 10",
+    "threads": "--rows 2000 --repeat 1 --only mdav",
     "union": "--rows 2000 --releases 1",
     "whole": "--rows 1000 --repeat 1 --only individual-ranking swap pseudonymise audit --compare",
 }

@@ -145,13 +145,14 @@ def only(work: Work, asked: AtRisk | None, treat: Callable[[], object], *, apart
     if asked is None:
         treat()
         return
-    chosen, whole = asked.records(work), work.relation
+    chosen, whole, first = asked.records(work), work.relation, work.first
     if not work.warehouse.count(chosen):
         return
     if apart:
         work.relation = work.run("mask/treated.sql", "treated", relation=whole, chosen=chosen)
+        work.first = []  # their numbers have gaps, and they are in no order
     treat()
-    work.relation = whole
+    work.relation, work.first = whole, first
     for number, (column, (values, name)) in enumerate([*work.outcome.values.items()], 1):
         into = f"with_untreated_{number}"
         work.replace(column, work.run("mask/untreated.sql", into, relation=whole, chosen=chosen, values=values,

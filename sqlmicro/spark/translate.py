@@ -33,6 +33,8 @@ DUCKDB_ONLY: dict[str, str] = {
     "history/union_classes.sql": "groups by lists of structs: the ledger is kept by DuckDB",
     "load/copies.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
+    "mask/in_order.sql": "by DuckDB's own hash, and by place: pairs are found in memory on DuckDB only",
+    "mask/ranked.sql": "by DuckDB's own hash, and by place: pairs are found in memory on DuckDB only",
     "safe/contents.sql": "hashes with DuckDB's own 64-bit hash: the cells of SAFE are in a DuckDB at the driver",
     "history/asked_rows.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",
     "history/changed_keys.sql": "by DuckDB's own hash or types: the ledger and series are kept by it",

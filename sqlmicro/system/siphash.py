@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
-_AT_ONCE = 8192
+_AT_ONCE = 16384
 """Words that stay in the cache while they are hashed."""
 _START = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
 
@@ -38,10 +38,10 @@ def siphash(first: int, second: int, hashes: np.ndarray) -> np.ndarray:
     given = hashes.astype(np.uint64, copy=False)
     found = np.empty_like(given)
     start = [np.uint64(one ^ half) for one, half in zip(_START, (first, second) * 2, strict=True)]
-    room = np.empty((6, min(_AT_ONCE, max(len(given), 1))), np.uint64)
+    room = np.empty((5, min(_AT_ONCE, max(len(given), 1))), np.uint64)
     for at in range(0, len(given), _AT_ONCE):
         word = given[at : at + _AT_ONCE]
-        state, spare = list(room[:4, : len(word)]), list(room[4:, : len(word)])
+        state, spare = list(room[:4, : len(word)]), room[4, : len(word)]
         for part, one in zip(state, start, strict=True):
             part[:] = one
         for block in (word, np.uint64(8 << 56)):  # the last block has the length of the input
@@ -54,22 +54,23 @@ def siphash(first: int, second: int, hashes: np.ndarray) -> np.ndarray:
     return found
 
 
-def _rounds(many: int, state: list[np.ndarray], spare: list[np.ndarray]) -> None:
+def _rounds(many: int, state: list[np.ndarray], spare: np.ndarray) -> None:
     """Mix the state, in place."""
-    a, b, c, d = state
-    for _ in range(many):
-        for one, other, by, half in ((a, b, 13, a), (c, d, 16, None), (a, d, 21, None), (c, b, 17, c)):
-            one += other
-            _rotate(other, by, spare)
-            other ^= one
-            if half is not None:
-                _rotate(half, 32, spare)
-
-
-def _rotate(word: np.ndarray, by: int, spare: list[np.ndarray]) -> None:
     import numpy as np
 
-    left, right = spare
-    np.left_shift(word, np.uint64(by), out=left)
-    np.right_shift(word, np.uint64(64 - by), out=right)
-    np.bitwise_or(left, right, out=word)
+    a, b, c, d = state
+    by = {left: (np.uint64(left), np.uint64(64 - left)) for left in (13, 16, 17, 21, 32)}
+
+    def rotate(word: np.ndarray, bits: int) -> None:
+        left, right = by[bits]
+        np.left_shift(word, left, out=spare)
+        np.right_shift(word, right, out=word)
+        np.bitwise_or(word, spare, out=word)
+
+    for _ in range(many):
+        for one, other, bits, half in ((a, b, 13, a), (c, d, 16, None), (a, d, 21, None), (c, b, 17, c)):
+            one += other
+            rotate(other, bits)
+            other ^= one
+            if half is not None:
+                rotate(half, 32)

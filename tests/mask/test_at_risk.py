@@ -83,6 +83,17 @@ def test_only_the_records_at_risk_are_treated(
     assert len(found) == N
 
 
+def test_ranks_are_those_among_the_records_at_risk(tmp_path: Path) -> None:
+    """Every tenth of 300 records, which are numbered in the order of x: 10 % of them are three ranks."""
+    rows = [(i, f"t{i * (i % 10 == 0)}", i) for i in range(1, 301)]
+    db = made(tmp_path, rows, "id INTEGER PRIMARY KEY, town VARCHAR, x INTEGER")
+    sqlmicro.audit("people", db=db, quasi=["town"], per_record="record_risk")
+    given: dict[str, Any] = {"keep": ["id"], "accept_unique": ["id"], "drop": ["town"], "where_risk": "> 0.4"}
+    sqlmicro.swap("people", db=db, columns=["x"], percent=10.0, into="out", **given)
+    ranks = [abs(row["x"] - i) / 10 for i, row in records(db, "out").items()]
+    assert 0 < max(ranks) <= 3 and ranks.count(0) < 285
+
+
 def test_suppression_takes_their_values_out_first(db: str) -> None:
     report, found = released(db, "suppress", [NET, "town"], k=3)
     assert report["k"] >= 3

@@ -381,15 +381,25 @@ CASES = [
         ],
         ordered=True,
     ),
-    # Numbered in the order of the value: its place is its number; who has no value comes last, and is left out.
-    Case(
-        "mask/in_order.sql",
-        given={
-            "drawn": values("row_id, draw_1, x", f"(0, {3 << 30}, -5)", f"(1, {7 << 30}, 10)", f"(2, {1 << 30}, NULL)")
-        },
-        params={"drawn": rel("drawn"), "column": col("x", "INTEGER")},
-        returns=["row_id", "value", "draw"],  # and rowid, as in group/in_order.sql
-        expect=[(0, -5, 3, 0), (1, 10, 7, 1)],
+    # Within strata; and where records are numbered in the order of the value. Who has none is left out.
+    *(
+        Case(
+            template,
+            given={"typed": f"SELECT *, 7 + row_id AS record FROM ({given})"},
+            params={"relation": rel("typed"), "column": INCOME, **by},
+            returns=["row_id", "value", "drawn_for"],
+            show="row_id, value, drawn_for = hash(7 + row_id, value)",
+            expect=[(i, x, True) for i, x in expect],
+            ordered=True,
+        )
+        for template, given, by, expect in [
+            ("mask/ranked.sql", FIVE, {"by": [LAND]}, [(0, 10), (1, 50), (4, 20), (3, 30)]),
+            (
+                "mask/in_order.sql",
+                values('row_id, "net ""income"""', "(0, -5)", "(1, 10)", "(2, NULL)"),
+                *({}, [(0, -5), (1, 10)]),
+            ),
+        ]
     ),
     # Numbers of 60 bits of sha256(key, hash(key, record, values)): two of the first hash, one of the second.
     Case(

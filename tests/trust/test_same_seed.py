@@ -365,6 +365,17 @@ def test_records_of_one_content_draw_numbers_of_their_own(workbench: Any) -> Non
     assert again == made
 
 
+def test_a_copy_of_a_record_does_not_change_what_others_draw(workbench: Any) -> None:
+    """Who adds a copy of a record could else have everybody's noise drawn a second time, and average."""
+    given: Table = {"x": ("DOUBLE", [1.0 * i for i in range(200)]), "name": ("VARCHAR", [f"n{i}" for i in range(200)])}
+    options: dict[str, Any] = {"columns": ["x"], "drop": [], "kind": "laplace", "epsilon": 1, "lower": 0, "upper": 200}
+    before = release(workbench, workbench.make(given), "noise", **options)
+    copied: Table = {name: (kind, [*values, values[7]]) for name, (kind, values) in given.items()}
+    after = release(workbench, workbench.make(copied), "noise", **options)
+    once, copies = (sorted(zip(made["name"], made["x"], strict=True)) for made in (before, after))
+    assert set(once) <= set(copies) and len(copies) == len(once) + 1
+
+
 @pytest.mark.slow
 def test_nothing_is_shared_without_a_secret_that_lasts(
     workbench: Any, db: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
