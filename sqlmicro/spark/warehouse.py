@@ -155,13 +155,23 @@ class SparkWarehouse:
             frame = None
         if frame is None:
             raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
-        if self._numbers:  # the sizes of its partitions also tell how many tasks its statements are worth
-            sizes = self._sizes(frame)
-            self.fit(sum(sizes.values()))
-            frame = self.numbered(frame, sizes)
         relation = self.put(frame, name)
+        if self._numbers:
+            self.in_order(relation, name)
         described = [column for column in self.describe(relation) if column[0] != "rowid"]
         return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
+
+    def in_order(self, relation: Name, into: str) -> int:
+        """Create the staging relation `into` with the records of another, numbered; return how many there are.
+
+        The sizes of the partitions also tell how many tasks the statements of the run are worth.
+        """
+        frame = self.frame(relation)
+        sizes = self._sizes(frame)
+        records = sum(sizes.values())
+        self.fit(records)
+        self.put(self.numbered(frame, sizes), into)
+        return records
 
     def staged(self, table: str) -> Name:
         """Return the name of a staging relation."""
