@@ -73,7 +73,8 @@ def loaded(
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
     if not roles.row_key and draws and _repeats(warehouse, numbered):
-        copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=[*columns, *ties])
+        apart = "load/copies.sql" if warehouse.keeps_order else "load/copies_apart.sql"
+        copies = warehouse.run(apart, "copies", numbered=numbered, columns=[*columns, *ties])
         warehouse.forget(numbered)
         numbered = copies
     return Loaded(numbered, rows, was_read, seen)
