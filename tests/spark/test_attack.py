@@ -62,7 +62,10 @@ def made(files, case, **engine):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=name, marks=[pytest.mark.connect] * (name == "ranges")) for name, case in CASES.items()],
+)
 def test_the_answer_is_that_of_duckdb(spark, files, case, most_at_driver):
     pytest.importorskip("sklearn", reason="pip install 'sqlmicro[attacks]'")
     theirs = made(files, case, engine="spark")

@@ -106,6 +106,7 @@ def test_what_is_drawn_is_keyed_by_content_and_seed(spark, people, tmp_path):
     assert 0.08 * spread < (sum(x * x for x in noise) / 700) ** 0.5 < 0.12 * spread * 10**0.5
 
 
+@pytest.mark.connect
 def test_equal_records_draw_apart(spark, tmp_path):
     """Nothing tells them apart but a number, so that each has noise of its own."""
     table = str(tmp_path / "alike.parquet")
