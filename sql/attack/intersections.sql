@@ -7,14 +7,14 @@
 WITH one AS (
   SELECT
     row_id,
-    dense_rank() OVER (ORDER BY {{ columns | idents }}) AS label,
+    {{ columns | idents }},
     count(*) OVER (PARTITION BY {{ columns | idents }}) AS before
   FROM {{ first | ident }}
 ),
 two AS (
   SELECT
     row_id,
-    dense_rank() OVER (ORDER BY {{ others | idents }}) AS label,
+    {{ others | idents }},
     count(*) OVER (PARTITION BY {{ others | idents }}) AS after
   FROM {{ second | ident }}
 )
@@ -27,6 +27,6 @@ FROM (
   SELECT before, after, count(*) AS size
   FROM one
   JOIN two USING (row_id)
-  GROUP BY one.label, two.label, before, after)
+  GROUP BY {{ columns | listed("one.{}") }}, {{ others | listed("two.{}") }}, before, after)
 GROUP BY before, after, size
 ORDER BY before, after, size

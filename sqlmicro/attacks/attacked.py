@@ -75,7 +75,7 @@ class AttackedRelease(AssessedRelease):
         candidates = [column for column in numbers if not theirs[column.name].family.startswith("timestamp")]
         if not candidates:
             return {}
-        texts = self.warehouse.arrays("attack/columns.sql", relation=self.written, numeric=[], texts=candidates)
+        texts = self.warehouse.arrays("attack/columns.sql", relation=self.released, numeric=[], texts=candidates)
         found = {}
         for column in candidates:
             dates = theirs[column.name].family == "date"
@@ -150,6 +150,18 @@ class AttackedRelease(AssessedRelease):
             raise InputError(f"attack, {which.label}", "there must be records", "an empty table")
         return n, m
 
+    @property
+    def whole(self) -> tuple[int, int]:
+        """The numbers of records of original and release that the attacker has: those of `sizes`, or more."""
+        return self.sizes
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """How many released records every row of `released` stands for (m,)."""
+        import numpy as np
+
+        return np.ones(self.sizes[1])
+
     @cached_property
     def features(self) -> Features:
         """The records as numbers."""
@@ -176,7 +188,9 @@ class AttackedRelease(AssessedRelease):
             names += [column.name] * (len(made) - len(names))
         columns, weights, kinds = zip(*made, strict=True)
         both = np.stack(columns, axis=1)
-        return Features(both[:n].copy(), both[n:].copy(), np.array(weights), np.array(kinds), tuple(names))
+        return Features(
+            both[:n].copy(), both[n:].copy(), np.array(weights), np.array(kinds), tuple(names), self.times
+        )  # fmt: skip
 
     def _numbers(self, column: Column, values: np.ndarray, n: int) -> list[tuple[np.ndarray, float, int]]:
         """Return a column of both tables as features; nominal values as numbers, -1 for what was not released."""
@@ -210,6 +224,17 @@ class AttackedRelease(AssessedRelease):
         truth = np.full(self.sizes[0], -1, dtype=np.int64)
         truth[found["position"]] = found["other"]
         return truth
+
+    def check_matches(self) -> None:
+        """Refuse a match that does not identify the records of both tables.
+
+        Raises
+        ------
+        InputError
+            When records of either have it in common.
+        """
+        for source, into in ((self.original, "original_keys"), (self.release, "released_keys")):
+            self.check_match(self.values(source, into, [], [], view=True), source)
 
     @property
     def unit(self) -> Unit:

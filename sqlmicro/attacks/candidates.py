@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.features import Features
+from sqlmicro.attacks.neighbours import groups
 from sqlmicro.registry import late
 
 if TYPE_CHECKING:
@@ -54,13 +55,12 @@ class Records:
         """Return the distinct records of both tables."""
         import numpy as np
 
-        kernels = late("sqlmicro.attacks._linkage_kernels")
         sides = []
-        for A in (features.X, features.Y):
-            _, times, which = kernels.distinct(A)
-            places = np.empty(len(times), dtype=np.int64)
-            places[which] = np.arange(len(which))
-            sides += [places, times.astype(float), which]
+        for A, times in ((features.X, np.ones(len(features.X))), (features.Y, features.times)):
+            found = groups(A, times)
+            places = np.empty(len(found.times), dtype=np.int64)
+            places[found.of] = np.arange(len(found.of))
+            sides += [places, found.times.astype(float), found.of]
         return cls(features, *sides)
 
 

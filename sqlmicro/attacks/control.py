@@ -319,15 +319,13 @@ def controlled(
     ParameterError
         For a column that the control group does not have.
     InputError
-        When the control group is empty, or has records of the table.
+        When the control group is empty.
     """
     where = "attack, --control"
     wanted = [column for column in sensitive if column.name in attacked.theirs]
     known = [column for column in attacked.columns if column not in wanted]
     names = [column.name for column in (*known, *wanted, *attacked.person)]
     pick(control.columns, names, where)
-    if how == "given":
-        _refuse_members(attacked, control)
     own = [attacked.theirs[name] for name in dict.fromkeys(names)]
     both = attacked.stage(
         "attack/with_control.sql", f"with_control_{how}", view=False, original=attacked.original.relation,
@@ -348,15 +346,22 @@ def _as_found(attacked: AttackedRelease, relation: object, own: Sequence[Column]
     return tuple(replace(column, type=types[column.name]) for column in own)
 
 
-def _refuse_members(attacked: AttackedRelease, control: Source) -> None:
+def refuse_members(attacked: AttackedRelease, control: Source) -> None:
     """Refuse a control group that has people of the table: against themselves nobody runs a risk.
 
     A record that is like exactly one of the table, in all columns of both, is as frequent in a control group as records
     of the table that are like exactly one other. Where it is as frequent as those that are like no other, it is of the
     table; half of the way is too near.
+
+    Raises
+    ------
+    InputError
+        When it has records of the table.
     """
     theirs = {column.name for column in control.columns}
     both = [column for column in attacked.original.columns if column.name in theirs]
+    if not both:
+        return
     found = attacked.warehouse.record(
         "attack/in_both.sql", original=attacked.original.relation, control=control.relation, columns=both
     )

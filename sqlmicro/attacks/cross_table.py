@@ -144,7 +144,7 @@ def _side(pattern: Pattern, whose: np.ndarray, released: np.ndarray, persons: in
     counts[found] = count
     only = Features(
         features.X[:, :told], np.ascontiguousarray(features.Y[order, :told]), features.weight[:told],
-        features.kind[:told], features.names[:told],
+        features.kind[:told], features.names[:told], np.ones(len(order)),
     )  # fmt: skip
     most_rows = int(np.bincount(whose[whose >= 0]).max(initial=0))
     return _Side(only, whose, start, found, counts, most_rows)

@@ -71,5 +71,5 @@ def difference(
 
 
 def _written(attacked: AttackedRelease) -> Name:
-    assert attacked.truth is not None  # the match identifies records
+    attacked.check_matches()
     return attacked.written

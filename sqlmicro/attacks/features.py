@@ -32,6 +32,8 @@ class Features:
     """(p,) numeric 0, nominal 1, the lower end of a range 2, the upper 3"""
     names: tuple[str, ...]
     """(p,) of the columns of the tables that they come from"""
+    times: np.ndarray
+    """(m,) how many released records each row of Y stands for"""
 
 
 def weighed(values: np.ndarray, n: int, missing: np.ndarray) -> tuple[np.ndarray, float]:

@@ -154,7 +154,7 @@ def _by_groups(beside: Controlled, found: Secret, known: Sequence[Column], peopl
     import numpy as np
 
     features = beside.features(known)
-    released = groups(features.Y)
+    released = groups(features.Y, features.times)
     usual = _of_each(found, released.of, len(released.points))
     near = nearest(features.X[people], released.points, features, beside.attacked.warehouse.progress, _NEAR)
     first = usual[near.which[:, 0]]

@@ -64,7 +64,7 @@ def _linked(beside: Controlled, parts: list[int]) -> np.ndarray:
     ]
     people = np.concatenate(beside.targets)
     X = np.hstack([side.X[people] for side in sides])
-    released = groups(np.hstack([side.Y for side in sides]))
+    released = groups(np.hstack([side.Y for side in sides]), sides[0].times)
     weight, kind = (np.concatenate([getattr(side, name) for side in sides]) for name in ("weight", "kind"))
     of = np.repeat([0, 1], [side.X.shape[1] for side in sides])
     counts = np.empty((len(X), 3), dtype=np.int64)

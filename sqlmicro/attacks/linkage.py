@@ -118,7 +118,7 @@ def measured(attacked: AttackedRelease, hits: np.ndarray, detail: Detail) -> Mea
     Where persons are looked for, it is that of hitting the true person, and there are m persons.
     """
     of_each = by_person(attacked.persons, attacked.tried, hits)
-    m = attacked.sizes[1] if attacked.persons is None else attacked.persons.in_release
+    m = attacked.whole[1] if attacked.persons is None else attacked.persons.in_release
     return Measured(float(of_each.mean()), 1 / m, len(of_each), detail, attacked.unit)
 
 
@@ -201,7 +201,7 @@ def _final(attacked: AttackedRelease, records: Records, model: Model, targets: n
 
 
 def _pairs(attacked: AttackedRelease, records: Records, model: Model, rows: np.ndarray, effort: Effort) -> Pairs:
-    share = float(records.own[rows].sum() / records.own.sum())
+    share = float(records.own[rows].sum() / attacked.whole[0])
     text = f"linkage: {model.name}"
     return pairs(records, scores(model, records), rows, share, effort, attacked.warehouse.progress, text)
 

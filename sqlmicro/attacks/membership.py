@@ -164,7 +164,7 @@ def _distances(beside: Controlled, features: Features, rows: np.ndarray) -> dict
     import numpy as np
 
     found = {}
-    released, progress = groups(features.Y).points, beside.attacked.warehouse.progress
+    released, progress = groups(features.Y, features.times).points, beside.attacked.warehouse.progress
     tried = replace(features, X=features.X[rows], Y=released)
     ranks = _in_ranks(tried, features)
     for name, made in zip(_METRICS, (tried, ranks, ranks, _whitened(tried, features)), strict=True):
@@ -219,10 +219,11 @@ def _in_ranks(tried: Features, features: Features) -> Features:
 
     X, Y, weight = tried.X.copy(), tried.Y.copy(), tried.weight.copy()
     for j in _numeric(tried):
-        values = np.sort(features.Y[:, j])
+        order = np.argsort(features.Y[:, j])
+        values, below = features.Y[order, j], np.append(0, np.cumsum(features.times[order]))
         for part in (X, Y):
-            part[:, j] = (np.searchsorted(values, part[:, j]) + np.searchsorted(values, part[:, j], "right")) / 2
-            part[:, j] /= len(values)
+            first, last = (np.searchsorted(values, part[:, j], side) for side in ("left", "right"))
+            part[:, j] = (below[first] + below[last]) / 2 / below[-1]
         weight[j] = 12.0  # one over the variance of ranks
     return replace(tried, X=X, Y=Y, weight=weight)
 

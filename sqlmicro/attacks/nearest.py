@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.attacks.attacked import AttackedRelease
 from sqlmicro.attacks.features import Features
+from sqlmicro.attacks.neighbours import groups
 from sqlmicro.attacks.persons import Persons
 from sqlmicro.registry import late
 
@@ -45,8 +46,8 @@ def _nearest(attacked: AttackedRelease, features: Features) -> Nearest:
     X = np.ascontiguousarray(features.X[attacked.tried])
     least, ties = np.empty(len(X)), np.empty(len(X), dtype=np.int64)
     with attacked.warehouse.progress.kernel("nearest released records", len(X)) as progress:
-        values, times, _ = kernels.distinct(features.Y)
-        forest = kernels.grow(values, times, features.weight, features.kind)
+        released = groups(features.Y, features.times)
+        forest = kernels.grow(released.points, released.times, features.weight, features.kind)
         row = 0
         while row < len(X):
             row = kernels.nearest(forest, X, row, least, ties)

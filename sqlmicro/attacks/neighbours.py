@@ -35,9 +35,12 @@ class Groups:
     """(m,) which of them every released record is"""
 
 
-def groups(Y: np.ndarray) -> Groups:
-    """Return the different rows of Y."""
-    return Groups(*late("sqlmicro.attacks._linkage_kernels").distinct(Y))
+def groups(Y: np.ndarray, times: np.ndarray) -> Groups:
+    """Return the different rows of Y, each of which stands for so many records (m,)."""
+    import numpy as np
+
+    points, _, of = late("sqlmicro.attacks._linkage_kernels").distinct(Y)
+    return Groups(points, np.bincount(of, times).astype(np.int64), of)
 
 
 def nearest(

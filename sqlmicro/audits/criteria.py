@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sqlmicro.attacks.attacked import AttackedRelease, attacked_release
-from sqlmicro.attacks.control import SOURCE, WITH_CONTROL, AgainstControl, Controlled, How, controlled
+from sqlmicro.attacks.control import SOURCE, WITH_CONTROL, AgainstControl, Controlled, How, controlled, refuse_members
 from sqlmicro.attacks.inference import inference as infer
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.attacks.linkability import linkability as link
@@ -148,6 +148,7 @@ def _knowledge(audited: AuditedRelease) -> Knowledge:
         control = audited.control
         assert control is not None
         if not isinstance(control, Controlled):
+            refuse_members(attacked, control)
             control = controlled(attacked, control, audited.sensitive, "given")
         return Knowledge([attacked], audited.sensitive, control=control)
 

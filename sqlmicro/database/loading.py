@@ -80,7 +80,7 @@ def loaded(
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
     if apart and not at_once and _repeats(warehouse, numbered):
-        copies = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=given)
+        copies = warehouse.run("load/copies_apart.sql", "copies", numbered=numbered, columns=given)
         warehouse.forget(numbered)
         numbered = copies
     return Loaded(numbered, rows, was_read, seen)

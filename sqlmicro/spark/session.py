@@ -50,7 +50,9 @@ def opened(master: str | None) -> Iterator[SparkSession]:
         builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
     try:
-        session = (running or builder.getOrCreate()).newSession()
+        session = running or builder.getOrCreate()
+        # One that a Connect server opened for us is ours already.
+        session = session if running is None and through_connect(session) else session.newSession()
     except Exception as error:
         name = type(error).__name__
     else:
@@ -65,6 +67,11 @@ def opened(master: str | None) -> Iterator[SparkSession]:
     finally:
         if running is None:
             session.stop()
+
+
+def through_connect(session: SparkSession) -> bool:
+    """Tell whether a session is the client of a Spark Connect server."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _silence() -> None:

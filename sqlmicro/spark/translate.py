@@ -31,7 +31,7 @@ DUCKDB_ONLY: dict[str, str] = {
     "history/classes_of_records.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/digest.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/union_classes.sql": "groups by lists of structs: the ledger is kept by DuckDB",
-    "load/copies.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
+    "load/copies.sql": "follows the order of a table, which Spark does not keep: load/copies_apart.sql",
     "mask/draws.sql": "hashes with DuckDB's own 64-bit hash; Spark's gives other numbers",
     "mask/in_order.sql": "by DuckDB's own hash, and by place: pairs are found in memory on DuckDB only",
     "mask/ranked.sql": "by DuckDB's own hash, and by place: pairs are found in memory on DuckDB only",

@@ -155,13 +155,23 @@ class SparkWarehouse:
             frame = None
         if frame is None:
             raise InputError("--table", "must be Parquet files, or a table that Spark's catalog has", repr(table))
-        if self._numbers:  # the sizes of its partitions also tell how many tasks its statements are worth
-            sizes = self._sizes(frame)
-            self.fit(sum(sizes.values()))
-            frame = self.numbered(frame, sizes)
         relation = self.put(frame, name)
+        if self._numbers:
+            self.in_order(relation, name)
         described = [column for column in self.describe(relation) if column[0] != "rowid"]
         return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
+
+    def in_order(self, relation: Name, into: str) -> int:
+        """Create the staging relation `into` with the records of another, numbered; return how many there are.
+
+        The sizes of the partitions also tell how many tasks the statements of the run are worth.
+        """
+        frame = self.frame(relation)
+        sizes = self._sizes(frame)
+        records = sum(sizes.values())
+        self.fit(records)
+        self.put(self.numbered(frame, sizes), into)
+        return records
 
     def staged(self, table: str) -> Name:
         """Return the name of a staging relation."""
@@ -171,8 +181,7 @@ class SparkWarehouse:
         """Create the staging relation `into` from a template, and return its name."""
         frame = self._frame(template, render(template, **params), into)
         if template in _ENDS:
-            self._persisted.append(self.call(template, partial(frame.localCheckpoint, eager=False)))
-            frame = self._persisted[-1]
+            frame = self._ended(template, frame)
         elif template in _KEPT:
             frame = self.keep(frame)
         if is_ordered(template):
@@ -315,6 +324,18 @@ class SparkWarehouse:
         kept = frame.persist()
         self._persisted.append(kept)
         return kept
+
+    def _ended(self, title: str, frame: DataFrame) -> DataFrame:
+        """Compute a data frame once, and forget how it was made.
+
+        A Connect client gives a checkpoint to the session that is active, which cannot be read from another (Spark 4.3,
+        where a session of ours was opened beside the one that runs). It is computed once there, but not forgotten.
+        """
+        made = self.call(title, partial(frame.localCheckpoint, eager=False))
+        if made.sparkSession is not self.session:
+            return self.keep(frame)
+        self._persisted.append(made)
+        return made
 
     def numbered(self, frame: DataFrame, sizes: Mapping[int, int] | None = None) -> DataFrame:
         """Return a data frame with `rowid`, from 0, in the order of its partitions and of the records in them.

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 from sqlmicro.attacks import registry
 from sqlmicro.attacks.attacked import MOST_TRIED, AttackedRelease, attacked_release
-from sqlmicro.attacks.control import Controlled, controlled
+from sqlmicro.attacks.control import Controlled, controlled, refuse_members
 from sqlmicro.attacks.key_replay import leaves
 from sqlmicro.attacks.knowledge import UNKNOWN, Knowledge
 from sqlmicro.attacks.registry import Attack, NothingToAttack, attacks, find
@@ -33,10 +33,11 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import AS_FOUND, AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.params import Param, Registered, settle
 from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.publish.report import Parameters
-from sqlmicro.registry import PROMISES, Promise
+from sqlmicro.registry import PROMISES, Promise, late
 from sqlmicro.reports import recorded
 from sqlmicro.reports.attack_report import AttackReport, NotTried
 from sqlmicro.reports.recorded import RecordedRelease
@@ -55,7 +56,7 @@ class Published:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackOptions(DbOption, ControlOption, AttachOption, MachineOptions, ReaderOptions):
+class AttackOptions(DbOption, ControlOption, AttachOption, EngineChoice, MachineOptions, ReaderOptions):
     """What `sqlmicro attack` takes: inputs, and settings of the attacks."""
 
     original: Annotated[str, Param("Table, view or file the release was made from.", metavar="TABLE")]
@@ -101,6 +102,9 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
     Every rate comes with its interval at 95 % and with what chance alone would give. Without --match nobody can tell
     whether an attacker is right: then the true record is assumed to be among those that an attack ends with.
     """
+    if options.engine == "spark":
+        made_there: AttackReport = late("sqlmicro.verbs.attack_on_spark", "attack_on_spark")(options, progress)
+        return made_there
     wanted = find(options.attack)
     with opened(options, progress) as found:
         parameters = found.parameters
@@ -108,16 +112,16 @@ def attack_values(options: AttackOptions, progress: Progress) -> AttackReport:
         control = found.control(rehearse=needed) if needed or options.control else None
         published = [*leaves(_as_published(found.warehouse, found.number)), *leaves(found.manifest)]
         knowledge = Knowledge(
-            found.releases, found.sensitive, published, _recipe(parameters), control, options.settings
+            found.releases, found.sensitive, published, recipe_of(parameters), control, options.settings
         )  # fmt: skip
-        made = [(one, _rows(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
+        made = [(one, rows_of(one, knowledge, asked=bool(wanted))) for one in wanted or attacks().values()]
         apart = {column.name: "sensitive" for column in found.sensitive}
         apart |= {column.name: "pseudonym" for column in _pseudonyms(found.releases[0])}
         verdict = promised.measured(
             found.releases[0].release.columns, found.record.promises if found.record else Promises(),
             _counter(found.releases[0]), apart=apart, unit=", ".join(found.options.person),
         )  # fmt: skip
-        return _report(knowledge, found.record, found.options, made, verdict)
+        return report_of(knowledge, found.record, found.options, made, verdict)
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,7 @@ class Opened:
     @property
     def parameters(self) -> Parameters | None:
         """How the first release was made: as its manifest says, else as it is recorded."""
-        return _parameters(self.manifest) or (self.record.parameters if self.record else None)
+        return parameters_in(self.manifest) or (self.record.parameters if self.record else None)
 
     def control(self, *, rehearse: bool) -> Controlled | None:
         """Return the release beside the control group that was named, or that a rehearsal makes.
@@ -149,6 +153,7 @@ class Opened:
         """
         first, sample = self.releases[0], self.options.sample
         if self.others is not None:
+            refuse_members(first, self.others)
             return controlled(first, self.others, self.sensitive, "given", sample)
         return rehearsed(first, self.sensitive, self.parameters, sample) if rehearse else None
 
@@ -175,12 +180,23 @@ def opened(options: AttackOptions, progress: Progress) -> Iterator[Opened]:
             )
             for one in found
         ]  # fmt: skip
-        both = [column.name for column in sensitive if column in (*releases[0].columns, *releases[0].match)]
-        if both:
-            raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
+        refuse_known(sensitive, releases[0])
         yield Opened(
-            warehouse, options, releases, sensitive, number, record, _manifest(options.manifest), others
+            warehouse, options, releases, sensitive, number, record, read_manifest(options.manifest), others
         )  # fmt: skip
+
+
+def refuse_known(sensitive: Sequence[Column], attacked: AttackedRelease) -> None:
+    """Refuse sensitive columns that the attacker is said to know.
+
+    Raises
+    ------
+    ParameterError
+        With the first of them.
+    """
+    both = [column.name for column in sensitive if column in (*attacked.columns, *attacked.match)]
+    if both:
+        raise ParameterError("attack, --sensitive", "is what the attacker does not know", f"known: {both[0]}")
 
 
 def _recorded_persons(
@@ -233,8 +249,14 @@ def _find(warehouse: DuckDBWarehouse, options: AttackOptions, name: str, table: 
     return find_source(warehouse, table, reader, name=f"{name}_source")
 
 
-def _manifest(path: str | None) -> Any:
-    """Return what a published manifest says."""
+def read_manifest(path: str | None) -> Any:
+    """Return what a published manifest says; None without one.
+
+    Raises
+    ------
+    InputError
+        When it is no JSON file.
+    """
     if path is None:
         return None
     try:
@@ -261,7 +283,7 @@ def strongest(report: AttackReport) -> list[Attacked]:
     ]  # fmt: skip
 
 
-def _parameters(manifest: Any) -> Parameters | None:
+def parameters_in(manifest: Any) -> Parameters | None:
     """Return what a manifest says of how a release was made; nothing where it does not."""
     try:
         return from_json(Published, manifest).parameters
@@ -269,7 +291,7 @@ def _parameters(manifest: Any) -> Parameters | None:
         return None
 
 
-def _recipe(parameters: Parameters | None) -> Recipe:
+def recipe_of(parameters: Parameters | None) -> Recipe:
     """Return the recipe that parameters tell of, but for the source."""
     if parameters is None:
         return UNKNOWN
@@ -286,7 +308,7 @@ def least(made: Sequence[Promise]) -> Promise | None:
     return min(made, key=order.index, default=None)
 
 
-def _rows(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[AttackRow] | str:
+def rows_of(made: Attack, knowledge: Knowledge, *, asked: bool) -> list[AttackRow] | str:
     """Make an attack and return a row for what it measured, or why it was not tried where it was not asked for."""
     lacking = knowledge.lacks(made)
     if lacking:
@@ -311,13 +333,14 @@ def _all_of(what: Sequence[str]) -> str:
     return reduce(lambda one, other: say("{one} and {other}", one=one, other=other), map(term, what))
 
 
-def _report(
+def report_of(
     knowledge: Knowledge,
     record: RecordedRelease | None,
     options: AttackOptions,
     made: Sequence[tuple[Attack, list[AttackRow] | str]],
     verdict: Verdict,
 ) -> AttackReport:
+    """Return the report of attacks that were made, and of those that were not."""
     first: AttackedRelease = knowledge.first
     promise = least([step.promise for step in record.parameters.steps]) if record else None
     report = AttackReport(
@@ -329,7 +352,7 @@ def _report(
         truth="match" if first.match else "assumed",
         tried=len(first.tried),
         persons=None if first.persons is None else first.persons_tried,
-        records=list(first.sizes),
+        records=list(first.whole),
         interval="Wilson, 95 %",
         recorded=record.id if record else None,
         promise=promise,

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sqlmicro.attacks import sampled
 from sqlmicro.attacks.homogeneity import all_alike
 from sqlmicro.attacks.key_replay import best_of
 from sqlmicro.attacks.registry import attacks, wilson
@@ -125,4 +126,6 @@ def test_every_attack_names_its_source_and_its_templates() -> None:
         used |= set(found.templates)
     # What the verdict is counted on, the attack on what joins, who is linked, and people who are held out.
     counted = {"attack/with_persons.sql", "attack/with_pseudonyms.sql", "attack/linked.sql", *rehearsal.TEMPLATES}
+    # And targets that are drawn on Spark.
+    counted |= set(sampled.TEMPLATES)
     assert {name for name in known if name.startswith("attack/")} <= used | counted

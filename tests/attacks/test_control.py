@@ -211,8 +211,8 @@ def test_the_nearest_records_one_by_one() -> None:
     rng = np.random.default_rng(10)
     for widest in (False, True):
         X, Y = mixed(rng, 30), mixed(rng, 60)
-        features = Features(X, Y, np.array([0.5, 2.0, 1.0]), np.array([0, 0, 1]), ("x", "y", "z"))
-        released = groups(Y).points
+        features = Features(X, Y, np.array([0.5, 2.0, 1.0]), np.array([0, 0, 1]), ("x", "y", "z"), np.ones(60))
+        released = groups(Y, features.times).points
         found = nearest(X, released, features, Progress(enabled=False), 5, widest=widest)
         combine = max if widest else sum
         for i in range(len(X)):
@@ -229,7 +229,8 @@ def test_linkability_one_by_one() -> None:
     kind, weight = np.array([0, 0, 1]), np.array([0.5, 2.0, 1.0])
 
     def of(columns: list[int]) -> Features:
-        return Features(X[:, columns], Y[:, columns], weight[columns], kind[columns], tuple("xyz"[j] for j in columns))
+        names = tuple("xyz"[j] for j in columns)
+        return Features(X[:, columns], Y[:, columns], weight[columns], kind[columns], names, np.ones(50))
 
     quiet = SimpleNamespace(warehouse=SimpleNamespace(progress=Progress(enabled=False)))
     beside: Any = SimpleNamespace(

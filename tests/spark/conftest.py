@@ -1,4 +1,7 @@
-"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing."""
+"""One Spark session in local mode for all tests of this folder; they are skipped where pyspark or Java is missing.
+
+With SPARK_REMOTE=local[1] in the environment it is one of a Connect server; `-m connect` are the tests for it.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,11 @@ def spark():
     os.environ["PYSPARK_PYTHON"] = sys.executable
     for library in ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(library, "1")
-    builder = sql.SparkSession.builder.master("local[1]")
+    builder = sql.SparkSession.builder
+    if "SPARK_REMOTE" in os.environ:  # local[1]: a Connect server of our own
+        pytest.importorskip("grpc", reason="needs Spark Connect: pip install 'sqlmicro[connect]'")
+    else:
+        builder = builder.master("local[1]")
     for option, value in {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -45,7 +52,8 @@ def spark():
     }.items():
         builder = builder.config(option, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    if "SPARK_REMOTE" not in os.environ:
+        session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
 

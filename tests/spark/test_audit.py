@@ -54,7 +54,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=[pytest.mark.connect] * (name == "with persons"))
+        for name, case in CASES.items()
+    ],
+)
 def test_the_answer_is_that_of_duckdb(spark, files, case):
     given = {name: f"{files}/original.parquet" if value is True else value for name, value in case.items()}
     given |= {"quasi": ["sex", "age", 'net "income"']}
@@ -82,6 +88,7 @@ def test_every_audit_is_that_of_duckdb_or_listed(spark, files):
     assert sum(value is not None for value, _, _ in theirs.values()) >= 30
 
 
+@pytest.mark.connect
 def test_gates_hold_or_fail_and_what_needs_records_counts_as_failed(spark, files, capfd):
     given = {"quasi": ["sex", "age"], "original": f"{files}/original.parquet", "match": ["id"], "engine": "spark"}
     table = f"{files}/release.parquet"

@@ -78,7 +78,7 @@ def awkward(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["mdav", "microaggregate", "v_mdav"])
+@pytest.mark.parametrize("method", [pytest.param("mdav", marks=pytest.mark.connect), "microaggregate", "v_mdav"])
 def test_duplicates_missing_values_and_strata(spark, awkward, tmp_path, monkeypatch, method):
     monkeypatch.setattr(blocks, "MOST", 100)
     columns = [INCOME, "wealth", "constant", "day"]

@@ -106,6 +106,16 @@ def test_what_is_drawn_is_keyed_by_content_and_seed(spark, people, tmp_path):
     assert 0.08 * spread < (sum(x * x for x in noise) / 700) ** 0.5 < 0.12 * spread * 10**0.5
 
 
+@pytest.mark.connect
+def test_equal_records_draw_apart(spark, tmp_path):
+    """Nothing tells them apart but a number, so that each has noise of its own."""
+    table = str(tmp_path / "alike.parquet")
+    duckdb.execute(f"COPY (SELECT 1 AS x FROM range(6) UNION ALL SELECT 5) TO '{table}' (FORMAT parquet)")
+    given = {"columns": ["x"], "amount": 0.5, "rows_are_persons": True, "seed": "s", "engine": "spark"}
+    sqlmicro.noise(table, to=str(tmp_path / "noisy"), **given)
+    assert len(set(rows(f"{tmp_path}/noisy/*.parquet", "x", "x"))) == 7
+
+
 JOB = """
 {engine}seed = "s"
 [[table]]

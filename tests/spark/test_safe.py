@@ -98,6 +98,7 @@ def same_as_alone(persons, tmp_path, there, theirs, given):
     assert [kind[:2] for kind in kinds[0]] == [kind[:2] for kind in kinds[1]]
 
 
+@pytest.mark.connect
 def test_strata_and_missing_values(persons, tmp_path, in_strata):
     same_as_alone(persons, tmp_path, *in_strata, STRATA)
 

@@ -67,6 +67,50 @@ CASES: list[Case] = [
         expect=[(0, 2), (2, 0)],
         ordered=True,
     ),
+    # The records at places 2 and 0.
+    Case(
+        "attack/drawn.sql",
+        given={
+            "people": values('"position", "net ""income"""', "('a', 3)", "('b', 1)", "(NULL, 2)"),
+            "drawn": values("position", "(2)", "(0)"),
+        },
+        params={"relation": rel("people"), "drawn": rel("drawn"), "columns": [col("position", staged="p"), INCOME]},
+        returns=["position", 'net "income"'],
+        expect=[("a", 3), (None, 2)],
+    ),
+    Case(
+        "attack/combinations.sql",
+        given={"released": values('"net ""income""", name', "(1, NULL)", "(2, 'b'::BLOB)", "(1, NULL)", "(1, 'b')")},
+        params={"released": rel("released"), "columns": [INCOME, NAME]},
+        returns=['net "income"', "name", "n"],
+        show='"net ""income""", decode(name), n',
+        expect=[(1, None, 2), (2, "b", 1), (1, "b", 1)],
+    ),
+    # 9 was not released, 4 is nobody's.
+    Case(
+        "attack/became.sql",
+        given={
+            "original": values("row_id, x", f"({key(8)}, 1)", f"({key(9)}, 2)"),
+            "released": values("row_id, x", f"({key(4)}, 3)", f"({key(8)}, 5)"),
+        },
+        params={**BOTH, "columns": [X]},
+        returns=["row_id", "x"],
+        show="row_id.key_1, x",
+        expect=[(8, 5)],
+    ),
+    # The third record became the second combination, (1, NULL), the first record the third; of the second nobody knows.
+    Case(
+        "attack/own_combinations.sql",
+        given={
+            "original": values("row_id", f"({key(8)})", f"({key(9)})", f"({key(7)})"),
+            "became": values("row_id, x, y", f"({key(7)}, 1, NULL)", f"({key(8)}, 2, 2)"),
+            "released": values("x, y, n", "(1, 1, 4)", "(1, NULL, 2)", "(2, 2, 1)"),
+        },
+        params={**BOTH, "became": rel("became"), "columns": [X, Y]},
+        returns=["position", "other"],
+        expect=[(0, 2), (2, 1)],
+        ordered=True,
+    ),
     # sha256("sample of an attack 0"), … 1, 2 and 3 begin with 7b, 2a, c2 and b8.
     Case(
         "attack/sampled.sql",

@@ -187,6 +187,15 @@ CASES = [
         returns=["row_id", "record", "x"],
         expect=[(0, 3, "b"), (1, 1, "a"), (2, 2, "a"), (3, 4, "c")],
     ),
+    # In any order: no two records have the same number any more, and those with a content of their own are still apart.
+    Case(
+        "load/copies_apart.sql",
+        given={"numbered": values("row_id, record, x", "(3, 11, 'c')", "(2, 9, 'a')", "(0, 4, 'b')", "(1, 9, 'a')")},
+        params={"numbered": rel("numbered"), "columns": [col("x")]},
+        show="row_id, count(*) OVER (PARTITION BY record), x",
+        returns=["row_id", "record", "x"],
+        expect=[(0, 1, "b"), (1, 1, "a"), (2, 1, "a"), (3, 1, "c")],
+    ),
     # From a folder's CSV files, in the order given; the name of a file may hold a quote.
     Case(
         "load/csv.sql",

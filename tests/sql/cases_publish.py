@@ -56,7 +56,7 @@ CASES = [
             "columns": [col("x")],
         },
         returns=["row_id", "x", "person"],
-        expect=[(0, 7, 1), (1, 7, 0), (2, 7, 2), (3, 7, 0)],
+        expect=[(0, 7, 1), (1, 7, 0), (2, 7, 3), (3, 7, 0)],
     ),
     # A record that was left out is not counted; those of no known household count as one.
     Case(

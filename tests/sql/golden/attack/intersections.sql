@@ -7,14 +7,14 @@
 WITH one AS (
   SELECT
     row_id,
-    dense_rank() OVER (ORDER BY "x", "y") AS label,
+    "x", "y",
     count(*) OVER (PARTITION BY "x", "y") AS before
   FROM "staging"."first"
 ),
 two AS (
   SELECT
     row_id,
-    dense_rank() OVER (ORDER BY "name") AS label,
+    "name",
     count(*) OVER (PARTITION BY "name") AS after
   FROM "staging"."second"
 )
@@ -27,6 +27,6 @@ FROM (
   SELECT before, after, count(*) AS size
   FROM one
   JOIN two USING (row_id)
-  GROUP BY one.label, two.label, before, after)
+  GROUP BY one."x", one."y", two."name", before, after)
 GROUP BY before, after, size
 ORDER BY before, after, size

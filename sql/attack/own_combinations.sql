@@ -1,0 +1,13 @@
+-- title: Which combination of released values a record of the original became
+-- source: sqlmicro
+-- reads: original (values, by row_id), became (the released values, by row_id), released (the combinations)
+-- returns: position in the original, other (position of the combination); both from 0
+-- params: original, became, released, columns
+SELECT
+  o.position,
+  r.position AS other
+FROM (SELECT row_id, row_number() OVER () - 1 AS position FROM {{ original | ident }}) AS o
+JOIN {{ became | ident }} AS b USING (row_id)
+JOIN (SELECT {{ columns | idents }}, row_number() OVER () - 1 AS position FROM {{ released | ident }}) AS r
+  ON {{ columns | same("b", "r") }}
+ORDER BY o.position

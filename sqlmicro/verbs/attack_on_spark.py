@@ -1,0 +1,96 @@
+"""`sqlmicro attack --engine spark`: targets are drawn where the records are, and attacked at the driver."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlmicro.attacks.attacked import attacked_release
+from sqlmicro.attacks.key_replay import leaves
+from sqlmicro.attacks.knowledge import Knowledge
+from sqlmicro.attacks.registry import Attack, attacks, find
+from sqlmicro.attacks.row import AttackRow
+from sqlmicro.audits import promised
+from sqlmicro.audits.promised import Promises
+from sqlmicro.database.columns import pick
+from sqlmicro.errors import ParameterError
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.reports.attack_report import AttackReport
+from sqlmicro.spark.attacked import beside_control, sampled
+from sqlmicro.spark.warehouse import SparkWarehouse
+from sqlmicro.system.progress import Progress
+from sqlmicro.system.sentences import say
+from sqlmicro.verbs import attack
+from sqlmicro.verbs.attack import AttackOptions
+from sqlmicro.verbs.on_spark import refuse_given
+
+_WHOLE = ("difference",)
+"""The attacks that are SQL alone, and are made on the whole tables."""
+_SAMPLED = ("linkage", "membership", "linkability")
+"""The attacks that look at targets and at the combinations of released values."""
+
+
+def attack_on_spark(options: AttackOptions, progress: Progress) -> AttackReport:
+    """Attack a release by targets that are drawn in Spark; see `sqlmicro help spark`.
+
+    Raises
+    ------
+    ParameterError, InputError
+        For what needs all records in one place, and as on one machine.
+    """
+    wanted = _refuse(options)
+    with SparkWarehouse.open(options.master, progress, numbers=False) as warehouse:
+        original = warehouse.source(options.original, name="original_source")
+        found = [warehouse.source(name, name=f"release_{n}_source") for n, name in enumerate(options.release, 1)]
+        sensitive = pick(found[0].columns, options.sensitive, "attack, --sensitive")
+        there = [
+            attacked_release(
+                warehouse, original, one, but=[column.name for column in sensitive], columns=options.columns,
+                match=options.match, nominal=options.nominal, sample=options.sample,
+            )
+            for one in found
+        ]  # fmt: skip
+        attack.refuse_known(sensitive, there[0])
+        manifest = attack.read_manifest(options.manifest)
+        recipe = attack.recipe_of(attack.parameters_in(manifest))
+        control = None
+        if options.control:
+            others = warehouse.source(options.control, name="control_source")
+            control = beside_control(warehouse, there[0], others, sensitive, options.sample)
+        here = sampled(warehouse, there[0])
+        small = Knowledge([here], sensitive, [*leaves(manifest)], recipe, control, options.settings)
+        large = replace(small, releases=there)
+        made = [(one, _made(one, small, large, asked=bool(wanted))) for one in wanted or attacks().values()]
+        apart = {column.name: "sensitive" for column in sensitive}
+        verdict = promised.measured(
+            found[0].columns, Promises(), promised.counter(warehouse, found[0].relation), apart=apart
+        )
+        return attack.report_of(small, None, options, made, verdict)
+
+
+def _refuse(options: AttackOptions) -> list[Attack]:
+    """Refuse what needs all records in one place; return the attacks that were asked for.
+
+    Raises
+    ------
+    ParameterError
+        Before Spark is started.
+    """
+    if not options.release:
+        raise ParameterError("attack, --release", "a release is needed", "none")
+    must = "reads Parquet files or tables of Spark's catalog"
+    refuse_given(options, (DbOption, AttachOption, MachineOptions, ReaderOptions), must)
+    can, do = (*_SAMPLED, *_WHOLE), "Leave it out, or use --engine duckdb; see sqlmicro help spark"
+    if options.person:
+        raise ParameterError("attack, --engine spark", "looks for records on Spark", "--person", do)
+    wanted = find(options.attack)
+    wrong = [one.name for one in wanted if one.name not in can]
+    if wrong:
+        raise ParameterError("attack, --engine spark", f"makes {', '.join(can)} on Spark", ", ".join(wrong), do)
+    return wanted
+
+
+def _made(one: Attack, small: Knowledge, large: Knowledge, *, asked: bool) -> list[AttackRow] | str:
+    """Make an attack on what it looks at, or say why it is not made."""
+    if one.name not in (*_SAMPLED, *_WHOLE):
+        return say("needs all records in one place: on DuckDB")
+    return attack.rows_of(one, large if one.name in _WHOLE else small, asked=asked)

@@ -1,0 +1,10 @@
+-- title: The released values of the records that are tried
+-- source: sqlmicro
+-- reads: original (values of the records that are tried, by row_id), released (values, by row_id)
+-- returns: row_id, the columns as they were released; records that were not released are left out
+-- params: original, released, columns
+SELECT
+  o.row_id,
+  r."x"
+FROM "staging"."released" AS r
+JOIN "staging"."original" AS o USING (row_id)
