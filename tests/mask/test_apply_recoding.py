@@ -18,7 +18,7 @@ import pytest
 import sqlmicro
 from sqlmicro import SqlmicroError
 
-TABLES, QUICK = int(os.environ.get("TABLES", "50")), 8
+TABLES, QUICK = int(os.environ.get("TABLES", "50")), 6
 INCOME = 'net "income"'
 TREE = [["Ulm", "south", "DE"], ["Au", "south", "DE"], ["Kiel", "north", "DE"], ["O'Hara", "west", "US"]]
 KINDS = {"age": "INTEGER", INCOME: "DOUBLE", "town": "VARCHAR", "born": "DATE", "flag": "BOOLEAN", "land": "VARCHAR"}
@@ -362,6 +362,7 @@ def test_a_file_keeps_to_the_schema(session: Any, tmp_path: Path) -> None:
         assert not checker.is_valid(told | {"more": 1})
 
 
+@pytest.mark.slow
 def test_classes_have_k_persons_and_keep_guarantees(session: Any, tmp_path: Path) -> None:
     con, file = session.connection, tmp_path / "p.json"
     text = "SELECT i AS id, i // 10 AS age, chr((97 + i % 3)::INT) AS ill FROM range(30) t(i)"

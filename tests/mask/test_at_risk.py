@@ -83,6 +83,7 @@ def test_only_the_records_at_risk_are_treated(
     assert len(found) == N
 
 
+@pytest.mark.slow
 def test_suppression_takes_their_values_out_first(db: str) -> None:
     report, found = released(db, "suppress", [NET, "town"], k=3)
     assert report["k"] >= 3
@@ -121,6 +122,7 @@ def test_a_bound_is_an_operator_and_a_number(text: str) -> None:
         bound(text, "pram")
 
 
+@pytest.mark.slow
 def test_options_that_do_not_go_together(db: str) -> None:
     for method, columns, options, said in (
         ("pram", ["town"], {"keep_probability": 0.5, "invariant": True}, "keeps expected numbers over all records"),
@@ -154,6 +156,7 @@ def made(path: Path, rows: list[tuple[Any, ...]], columns: str) -> str:
     return db
 
 
+@pytest.mark.slow
 def test_a_table_that_has_changed_or_has_no_key(tmp_path: Path) -> None:
     db = made(tmp_path, [(i, "ab"[i % 2]) for i in range(10)], "id INTEGER PRIMARY KEY, town VARCHAR")
     given: dict[str, Any] = {
