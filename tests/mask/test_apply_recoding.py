@@ -18,7 +18,7 @@ import pytest
 import sqlmicro
 from sqlmicro import SqlmicroError
 
-TABLES, QUICK = int(os.environ.get("TABLES", "50")), 6
+TABLES, QUICK = int(os.environ.get("TABLES", "50")), 8
 INCOME = 'net "income"'
 TREE = [["Ulm", "south", "DE"], ["Au", "south", "DE"], ["Kiel", "north", "DE"], ["O'Hara", "west", "US"]]
 KINDS = {"age": "INTEGER", INCOME: "DOUBLE", "town": "VARCHAR", "born": "DATE", "flag": "BOOLEAN", "land": "VARCHAR"}
