@@ -250,6 +250,7 @@ def test_a_table_that_changes_between_the_check_and_the_run_is_refused(folder: P
     assert released(folder) == []
 
 
+@pytest.mark.slow
 def test_a_dry_run_publishes_nothing_and_is_not_the_last_plan(folder: Path) -> None:
     planned(folder)
     applied(folder, dry_run=True)

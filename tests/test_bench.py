@@ -14,7 +14,6 @@ LITTLE = {
     "attacks": "--rows 500",
     "audits": "--rows 2000 --repeat 1",
     "certify": "--data tarragona --rows 200 --k 3 --time-limit 1",
-    "choosing": "--k 30 --only mdav",
     "counts": "--rows 2000 --repeat 1",
     "cost": "--methods mdav shuffle --calibrate 1000 3000 --rows 2000",
     "criteria": "--table census --only mdav",
@@ -48,8 +47,8 @@ LITTLE = {
     "union": "--rows 2000 --releases 1",
     "whole": "--rows 1000 --repeat 1 --only individual-ranking swap pseudonymise audit --compare",
 }
-LONG = {"identifiers", "mutants", "postgres", "spark"}
-"""What these measure takes minutes, needs a server, or has tests of its own."""
+LONG = {"choosing", "identifiers", "mutants", "postgres", "spark"}
+"""What these measure takes minutes, needs a server, or has tests of its own: tests/test_help.py runs the first one."""
 
 
 @pytest.mark.slow

@@ -54,6 +54,7 @@ def _table() -> dict[str, tuple[str, list[Any]]]:
     }
 
 
+@pytest.mark.slow
 def test_what_was_drafted_is_private_has_nothing_rare_and_is_used(workbench: Any, tmp_path: Path) -> None:
     db = workbench.make(_table())
     files = {"town": tmp_path / "town.csv", "born": tmp_path / "born.csv"}

@@ -60,6 +60,7 @@ def test_a_draft_drops_identifiers_anonymizes_all_else_and_says_why(db: Path) ->
     assert 'Missing in "gaps". This loses least: what is missing stays missing' in words
 
 
+@pytest.mark.slow
 def test_the_draft_of_awkward_names_runs_as_it_is(db: Path) -> None:
     with duckdb.connect(str(db)) as connection:
         connection.execute(

@@ -380,6 +380,7 @@ def test_what_is_counted_is_what_was_written(folder: Path, to: str) -> None:
     assert counted(report) == [("persons", 10, 5, True), ("orders", 10, 5, True), ("items", 10, 5, True)]
 
 
+@pytest.mark.slow
 def test_columns_called_as_ours_and_no_rows_at_all(folder: Path) -> None:
     execute(folder, "ALTER TABLE persons RENAME age TO there_1")
     execute(folder, "ALTER TABLE persons RENAME ward TO n")

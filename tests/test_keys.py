@@ -210,6 +210,7 @@ def test_a_step_that_leaves_out_parents_is_caught(folder: Path) -> None:
     assert lost == shape(folder, "orders", "customer_id", "persons", "id")[1] - known > 0
 
 
+@pytest.mark.slow
 def test_what_refers_to_a_column_that_is_left_out_is_left_out(folder: Path) -> None:
     report = sqlmicro.run(write(folder, ('drop = ["name"]', 'drop = ["name", "ID"]')))
     assert list(rows(folder, "orders_r")[0]) == ["number", "amount"]
@@ -220,6 +221,7 @@ def test_what_refers_to_a_column_that_is_left_out_is_left_out(folder: Path) -> N
     assert [len([c for c in t["audits"] if "rows lost" in c["check"]]) for t in report["tables"]] == [0, 0, 1]
 
 
+@pytest.mark.slow
 def test_a_child_alone_may_be_left_out(folder: Path) -> None:
     report = sqlmicro.run(write(folder, ('name = "orders"', 'name = "orders"\ndrop = ["customer_id"]')))
     assert [len([c for c in t["audits"] if "rows lost" in c["check"]]) for t in report["tables"]] == [1, 0, 2]
@@ -278,6 +280,7 @@ def test_a_collation_is_refused(folder: Path) -> None:
         sqlmicro.run(write(folder))
 
 
+@pytest.mark.slow
 def test_a_key_that_is_kept_on_both_sides_is_audited(folder: Path) -> None:
     keep = '\nkeep = ["{}"]\nidentifier_ok = ["{}"]\naccept_unique = ["{}"]'
     text = write(

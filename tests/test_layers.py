@@ -71,6 +71,7 @@ def imports(path):
     return found
 
 
+@cache
 def is_module(name):
     place = PACKAGE.parent.joinpath(*name.split("."))
     return place.with_suffix(".py").is_file() or (place / "__init__.py").is_file()

@@ -107,6 +107,7 @@ def released_visits(table: pa.Table, method: str = "mdav", **more: Any) -> tuple
         return release.arrow().to_pylist(), release.report
 
 
+@pytest.mark.slow
 def test_composite_keys_a_uuid_and_a_quoted_name() -> None:
     table = visits()
     after, report = released_visits(table)
@@ -121,6 +122,7 @@ def test_composite_keys_a_uuid_and_a_quoted_name() -> None:
     assert "columns of the person, found constant within every person: age; one value for each person" in notes
 
 
+@pytest.mark.slow
 def test_the_order_of_the_rows_does_not_matter() -> None:
     table = visits(60)
     turned = table.take(np.random.default_rng(0).permutation(len(table)))

@@ -82,6 +82,7 @@ def test_k_counts_persons_or_rows_not_both(workbench):
     assert workbench.relations(db) == [("main", "records")]
 
 
+@pytest.mark.slow
 def test_it_is_a_key_of_the_table_not_of_a_step(workbench, tmp_path):
     db = workbench.make(visits())
     job = tmp_path / "job.toml"

@@ -170,6 +170,7 @@ def test_infinite_dates_are_refused(tmp_path):
         sqlmicro.mdav("t", db=path, columns=["d"], k=3, into="out", nulls="keep")
 
 
+@pytest.mark.slow
 def test_the_parameters_of_a_release_tell_what_was_kept_and_how_it_was_grouped(db):
     import json
 

@@ -119,6 +119,7 @@ def test_a_column_that_birth_year_and_sex_depend_on_is_found_whatever_its_name()
     assert looked(table) is None
 
 
+@pytest.mark.slow
 def test_signs_within_a_word_for_a_person_do_not_hide_it():
     draw = random.Random(3)
     who, rest = [draw.randrange(130) for _ in range(600)], [draw.randrange(90) for _ in range(600)]
@@ -129,6 +130,7 @@ def test_signs_within_a_word_for_a_person_do_not_hide_it():
         assert looked({name: who, 'net "income"': rest}) is None
 
 
+@pytest.mark.slow
 def test_what_repeats_without_speaking_for_persons_is_not_asked():
     n = 900
     for name in ("product_id", "sensor_id", "device_id", "station", "invoice_no", "created_by_user_id", "household_id"):

@@ -116,6 +116,7 @@ def test_nothing_is_to_be_decided_of_tables_that_are_left_out_where_none_is(tmp_
     assert asked in sqlmicro.scan(db=made(tmp_path, WARDS))["toml"]
 
 
+@pytest.mark.slow
 def test_names_may_be_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)
     hostile = 'net "income"; DROP # \\ \' . [[table]]'
@@ -161,6 +162,7 @@ VIEWS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_views_are_told_of_and_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What they read is read from their text; nothing of a macro or a file of theirs is in the draft."""
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)

@@ -68,6 +68,7 @@ def test_compressed_files_and_json_are_read_and_written(source: str, tmp_path: P
     assert magic == b"\x28\xb5\x2f\xfd" if ending.endswith("zst") else magic[:2] == b"\x1f\x8b" or ending[-2:] != "gz"
 
 
+@pytest.mark.slow
 def test_json_is_an_array_and_ndjson_an_object_per_line(source: str, tmp_path: Path) -> None:
     sqlmicro.mdav(source, to=str(tmp_path / "a.json"), **OPTIONS)
     sqlmicro.mdav(source, to=str(tmp_path / "a.ndjson"), **OPTIONS)
@@ -76,6 +77,7 @@ def test_json_is_an_array_and_ndjson_an_object_per_line(source: str, tmp_path: P
     assert len([json.loads(line) for line in lines]) == ROWS
 
 
+@pytest.mark.slow
 def test_hive_partitions_are_read_and_written(source: str, tmp_path: Path) -> None:
     lake = tmp_path / "in"
     duckdb.connect().execute(f"COPY ({RECORDS}) TO '{lake}' (FORMAT parquet, PARTITION_BY (year, city))")
@@ -114,6 +116,7 @@ def test_folders_named_by_an_anonymized_column_have_its_released_values(source: 
     assert smallest(f"read_parquet('{tmp_path}/o/**/*.parquet')")[0] >= 3
 
 
+@pytest.mark.slow
 def test_a_folder_of_the_path_that_reads_like_a_partition_is_no_column(source: str, tmp_path: Path) -> None:
     (tmp_path / "run=1").mkdir()
     one = sqlmicro.mdav(source, to=str(tmp_path / "run=1" / "o.parquet"), seed="1", **OPTIONS)
@@ -164,6 +167,7 @@ def test_a_release_made_before_is_not_put_in_place_of_another_database(other: st
         assert con.execute("SELECT target FROM old.sqlmicro.releases").fetchall() == [("old.main.released",)]
 
 
+@pytest.mark.slow
 def test_releases_of_one_transaction_go_to_one_database(other: str, tmp_path: Path) -> None:
     job = tmp_path / "two.toml"
     steps = '[[table.step]]\ndo = "mdav"\ncolumns = ["age"]\nk = 3\n[[table.step]]\ndo = "publish"\ninto = '

@@ -118,6 +118,7 @@ def test_pyarrow_takes_its_memory_from_where_the_environment_says() -> None:
         assert done.stdout.strip() == pool
 
 
+@pytest.mark.slow
 def test_pyarrow_finds_pandas_when_it_has_to() -> None:
     pytest.importorskip("pandas")
     script = (
@@ -129,6 +130,7 @@ def test_pyarrow_finds_pandas_when_it_has_to() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
+@pytest.mark.slow
 def test_pandas_may_be_loaded_first_and_bring_pyarrow() -> None:
     """DuckDB 1.5 loads it so: pyarrow asked for a pandas that was half there, and every series ended in a fault."""
     pytest.importorskip("pandas")
@@ -166,6 +168,7 @@ def test_compiled_templates_are_kept_beside_modules_and_not_taken_if_they_are_br
     assert not list((tmp_path / "kept").rglob("*.pyc.*"))
 
 
+@pytest.mark.slow
 def test_nothing_is_kept_where_python_shall_write_nothing(tmp_path: Path, kept: dict[str, str]) -> None:
     profiled(tmp_path, kept, PYTHONDONTWRITEBYTECODE="1")
     assert not list(tmp_path.rglob("*.pyc"))

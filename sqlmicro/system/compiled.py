@@ -18,12 +18,13 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.types import unliteral
 
 from sqlmicro.system import code_files
 from sqlmicro.system.compiling import compiles
@@ -52,11 +53,22 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def compiled(function: Callable[..., Any]) -> Any:
         dispatcher = _kept(function, options)
         if options.get("cache") and hasattr(dispatcher, "stats"):  # it is the function itself under NUMBA_DISABLE_JIT
+            _of_any_value(dispatcher)
             code_files.share(dispatcher)
             read_behind(dispatcher, Path(function.__code__.co_filename))
         return dispatcher
 
     return compiled
+
+
+def _of_any_value(dispatcher: Any) -> None:
+    """Let kernels that call this one with a constant share the code for a variable, which numba compiles once more."""
+    template = dispatcher.get_call_template
+
+    def of_types(args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
+        return template([unliteral(kind) for kind in args], {name: unliteral(kind) for name, kind in kws.items()})
+
+    dispatcher.get_call_template = of_types
 
 
 def _kept(function: Callable[..., Any], options: dict[str, Any]) -> Any:

@@ -51,6 +51,7 @@ CALLS = (
     Call("mdav", settings={"sensitive": ("city",), "min_l": 2, "max_t": 0.9}),
     Call("microaggregate", settings={"quality": "fast"}, records=_MANY),
     Call("microaggregate"),
+    Call("microaggregate", settings={"sensitive": ("city", "sex"), "min_l": 2, "max_t": 0.4, "person": ("age",)}),
     Call("microaggregate", settings={"quality": "best", "certify": True}, records=_FEW, needs="highspy"),
     *(Call("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
     Call("kanonymeans", settings={"measure": "sse", "init": "forgy"}),

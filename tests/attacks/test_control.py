@@ -72,6 +72,7 @@ def test_of_a_release_that_is_the_original_everything_is_told(attack: Attack) ->
     assert all(row["how"] == "given" for row in found.values())
 
 
+@pytest.mark.slow
 def test_of_a_release_of_other_people_nothing_is_told(attack: Attack) -> None:
     found = made(OTHERS, attack, [*EVERYTHING[:-1]], sensitive="ill")
     low, high = found["membership"]["ci"]
@@ -431,6 +432,7 @@ def test_a_release_that_is_not_recorded_needs_a_control_group(db: str) -> None:
     assert "the options of the release must be recorded" in found["linkability"]["sentence"]
 
 
+@pytest.mark.slow
 def test_a_manifest_stands_for_the_record(db: str, tmp_path: Path) -> None:
     path = str(tmp_path / "manifest.json")
     sqlmicro.individual_ranking(

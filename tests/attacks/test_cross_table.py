@@ -97,6 +97,7 @@ def test_two_rows_single_out_whom_one_does_not(tmp_path: Path) -> None:
     assert row["ci"][0] == pytest.approx(1 / (1 + 1.959963984540054**2 / 25))
 
 
+@pytest.mark.slow
 def test_what_is_found_is_held_to_the_limit(tmp_path: Path) -> None:
     visits = [(i // 3, i * 10, "a") for i in range(60)]
     with pytest.raises(sqlmicro.AuditFailed, match=r"cross-table \(.*visits.*\) is 1, needed at most 0.5") as caught:

@@ -108,6 +108,7 @@ def test_it_is_as_strong_as_an_attacker_who_knows_the_noise(attack: Attack) -> N
     assert any(name.startswith("Mahalanobis") for name in found["strongest"])
 
 
+@pytest.mark.slow
 def test_no_order_of_a_table_changes_what_is_found(attack: Attack) -> None:
     """Half of the records have a double, and both tables are in the same order, the reverse, or none."""
     X, Y = noisy(60, 5)

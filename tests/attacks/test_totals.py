@@ -44,6 +44,7 @@ def attacked(db: str, **more: Any) -> dict[str, Any]:
     return report
 
 
+@pytest.mark.slow
 def test_the_newcomer_of_the_next_night_is_found_exactly(tmp_path: Path) -> None:
     """4 950 records and the next night 4 951, mdav with k = 5: what the ledger exists for."""
     db = nights(tmp_path, 4950, 1)

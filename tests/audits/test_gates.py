@@ -93,6 +93,7 @@ def test_wrong_options_are_the_users_error(db: str) -> None:
         assert words in str(refused.value)
 
 
+@pytest.mark.slow
 def test_results_land_beside_the_release(db: str) -> None:
     release = sqlmicro.mdav(
         "records", db=db, columns=["income"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="out"

@@ -112,6 +112,7 @@ def test_who_is_linked(tmp_path: Path) -> None:
     assert all(found[i] for i in found if i > 2)
 
 
+@pytest.mark.slow
 def test_who_is_linked_is_what_the_audit_counts(tmp_path: Path) -> None:
     """Where no two records are alike, the share of those that are linked is the rate of linkage."""
     rng = np.random.default_rng(5)
@@ -278,6 +279,7 @@ def test_a_session_that_is_open_to_be_read(tmp_path: Path) -> None:
     assert len(risks(db)) == 7
 
 
+@pytest.mark.slow
 def test_it_goes_with_the_originals(tmp_path: Path) -> None:
     """A release in place removes it, and the purge what was in it; the ledger tells that it is there."""
     columns = "id INTEGER PRIMARY KEY, name VARCHAR, b VARCHAR"

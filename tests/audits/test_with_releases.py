@@ -57,6 +57,7 @@ def test_what_a_publish_measured_is_measured_again(db: str) -> None:
     assert found(sqlmicro.audit("first", db=db, with_=["first"], min_union_k=4))["union-k"] == (4, 4, True, "passed")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_is_said(db: str) -> None:
     sqlmicro.mdav("persons", db=db, into="second", **GIVEN)
     for given, said in (

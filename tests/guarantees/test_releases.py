@@ -213,6 +213,7 @@ def test_safe_lets_records_change_seats(workbench, seed):
         assert table["ward"][1][number] == ward
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_before_anything_is_written(workbench):
     db = workbench.make(people(60, 6, visits=20))
     common = {"db": db, "k": 3, "columns": QUASI, "rest": "drop"}
@@ -268,6 +269,7 @@ def test_a_sensitive_column_that_singles_out_must_be_accepted(workbench):
     assert sqlmicro.mdav("records", accept_unique=INCOME, **given)["passed"]
 
 
+@pytest.mark.slow
 def test_a_script_does_not_publish_what_it_cannot_test(workbench):
     db = workbench.make(people(90, 11, visits=2))
     given = {"db": db, "k": 3, "columns": ["age"], "rest": "drop", "show_sql": True}

@@ -168,7 +168,7 @@ def test_another_way_to_compare_reads_everything_once(tmp_path: Path) -> None:
     assert not any("rows that were read" in note for note in night(db, 6, **WAYS[1])["notes"]), "it went back"
 
 
-@pytest.mark.slow_but("2026-01-01")
+@pytest.mark.slow
 @pytest.mark.parametrize("latest", ["9999-12-31", "infinity", "2026-01-01"])
 def test_a_watermark_in_the_future_hides_no_change(tmp_path: Path, latest: str) -> None:
     """A day that stands for "for ever" is later than any change to come."""

@@ -83,6 +83,7 @@ def test_kept_candidates_are_remembered_with_the_release(db: str) -> None:
     assert report["verdict"]["status"] == ("lowered" if found["value"] < 4 else "held")
 
 
+@pytest.mark.slow
 def test_noise_of_another_secret_is_told(db: str, tmp_path: Path) -> None:
     given: dict[str, Any] = {"columns": ["age"], "amount": 0.5, "row_key": ["id"], "rest": "drop"}
     sqlmicro.noise("persons", db=db, into="first", **given)

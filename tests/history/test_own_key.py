@@ -63,6 +63,7 @@ def test_which_key(tmp_path: Path, definition: str, expected: str) -> None:
     assert plain["rows"] == 200
 
 
+@pytest.mark.slow
 def test_several_columns_into_several_tables_are_measured(tmp_path: Path) -> None:
     db = table(tmp_path, "id INTEGER, age INTEGER, x INTEGER", ROWS)
     sqlmicro.mdav("persons", db=db, columns=["age"], into="ages", **GIVEN)

@@ -17,7 +17,7 @@ from sqlmicro.errors import InputError
 from sqlmicro.history.seats import Memory, Night, Rules, begin, erase, go_on
 
 TABLES = int(os.environ.get("TABLES", "75"))
-QUICK = 15
+QUICK = 8
 every_kind = pytest.mark.parametrize("kept", [False, True], ids=["no sensitive column", "sensitive values"])
 moving_or_not = pytest.mark.parametrize("moves", [False, True], ids=["nobody moves", "moves"])
 

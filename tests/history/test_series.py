@@ -94,6 +94,7 @@ def checks(report: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     }
 
 
+@pytest.mark.slow
 def test_one_new_person_among_4950_changes_nothing_that_anybody_sees(tmp_path: Path) -> None:
     """The totals of two independent releases would differ by exactly her record."""
     db = make(tmp_path / "w.duckdb", 4950)
@@ -126,6 +127,7 @@ def test_the_same_night_again_is_the_same_release_and_nothing_advances(begun: st
         night(db, 1)
 
 
+@pytest.mark.slow
 def test_missed_nights_late_rows_corrections_and_deletions_are_ordinary(begun: str) -> None:
     db, nights = begun, [released(begun)]
     for number, change in (
@@ -328,7 +330,7 @@ def test_a_dry_run_remembers_nothing(db: str) -> None:
     assert execute(db, "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'sqlmicro'") == [[(0,)]]
 
 
-@pytest.mark.slow_but("False")
+@pytest.mark.slow
 @pytest.mark.parametrize("ledger", [True, False])
 def test_files_are_remembered_in_a_ledger_of_their_own(db: str, tmp_path: Path, *, ledger: bool) -> None:
     rows, nights = tmp_path / "persons_2026.csv", []
@@ -401,6 +403,7 @@ def test_what_somebody_has_changed_is_not_gone_on_with(begun: str, change: str) 
     assert [one["changed"] for one in sqlmicro.series(db=db)["series"]] == [True]
 
 
+@pytest.mark.slow
 def test_what_somebody_has_changed_is_said_and_an_epoch_begins_anew(begun: str) -> None:
     db = begun
     execute(db, "UPDATE sqlmicro.series SET scales = '[{}]', epoch = NULL, first = NULL, day = NULL")
@@ -408,6 +411,7 @@ def test_what_somebody_has_changed_is_said_and_an_epoch_begins_anew(begun: str) 
     assert night(db, 2, epoch=True)["series"]["epoch"] == 2
 
 
+@pytest.mark.slow
 def test_who_changes_stratum_is_still_published_in_that_of_her_class(db: str) -> None:
     night(db, 1, by=["sex"])
     before = released(db)
@@ -416,6 +420,7 @@ def test_who_changes_stratum_is_still_published_in_that_of_her_class(db: str) ->
     assert released(db) == before
 
 
+@pytest.mark.slow
 def test_a_class_of_founders_who_founded_before_is_not_published(begun: str, monkeypatch: pytest.MonkeyPatch) -> None:
     db = begun
     honest = seats.go_on
@@ -479,6 +484,7 @@ def test_an_older_ledger_beside_a_newer_database_is_refused(begun: str, tmp_path
     night(db, 6, ledger=str(book))
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_tells_nothing_of_a_table_whose_rows_are_the_same(begun: str) -> None:
     db = begun
     before = execute(db, "FROM out")
@@ -514,6 +520,7 @@ def test_a_mean_is_of_k_persons_although_some_founders_lack_a_value(tmp_path: Pa
         assert any(bin(int(mean * n)).count("1") == n and mean * n % 1 == 0 for n in range(4, 33)), mean
 
 
+@pytest.mark.slow
 def test_a_column_called_copy_says_nothing_of_who_is_who(tmp_path: Path) -> None:
     """The number of a copy is hashed with the row key; a column of that name took its place."""
     db = str(tmp_path / "c.duckdb")

@@ -158,6 +158,7 @@ def test_what_the_audits_find_is_not_published(
     assert execute(db, "FROM out") == before
 
 
+@pytest.mark.slow
 def test_a_cohort_with_too_few_missing_values_is_not_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = make_powers(tmp_path / "w.duckdb", dict.fromkeys(range(20), False))
     night(db, 1)
@@ -188,6 +189,7 @@ def test_first_nights_of_fewer_than_k_are_refused_as_ever(tmp_path: Path) -> Non
         night(make(tmp_path / "w.duckdb", 2), 1)
 
 
+@pytest.mark.slow
 def test_strata_stay_with_their_row(tmp_path: Path) -> None:
     db = make(tmp_path / "w.duckdb", 60)
     night(db, 1, by=["sex"], columns=["age"])

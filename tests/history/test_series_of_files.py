@@ -185,6 +185,7 @@ def test_a_file_that_is_not_carried_on_is_never_published(begun: str, monkeypatc
     assert not faults([before, released(db)], 3)
 
 
+@pytest.mark.slow
 def test_a_new_epoch_begins_anew(begun: str) -> None:
     db = begun
     changed(db, 1, random.Random(5))

@@ -362,6 +362,7 @@ def test_a_file_keeps_to_the_schema(session: Any, tmp_path: Path) -> None:
         assert not checker.is_valid(told | {"more": 1})
 
 
+@pytest.mark.slow
 def test_classes_have_k_persons_and_keep_guarantees(session: Any, tmp_path: Path) -> None:
     con, file = session.connection, tmp_path / "p.json"
     text = "SELECT i AS id, i // 10 AS age, chr((97 + i % 3)::INT) AS ill FROM range(30) t(i)"

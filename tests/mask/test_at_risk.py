@@ -94,6 +94,7 @@ def test_ranks_are_those_among_the_records_at_risk(tmp_path: Path) -> None:
     assert 0 < max(ranks) <= 3 and ranks.count(0) < 285
 
 
+@pytest.mark.slow
 def test_suppression_takes_their_values_out_first(db: str) -> None:
     report, found = released(db, "suppress", [NET, "town"], k=3)
     assert report["k"] >= 3
@@ -132,6 +133,7 @@ def test_a_bound_is_an_operator_and_a_number(text: str) -> None:
         bound(text, "pram")
 
 
+@pytest.mark.slow
 def test_options_that_do_not_go_together(db: str) -> None:
     for method, columns, options, said in (
         ("pram", ["town"], {"keep_probability": 0.5, "invariant": True}, "keeps expected numbers over all records"),
@@ -165,6 +167,7 @@ def made(path: Path, rows: list[tuple[Any, ...]], columns: str) -> str:
     return db
 
 
+@pytest.mark.slow
 def test_a_table_that_has_changed_or_has_no_key(tmp_path: Path) -> None:
     db = made(tmp_path, [(i, "ab"[i % 2]) for i in range(10)], "id INTEGER PRIMARY KEY, town VARCHAR")
     given: dict[str, Any] = {

@@ -193,6 +193,7 @@ def test_how_well_the_classes_predict_a_column_is_told(workbench: Any) -> None:
         workbench.release("generalize", workbench.make(table), target="age", **given)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_with_a_root_gets_no_other_and_counts_its_leaves(workbench: Any, tmp_path: Path) -> None:
     (tmp_path / "h.csv").write_text("a;ab;all\nb;ab;all\nc;cde;all\nd;cde;all\ne;cde;all\n")
     table = {"x": ("VARCHAR", ["a", "b", "c", "c", "c", None, None])}

@@ -277,6 +277,7 @@ def test_a_release_keeps_persons_l_and_t_in_every_stratum(workbench, seed):
         assert audits[name]["passed"] and audits[name]["threshold"], name
 
 
+@pytest.mark.slow
 def test_a_release_keeps_the_largest_risk(workbench):
     table = people(150, 4, gaps=0.05)
     table["w"][1][:3] = [0.0, math.nan, math.inf]
@@ -337,6 +338,7 @@ def test_negative_weights_are_refused(workbench):
         workbench.release("suppress", workbench.make(table), columns=QUASI, k=2, max_risk=0.5, weight="w", rest="drop")
 
 
+@pytest.mark.slow
 def test_the_command_and_a_job_file(workbench, tmp_path):
     db = workbench.make(people(60, 8))
     columns = ",".join(["age", "town", '"net ""income"""'])

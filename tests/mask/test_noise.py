@@ -58,6 +58,7 @@ def _check_covariance(sample: np.ndarray, expected: np.ndarray) -> None:
     _within(np.cov(sample, rowvar=False), expected, errors)
 
 
+@pytest.mark.slow
 def test_uncorrelated_noise_is_independent_with_a_share_of_the_deviation(
     workbench: Any, db: str, original: np.ndarray
 ) -> None:

@@ -370,6 +370,7 @@ def test_methods_that_release_means_have_no_such_option(workbench, tmp_path):
     assert [name for schema, name in workbench.relations(db) if schema == "main"] == ["everybody", "records"]
 
 
+@pytest.mark.slow
 def test_the_audit_holds_a_release_to_it(workbench, monkeypatch):
     population, records = people(80, 10)
     db = made(workbench, population, records)
@@ -387,6 +388,7 @@ def test_the_audit_holds_a_release_to_it(workbench, monkeypatch):
     assert "out" not in [name for _, name in workbench.relations(db)]
 
 
+@pytest.mark.slow
 def test_a_job_says_what_the_population_holds(workbench, tmp_path):
     population, records = people(80, 11)
     db = made(workbench, population, records)

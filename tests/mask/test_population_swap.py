@@ -215,6 +215,7 @@ def test_where_all_is_well_nothing_is_exchanged(workbench):
     assert any(": 0 further exchanges" in note for note in release.report["notes"])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused_with_the_reason(workbench):
     population, records = people(40, 4)
     records["born"] = ("DATE", ["2000-01-01"] * 42)

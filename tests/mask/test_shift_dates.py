@@ -180,6 +180,7 @@ to = "persons.id"
 """
 
 
+@pytest.mark.slow
 def test_tables_of_one_release_are_moved_together(tmp_path: Path) -> None:
     """Pseudonyms are made before; the offset is that of the key as it was read."""
     db = made(
@@ -298,6 +299,7 @@ def test_neither_secret_nor_offset_is_told(tmp_path: Path) -> None:
     assert report["steps"][0]["key_fingerprint"], "whether two releases were moved by one secret can be told"
 
 
+@pytest.mark.slow
 def test_the_attack_that_it_does_not_stop(tmp_path: Path) -> None:
     """Whoever knows three visits by date finds the person by their intervals, and with it every other date.
 

@@ -270,6 +270,7 @@ def test_a_few_empty_records_are_company_for_all_in_the_wildcard_reading() -> No
     assert np.median(class_sizes(entries)) == 1
 
 
+@pytest.mark.slow
 def test_strata_are_never_suppressed_and_small_ones_refused(workbench: Any) -> None:
     table = {
         "x": ("INTEGER", [1, 2, 3, 1, 1, 1, 1]), "y": ("INTEGER", [1, 2, 3, 1, 1, 1, 1]),

@@ -162,6 +162,7 @@ def test_who_is_rare_is_swapped_as_a_whole(db: str) -> None:
     assert all(after[i][c] == row[c] for i, row in before.items() for c in ("job", "size", "area", "street"))
 
 
+@pytest.mark.slow
 def test_the_rate_is_reached(db: str) -> None:
     for rate in (0.2, 0.5):
         _, before, after = swapped(db, rate=rate)
@@ -170,6 +171,7 @@ def test_the_rate_is_reached(db: str) -> None:
     assert len(moved(before, after)) == pytest.approx(24, abs=2), "nobody is at risk, and yet"
 
 
+@pytest.mark.slow
 def test_profiles(db: str) -> None:
     """A household of the same area and size where there is one, else of the same size."""
     _, before, after = swapped(db, similar="area,size;size")
@@ -236,6 +238,7 @@ def test_where_there_is_nobody_to_swap_with(tmp_path: Path, rows: list[tuple[Any
     assert sorted(row["land"] or 0 for row in read(db, "out").values()) == [row[1] or 0 for row in rows]
 
 
+@pytest.mark.slow
 def test_options_that_do_not_go_together(db: str) -> None:
     for options, said in (
         ({"risk_columns": [], "min_count": None}, "needs what is rare, or the records at risk"),

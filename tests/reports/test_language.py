@@ -238,6 +238,7 @@ def test_no_text_of_a_report_passes_the_translation_by(rich: Facts, monkeypatch:
     assert left("Nobody said this of Köln: --match 3.5 k", also) == {"Nobody", "said", "this", "of"}
 
 
+@pytest.mark.slow
 def test_no_english_sentence_stays_in_a_german_report(rich: Facts) -> None:
     german = replace(rich, lang="de")
     sentences = language("de").sentences

@@ -157,6 +157,7 @@ def test_the_statement_of_a_release_that_is_alone(db: str) -> None:
     assert found["Signature"][1:] == ["Name", "Function", "Place and date", "Signature"]
 
 
+@pytest.mark.slow
 def test_other_releases_lower_the_first_one_too(db: str) -> None:
     """The second was published although both do not keep k together: whoever has the first has that problem too."""
     for name in ("first", "second"):
@@ -224,6 +225,7 @@ def test_a_check_that_was_recorded_as_failed_is_never_passed_over(db: str) -> No
             connection.execute("DELETE FROM sqlmicro.audits WHERE \"check\" = 'global-risk'")
 
 
+@pytest.mark.slow
 def test_persons_that_were_never_counted_are_no_green(workbench: Workbench) -> None:
     """k in persons was counted when it was published; without that record nothing says that it holds."""
     rng = random.Random(2)

@@ -216,6 +216,7 @@ def test_kept_candidates_are_tables_beside_the_release(db: str) -> None:
     assert any("kept beside the release" in note for note in report["notes"])
 
 
+@pytest.mark.slow
 def test_kept_candidates_are_files_beside_the_release(db: str, tmp_path: Path) -> None:
     target = tmp_path / "out.csv.gz"
     report = _safe(db, keep_candidates=True, into=None, to=str(target), algorithm=["mdav"])

@@ -190,6 +190,7 @@ def _released(workbench: Any, made: dict[str, tuple[str, list[Any]]], **options:
     return workbench.release("safe", workbench.make(made), **(given | options))
 
 
+@pytest.mark.slow
 def test_audits_of_a_release_are_what_its_rows_say(workbench: Any) -> None:
     made = persons(table(2, 900))
     names = list(made)

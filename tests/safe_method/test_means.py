@@ -147,6 +147,7 @@ def test_shifts_of_weighted_means(workbench: Any) -> None:
     assert told["subgroups"] >= 4
 
 
+@pytest.mark.slow
 def test_means_that_are_asked_for_are_told_and_kept_in_the_plan(workbench: Any) -> None:
     table = _survey(500, 4)
     texts = ['net "income" by "the ""kind"", by b", sex', "age by region"]

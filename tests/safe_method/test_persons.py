@@ -196,6 +196,7 @@ def test_all_tables_stay_about_as_near_as_without_households() -> None:
         assert _deviation(table, whole, COLUMNS, order) < 1.5 * _deviation(table, mixed, COLUMNS, order) + 0.001
 
 
+@pytest.mark.slow
 def test_what_cannot_be_is_refused() -> None:
     table = _households(1)
     with pytest.raises(InputError, match="every person belongs to one household"):
@@ -207,6 +208,7 @@ def test_what_cannot_be_is_refused() -> None:
         _placed(table, k=3, invented=0.5)
 
 
+@pytest.mark.slow
 def test_columns_of_the_person_may_have_more_values_than_make_a_table() -> None:
     """They become means, by which no table is made, and classes with the same codes stay apart."""
     import pyarrow as pa

@@ -208,6 +208,7 @@ def test_the_largest_numbers_a_type_holds_come_back(workbench: Any) -> None:
     assert sorted(release.columns["big"]) == [-(2**63)] * 3 + [2**63 - 2**11] * 3
 
 
+@pytest.mark.slow
 def test_the_modes_together_need_not_occur_but_a_medoid_does(workbench: Any) -> None:
     """Sex and town as in the row test of medoids.sql: the modes are m and A, which no record has."""
     table = {

@@ -302,6 +302,7 @@ def test_the_owners_macro_stands_for_a_function_in_the_owners_sql_or_the_run_is_
     assert sqlmicro.audit("raw", db=str(db), quasi=["x"])["audits"]
 
 
+@pytest.mark.slow
 def test_a_check_with_a_macro_is_held_in_place(tmp_path: Path) -> None:
     """The checks of a table are bound when it is written to."""
     db = tmp_path / "w.duckdb"

@@ -38,6 +38,7 @@ def numbers(folder: Path) -> set[bytes]:
     }
 
 
+@pytest.mark.slow
 def test_no_two_processes_give_functions_the_same_number(tmp_path: Path) -> None:
     """With equal numbers, `sort` called what `argsort` had brought: seen when the numbers were made equal."""
     found = []
@@ -46,6 +47,14 @@ def test_no_two_processes_give_functions_the_same_number(tmp_path: Path) -> None
         found.append(numbers(tmp_path / name))
     assert all(len(each) == 2 for each in found)
     assert not found[0] & found[1]
+
+
+def test_numbers_begin_elsewhere_in_every_process() -> None:
+    """What the test above sees in the code that is compiled, seen where the numbers come from."""
+    program = "from sqlmicro.system import compiled; print(next(compiled.code_files.FunctionIdentity._unique_ids))"
+    each = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(2)]
+    begins = {int(process.communicate()[0]) for process in each}
+    assert len(begins) == 2 and min(begins) > 1_000_000
 
 
 class _Interrupted(NamedByContent):

@@ -204,6 +204,7 @@ def limited(size: int) -> Callable[[], None]:
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_during_the_purge_leaves_the_file_as_it_was(db: Path) -> None:
     release(db, no_purge=True)
     before = db.read_bytes()

@@ -87,6 +87,7 @@ def test_they_are_refused_in_every_list_of_columns(db: str, tmp_path: Path, meth
     assert "mayer" not in done.output
 
 
+@pytest.mark.slow
 def test_who_says_so_may_release_one(db: str) -> None:
     report = sqlmicro.mdav(
         "visits",
@@ -117,6 +118,7 @@ def test_who_says_so_may_release_one(db: str) -> None:
         sqlmicro.safe("visits", db=db, identifier_ok=["nrr"], into="none")
 
 
+@pytest.mark.slow
 def test_methods_made_for_them_take_them(db: str) -> None:
     for method, options in (("pseudonymise", {}), ("partial", {"keep_first": 1}), ("constant", {"value": "x"})):
         given = {"columns": ["contact"], "rest": "drop", "rows_are_persons": True, **options}

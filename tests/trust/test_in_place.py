@@ -177,6 +177,7 @@ def test_a_session_loses_no_write(db: str, change: str) -> None:
         ).fetchall() == [(0,)]
 
 
+@pytest.mark.slow
 def test_what_was_written_and_taken_back_is_no_change(db: str) -> None:
     with sqlmicro.open(db) as session:
         release = session.individual_ranking("persons", **USED)

@@ -150,6 +150,7 @@ def test_what_parquet_cannot_hold_is_said(db: str, tmp_path: Path) -> None:
     assert said == {"age": "DOUBLE", "total": "DOUBLE of 15 digits"}
 
 
+@pytest.mark.slow
 def test_a_table_that_is_changed_in_place_keeps_its_definition(db: str) -> None:
     with duckdb.connect(db) as connection:
         before = described(connection, "persons")

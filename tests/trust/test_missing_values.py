@@ -188,6 +188,7 @@ def test_many_patterns_are_coarsened_at_little_cost() -> None:
 # By hand
 
 
+@pytest.mark.slow
 def test_one_record_with_a_pattern_of_its_own_costs_two_values_of_others(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {
         "age": ("INTEGER", [30 + i % 7 for i in range(12)]),
@@ -202,6 +203,7 @@ def test_one_record_with_a_pattern_of_its_own_costs_two_values_of_others(workben
                for note in release.report["notes"])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_column_without_any_value_stays_so(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {
         "age": ("INTEGER", [30, 30, 30, 40, 40, 50]), "flag": ("BOOLEAN", [None] * 6),

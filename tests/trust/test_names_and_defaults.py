@@ -219,6 +219,7 @@ to = "out.csv"
 """
 
 
+@pytest.mark.slow
 def test_the_command_line_sets_an_option_of_a_job_file_back_to_its_default(tmp_path: Path) -> None:
     (tmp_path / "job.toml").write_text(JOB, encoding="utf-8")
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{i},{i % 5}\n" for i in range(30)), encoding="utf-8")

@@ -94,6 +94,7 @@ def test_a_pseudonym_named_in_another_step_is_refused(folder: Path, steps: str) 
     assert refused.value.exit_code == 2
 
 
+@pytest.mark.slow
 def test_columns_of_an_earlier_step_leave_the_default_of_a_later_one(workbench: Workbench, tmp_path: Path) -> None:
     """Incomes are ranked first, `safe` takes the rest: k is promised over the rest, and the verdict says so."""
     rng = random.Random(9)

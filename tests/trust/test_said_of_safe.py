@@ -65,6 +65,7 @@ def test_what_the_search_releases_occurs(db: str, options: dict[str, Any], colum
     assert rest
 
 
+@pytest.mark.slow
 def test_invented_combinations_are_said_where_there_are_some(workbench: Workbench) -> None:
     rng = random.Random(3)
     values = {"sex": 2, "region": 4, "size": 3, "band": 4, "town": 5}

@@ -324,6 +324,7 @@ def test_another_table_shares_nothing_and_another_day_does(workbench: Any, tmp_p
     assert files[0] == files[1] != files[2]
 
 
+@pytest.mark.slow
 def test_what_else_a_job_does_changes_no_draw(workbench: Any, tmp_path: Path) -> None:
     """The groups of one method, and the noise of another, are the same beside other steps and without them."""
     alone = '[[step]]\ndo = "kanonymeans"\ncolumns = ["net \\"income\\""]\nk = 5\nnulls = "error"\n'

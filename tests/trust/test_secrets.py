@@ -48,6 +48,7 @@ def recorded(db: str) -> dict[str, Any]:
         return dict(zip([column[0] for column in cursor.description], cursor.fetchone() or (), strict=True))
 
 
+@pytest.mark.slow
 def test_one_seed_whichever_way_it_comes(
     db: str, workbench: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

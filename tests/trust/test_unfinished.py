@@ -145,6 +145,7 @@ def test_a_full_disk_at_a_commit_leaves_the_old_file(
     assert failures
 
 
+@pytest.mark.slow
 def test_a_file_system_without_hard_links_keeps_the_old_file_too(
     db: Path, old: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,6 +341,7 @@ def test_a_purge_that_fails_leaves_it_recorded(db: Path, monkeypatch: pytest.Mon
     assert left(db) == [("not purged", 1)]
 
 
+@pytest.mark.slow
 def test_an_attached_file_knows_itself_that_it_is_not_purged(db: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.duckdb"
     duckdb.connect(str(own)).close()
