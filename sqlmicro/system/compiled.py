@@ -23,14 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event
-from numba.core.types import unliteral
+from numba.core import event, types
 
 from sqlmicro.system import code_files
 from sqlmicro.system.compiling import compiles
 from sqlmicro.system.shipped import read_behind
 
 _config: Any = numba.config  # its settings are made when it is loaded, which type checkers do not see
+_unliteral: Any = types.unliteral
 _DESCRIPTORS = Path("/proc/self/fd")
 
 
@@ -66,7 +66,7 @@ def _of_any_value(dispatcher: Any) -> None:
     template = dispatcher.get_call_template
 
     def of_types(args: Sequence[Any], kws: Mapping[str, Any]) -> Any:
-        return template([unliteral(kind) for kind in args], {name: unliteral(kind) for name, kind in kws.items()})
+        return template([_unliteral(kind) for kind in args], {name: _unliteral(kind) for name, kind in kws.items()})
 
     dispatcher.get_call_template = of_types
 

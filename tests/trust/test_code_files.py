@@ -57,6 +57,22 @@ def test_numbers_begin_elsewhere_in_every_process() -> None:
     assert len(begins) == 2 and min(begins) > 1_000_000
 
 
+def _added(a: int, b: int) -> int:
+    return a + b
+
+
+def test_a_constant_is_given_to_the_code_for_a_variable() -> None:
+    """Or each kernel that calls another with -1 and with a number would bring its own copy of it, and compile both."""
+    from numba import types
+
+    added = import_module("sqlmicro.system.compiled").njit(cache=True)(_added)
+    for first in (types.literal(-1), types.int64):
+        (template, *_) = added.get_call_template([first, types.int64], {})
+        assert [case.return_type for case in template.cases] == [types.int64]
+    assert added.signatures == [(types.int64, types.int64)]
+    assert added(2, 3) == 5
+
+
 class _Interrupted(NamedByContent):
     """Files of a process, in which another one keeps something after the index was read."""
 
