@@ -42,7 +42,10 @@ _READ_ONCE = ("load/column_profile.sql",)
 _MOST_TO_ALL = 500_000
 """A relation of at most so many rows is sent to all workers, to be joined where the records are."""
 _OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
-_OF_PERSONS = ("safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql")
+_OF_PERSONS = (
+    "safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql",
+    "mask/cells_of_records.sql", "load/guaranteed.sql", "load/unit_counts.sql",
+)  # fmt: skip
 """What is read into NumPy here: combinations of values; numbers of persons, of combinations and of classes.
 
 The other templates have the values of every record.
