@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         "mask/suppressed_cells.sql",
         "replace/by_label.sql",
         "mask/record_codes.sql",
+        "mask/cells_of_records.sql",
         "mask/suppressed_records.sql",
         *everybody.TEMPLATES[:2],
         "mask/with_population.sql",
@@ -181,10 +182,7 @@ def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_mat
     import numpy as np
 
     key = [*work.columns, *everybody.strata(work)]
-    cells = occurring(work, work.relation, key, "cells")
-    read = work.warehouse.small.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
-    codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
-    n = read["n"].astype(np.int64)
+    cells, codes, n = _occurring(work, key)
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
     entries = Entries(np.arange(len(n)), codes.copy(), n.copy())
     with work.warehouse.progress.kernel("suppress", int(n.sum())) as progress:
@@ -199,11 +197,13 @@ def _keep(work: Work, k: int, cost: np.ndarray, asked: InPopulation, members: Na
 
     key, p = [*work.columns, *everybody.strata(work)], len(work.columns)
     weights = [_numbers(work, asked.weight)] if asked.weight else []
-    found = work.warehouse.arrays("mask/record_codes.sql", relation=work.relation, columns=key, weights=weights)
-    held = None
-    if members is None:
-        codes = np.array([found[column.staged] for column in key], dtype=np.int64).T
-    else:
+    cells, codes, _ = _occurring(work, key)
+    found = work.warehouse.arrays(
+        "mask/cells_of_records.sql", relation=work.relation, cells=work.warehouse.hand_over(cells), columns=key,
+        weights=weights,
+    )  # fmt: skip
+    held, codes = None, codes[found["cell"].astype(np.int64)]
+    if members is not None:
         codes, held = _with_population(work, key, members, asked)
     n = len(codes)
     _refuse_few(work, codes[:, p:], np.ones(n, dtype=np.int64), k)
@@ -225,6 +225,16 @@ def _keep(work: Work, k: int, cost: np.ndarray, asked: InPopulation, members: Na
     hidden = (search.released != codes)[:, :p]
     _take_records(work, found["row_id"], hidden)
     _note_lost(work, hidden.sum(axis=0))
+
+
+def _occurring(work: Work, key: list[Column]) -> tuple[Name, np.ndarray, np.ndarray]:
+    """Return the combinations that occur: where they are, their values as numbers, and how many records have each."""
+    import numpy as np
+
+    cells = occurring(work, work.relation, key, "cells")
+    read = work.warehouse.small.arrays("mask/cell_codes.sql", cells=cells, counted=["n"], columns=key)
+    codes = np.array([read[column.staged] for column in key], dtype=np.int64).T
+    return cells, codes, read["n"].astype(np.int64)
 
 
 def _with_population(

@@ -44,7 +44,7 @@ _AS_THEY_ARE = (
     "noise", "swap", "pram", "shuffle", "sample", "partial", "constant", "pseudonymise",
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
-_COUNT_PERSONS = ("safe", "generalize")
+_COUNT_PERSONS = ("safe", "generalize", "suppress")
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default
@@ -146,7 +146,8 @@ def _refuse_units(plan: Plan, where: str) -> None:
         raise ParameterError(f"{where}, household", must, "--household", do)
     wrong = [step.where for step in plan.steps if step.k and step.method.name not in _COUNT_PERSONS]
     if plan.options.person and wrong:
-        must = f"{' and '.join(_COUNT_PERSONS)} count persons on Spark, other methods with a k count records"
+        *most, last = _COUNT_PERSONS
+        must = f"{', '.join(most)} and {last} count persons on Spark, other methods with a k count records"
         do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
         raise ParameterError(f"{wrong[0]}, --engine spark", must, "--person", do)
 

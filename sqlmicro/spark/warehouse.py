@@ -7,7 +7,6 @@ are persisted where Spark keeps such data.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
@@ -24,6 +23,7 @@ from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.spark.session import opened
 from sqlmicro.spark.translate import translate
+from sqlmicro.spark.types import duckdb_type
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +42,10 @@ _READ_ONCE = ("load/column_profile.sql",)
 _MOST_TO_ALL = 500_000
 """A relation of at most so many rows is sent to all workers, to be joined where the records are."""
 _OF_COMBINATIONS = ("mask/cell_codes.sql", "mask/ladder_codes.sql")
-_OF_PERSONS = ("safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql")
+_OF_PERSONS = (
+    "safe/persons_of_cells.sql", "safe/cells_of_short_groups.sql", "safe/seats_of_cells.sql",
+    "mask/cells_of_records.sql", "load/guaranteed.sql", "load/unit_counts.sql",
+)  # fmt: skip
 """What is read into NumPy here: combinations of values; numbers of persons, of combinations and of classes.
 
 The other templates have the values of every record.
@@ -54,11 +57,6 @@ MOST_SEATS = 20_000_000
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
-_TYPES = {
-    "tinyint": "TINYINT", "smallint": "SMALLINT", "int": "INTEGER", "bigint": "BIGINT", "float": "FLOAT",
-    "double": "DOUBLE", "string": "VARCHAR", "boolean": "BOOLEAN", "date": "DATE", "timestamp_ntz": "TIMESTAMP",
-    "timestamp": "TIMESTAMP WITH TIME ZONE", "binary": "BLOB",
-}  # fmt: skip
 
 
 class SparkWarehouse:
@@ -395,15 +393,3 @@ def _quoted(name: str) -> str:
 def _small(frame: DataFrame, rows: int) -> DataFrame:
     """Return a relation of so many rows, to be sent to all workers if it is small."""
     return frame.hint("broadcast") if rows <= _MOST_TO_ALL else frame
-
-
-def duckdb_type(spark: str) -> str:
-    """Return the name that DuckDB has for a type of Spark's.
-
-    >>> duckdb_type("bigint"), duckdb_type("decimal(10,2)"), duckdb_type("array<int>")
-    ('BIGINT', 'DECIMAL(10,2)', 'INTEGER[]')
-    """
-    found = re.fullmatch(r"array<(.*)>", spark)
-    if found:
-        return duckdb_type(found[1]) + "[]"
-    return _TYPES.get(spark, spark.upper())

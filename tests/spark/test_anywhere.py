@@ -69,6 +69,29 @@ def test_levels_until_every_class_has_k_persons(spark, visits, tmp_path, local):
     assert any("30 records without a person" in note for note in theirs["notes"])
 
 
+def test_values_are_suppressed_until_every_class_has_k_persons(spark, visits, tmp_path, most_at_driver):
+    """Persons of every class are counted by hand; about as many values are lost as on DuckDB."""
+    columns = ["decade", "region", "diagnosis"]
+    given = {"columns": columns, "person": ["patient_id"], "keep": ["visit_id"], "accept_unique": ["visit_id"]}
+    given |= {"rest": "drop", "k": 5}
+    ours = sqlmicro.suppress(visits, to=str(tmp_path / "alone.parquet"), **given)
+    theirs = sqlmicro.suppress(visits, to=str(tmp_path / "spark"), engine="spark", **given)
+    own, lost = ", ".join(columns), []
+    for path in (tmp_path / "alone.parquet", f"{tmp_path}/spark/*.parquet"):
+        named = ", ".join(f"r.{name}" for name in columns)
+        released = (
+            f"SELECT {named}, coalesce(patient_id, -1) AS who FROM '{path}' AS r JOIN '{visits}' USING (visit_id)"
+        )
+        persons = duckdb.sql(f"SELECT count(DISTINCT who) AS n FROM ({released}) GROUP BY {own}").fetchall()
+        assert min(persons)[0] >= 5
+        hidden = " + ".join(f"count(*) - count({name})" for name in columns)
+        lost.append(duckdb.sql(f"SELECT {hidden} FROM '{path}'").fetchall()[0][0])
+    assert lost[0] > 0 and 0.9 * lost[0] <= lost[1] <= 1.1 * lost[0], lost
+    assert theirs["k"] >= 5 and ours["k"] >= 5
+    assert anywhere.promised(theirs) == anywhere.promised(ours)
+    assert max(most_at_driver) <= 1200  # the numbers of records, or of persons
+
+
 def test_rows_of_nobody_are_one_person(spark, visits, tmp_path):
     """Audited by hand: a class whose rows are of nobody counts as one."""
     given = {"columns": ["sex", "diagnosis"], "person": ["patient_id"], "rest": "drop", "k": 3, "effort": "fast"}
@@ -85,7 +108,7 @@ def test_rows_of_nobody_are_one_person(spark, visits, tmp_path):
 def test_methods_that_count_records_are_refused(visits, tmp_path):
     given = {"rest": "drop", "engine": "spark", "to": str(tmp_path / "release"), "person": ["patient_id"]}
     for method in (sqlmicro.mdav, sqlmicro.individual_ranking):
-        with pytest.raises(ParameterError, match="safe and generalize count persons"):
+        with pytest.raises(ParameterError, match="safe, generalize and suppress count persons"):
             method(visits, columns=["cost"], k=3, **given)
     with pytest.raises(ParameterError, match="--household"):
         sqlmicro.safe(visits, columns=["sex"], household=["region"], **given)

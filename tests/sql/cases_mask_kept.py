@@ -8,6 +8,28 @@ INCOME = col('net "income"', "INTEGER")
 RECORDS = 'row_id, "net ""income""", land'
 
 CASES = [
+    Case(
+        "mask/cells_of_records.sql",
+        given={
+            "typed": values(
+                f"{RECORDS}, w",
+                "(2, NULL, 'b', 1.5e0)",
+                "(0, 10, 'b', 'NaN'::DOUBLE)",
+                "(1, NULL, 'b', NULL)",
+                "(3, 10, 'a', 4e0)",
+            ),
+            "cells": values('cell, "net ""income""", land', "(0, 10, 'a')", "(1, NULL, 'b')", "(2, 10, 'b')"),
+        },
+        params={
+            "relation": rel("typed"),
+            "cells": rel("cells"),
+            "columns": [INCOME, col("land")],
+            "weights": [col("w")],
+        },
+        returns=["row_id", "cell", "weight"],
+        expect=[(0, 2, 0.0), (1, 1, 0.0), (2, 1, 1.5), (3, 0, 4.0)],
+        ordered=True,
+    ),
     # As mask/cell_codes.sql, record by record; a weight that says nothing counts nothing.
     Case(
         "mask/record_codes.sql",
