@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from sqlmicro.system.siphash import words
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 AT_ONCE = 1 << 16
@@ -64,6 +63,8 @@ def blocks(sizes: Sequence[int], percent: float, phase: float, remainder: float)
     >>> blocks([10, 2], 30.0, 0.5, 0.0).tolist()
     [0, 2, 5, 8, 10, 11]
     """
+    import numpy as np
+
     n = np.array(sizes, dtype=np.float64)
     total = np.ceil(n / (np.floor(n * percent / 100) + 0.999) + phase + remainder) - phase - remainder
     many = np.floor(total + phase).astype(np.int64) + 1
@@ -90,6 +91,8 @@ def partners(draws: np.ndarray, begins: np.ndarray) -> np.ndarray:
     >>> partners(np.array([5, 2, 9, 8, 7]) << 50, np.array([0, 2])).tolist()
     [1, 0, 2, 4, 3]
     """
+    import numpy as np
+
     n = len(draws)
     lengths = np.diff(begins, append=n)
     of_place, of_block = n.bit_length(), len(begins).bit_length()
@@ -114,6 +117,8 @@ def _edges(key: str) -> tuple[float, float]:
 
 def _runs(begins: np.ndarray, n: int) -> Iterator[tuple[int, int, np.ndarray]]:
     """Yield whole blocks that make up some `AT_ONCE` values: the first, the end, and where blocks begin inside."""
+    import numpy as np
+
     block = 0
     while block < len(begins):
         first = int(begins[block])

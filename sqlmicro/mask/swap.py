@@ -9,6 +9,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import at_risk, targeted_swap
 from sqlmicro.mask.population_swap import keep_k_map
+from sqlmicro.mask.rank_swap import swapped
 from sqlmicro.mask.targeted_swap import Targeted, swap_households
 from sqlmicro.options.guarantees import InPopulation
 from sqlmicro.options.params import Param
@@ -190,8 +191,6 @@ def _rank_swap(work: Work, column: Column, percent: float) -> None:
     warehouse, into = work.warehouse, f"values_{column.staged}"
     if isinstance(warehouse, DuckDBWarehouse) and column.type not in _WIDER_THAN_ARROW:
         import pyarrow as pa
-
-        from sqlmicro.mask.rank_swap import swapped
 
         template, by = ("mask/in_order.sql", {}) if work.sorted_by(column) else ("mask/ranked.sql", {"by": work.by})
         view = work.run(template, f"ranked_{column.staged}", view=True, relation=work.relation, column=column, **by)
