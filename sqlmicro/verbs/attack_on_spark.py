@@ -19,8 +19,8 @@ from sqlmicro.spark.attacked import beside_control, sampled
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.sentences import say
-from sqlmicro.verbs import attack
-from sqlmicro.verbs.attack import AttackOptions
+from sqlmicro.verbs import attacking
+from sqlmicro.verbs.attacking import AttackOptions
 from sqlmicro.verbs.on_spark import refuse_given
 
 _WHOLE = ("difference",)
@@ -49,9 +49,9 @@ def attack_on_spark(options: AttackOptions, progress: Progress) -> AttackReport:
             )
             for one in found
         ]  # fmt: skip
-        attack.refuse_known(sensitive, there[0])
-        manifest = attack.read_manifest(options.manifest)
-        recipe = attack.recipe_of(attack.parameters_in(manifest))
+        attacking.refuse_known(sensitive, there[0])
+        manifest = attacking.read_manifest(options.manifest)
+        recipe = attacking.recipe_of(attacking.parameters_in(manifest))
         control = None
         if options.control:
             others = warehouse.source(options.control, name="control_source")
@@ -64,7 +64,7 @@ def attack_on_spark(options: AttackOptions, progress: Progress) -> AttackReport:
         verdict = promised.measured(
             found[0].columns, Promises(), promised.counter(warehouse, found[0].relation), apart=apart
         )
-        return attack.report_of(small, None, options, made, verdict)
+        return attacking.report_of(small, None, options, made, verdict)
 
 
 def _refuse(options: AttackOptions) -> list[Attack]:
@@ -93,4 +93,4 @@ def _made(one: Attack, small: Knowledge, large: Knowledge, *, asked: bool) -> li
     """Make an attack on what it looks at, or say why it is not made."""
     if one.name not in (*_SAMPLED, *_WHOLE):
         return say("needs all records in one place: on DuckDB")
-    return attack.rows_of(one, large if one.name in _WHOLE else small, asked=asked)
+    return attacking.rows_of(one, large if one.name in _WHOLE else small, asked=asked)

@@ -6,7 +6,8 @@ from sqlmicro.attacks.criteria import Criteria, criteria, unknown
 from sqlmicro.attacks.knowledge import Knowledge
 from sqlmicro.errors import SqlmicroError
 from sqlmicro.system.progress import Progress
-from sqlmicro.verbs.attack import AttackOptions, opened
+from sqlmicro.verbs.attack import opened
+from sqlmicro.verbs.attacking import AttackOptions
 
 
 def criteria_values(options: AttackOptions, progress: Progress) -> Criteria:

@@ -14,7 +14,8 @@ from sqlmicro.reports.drawn import Point, pareto
 from sqlmicro.reports.facts import AttackFacts, Facts, LeftOut, ReportOptions
 from sqlmicro.reports.recorded import RecordedRelease
 from sqlmicro.system.sentences import say, term
-from sqlmicro.verbs.attack import AttackOptions, attack_values, strongest
+from sqlmicro.verbs.attack import attack_values
+from sqlmicro.verbs.attacking import AttackOptions, strongest
 from sqlmicro.verbs.criteria import criteria_values
 
 if TYPE_CHECKING:

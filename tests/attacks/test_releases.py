@@ -12,7 +12,7 @@ from databases import opened
 
 import sqlmicro
 from sqlmicro.registry import Promise
-from sqlmicro.verbs.attack import least
+from sqlmicro.verbs.attacking import least
 
 TARRAGONA = ("FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY", "SALES", "LABOR.COSTS")
 
