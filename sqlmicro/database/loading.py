@@ -49,9 +49,9 @@ def loaded(
 ) -> Loaded:
     """Return the records of a source with row_id; where a step `draws`, equal ones are told apart.
 
-    Where an order is kept, all records have the number of their copy, whether others are equal or not: a copy that
-    comes or goes does not change what the others draw. They are numbered in the order of the `first` columns, those
-    with equal values in that of their hash.
+    Then all records have the number of their copy, whether others are equal or not: a copy that comes or goes does not
+    change what the others draw. They are numbered in the order of the `first` columns, those with equal values in that
+    of their hash.
 
     Raises
     ------
@@ -67,26 +67,20 @@ def loaded(
             view=not source.is_text,  # of text, whose columns are found anew with every statement
         )  # fmt: skip
         shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, first=first, ties=ties)
-        apart = draws and not roles.row_key
-        at_once = apart and warehouse.keeps_order
-        given = [*columns, *ties]
-        numbered = warehouse.run("load/numbered.sql", "numbered", view=at_once, shuffled=shuffled, columns=given)
-        if at_once:
-            numbered = warehouse.run("load/copies.sql", "copies", numbered=numbered, columns=given)
+        given, apart, in_order = [*columns, *ties], draws and not roles.row_key, warehouse.keeps_order
+        found = warehouse.run(
+            "load/numbered.sql", "numbered", view=apart and in_order, shuffled=shuffled, columns=given
+        )
+        numbered = found
+        if apart:
+            copies = "load/copies.sql" if in_order else "load/copies_apart.sql"
+            numbered = warehouse.run(copies, "copies", numbered=found, columns=given)
+    if apart and not in_order:
+        warehouse.forget(found)
     if source.is_text:
         warehouse.forget(typed)
     was_read = content_of_input(warehouse, numbered, columns, roles.row_key)
     rows = warehouse.count(numbered)
     if rows == 0:
         raise InputError(source.label, "there must be records to anonymize", "an empty table")
-    if apart and not at_once and _repeats(warehouse, numbered):
-        copies = warehouse.run("load/copies_apart.sql", "copies", numbered=numbered, columns=given)
-        warehouse.forget(numbered)
-        numbered = copies
     return Loaded(numbered, rows, was_read, seen)
-
-
-def _repeats(warehouse: Warehouse, numbered: Name) -> bool:
-    """Tell whether two records have the same content."""
-    text = "SELECT count(*) > count(DISTINCT record) FROM {{ numbered | ident }}"
-    return bool(warehouse.query("copies", text, numbered=numbered)[0][0])

@@ -116,6 +116,19 @@ def test_equal_records_draw_apart(spark, tmp_path):
     assert len(set(rows(f"{tmp_path}/noisy/*.parquet", "x", "x"))) == 7
 
 
+def test_a_copy_of_a_record_does_not_change_what_others_draw(spark, tmp_path):
+    """Who adds a copy of a record could else have everybody's noise drawn a second time, and average."""
+    table, given = str(tmp_path / "people.parquet"), {"kind": "laplace", "epsilon": 1, "lower": 0, "upper": 60}
+    given |= {"columns": ["x"], "keep": ["name"], "accept_unique": ["name"], "rows_are_persons": True, "seed": "s"}
+    found = []
+    for number, copied in enumerate(("", "UNION ALL SELECT 7, 'n7'")):
+        people = f"SELECT range::DOUBLE AS x, 'n' || range AS name FROM range(60) {copied}"
+        duckdb.execute(f"COPY ({people}) TO '{table}' (FORMAT parquet)")
+        sqlmicro.noise(table, to=str(tmp_path / f"{number}"), engine="spark", **given)
+        found.append(rows(f"{tmp_path}/{number}/*.parquet", "name, x", "name"))
+    assert [len(one) for one in found] == [60, 61] and set(found[0]) <= set(found[1])
+
+
 JOB = """
 {engine}seed = "s"
 [[table]]
