@@ -72,14 +72,13 @@ def search_in_parts(
     columns, unit = Coordinates.of(codes, numbers, n, k), np.ones(len(n)) if weights is None else weights
     shift, prices, passed = -(-k // 2) if max_shift is None else max_shift, Objective(), PassedOn()
     parts = cut(numbered(columns.all), n, k, most)
-    new_n, pairs, reached, done, stopped = n.copy(), [], 0.0, 0, False
+    new_n, pairs, reached, done, stopped, proposals = n.copy(), [], 0.0, 0, False, 0
     for number, rows in enumerate(parts):
         part = columns.take(rows)
         problem, table_of_cell, limits = make_problem(part, n[rows], unit[rows], k, shift, prices, passed=passed)
         until = None if time_limit is None else time_limit * (number + 1) / len(parts)
-        schedule = Schedule(
-            proposals_for(problem, limits, effort), k, prices, number, len(parts), started, until
-        )  # fmt: skip
+        proposals = proposals or proposals_for(problem, limits, effort)
+        schedule = Schedule(proposals, k, prices, number, len(parts), started, until)
         state = rounded_start(problem, part, table_of_cell, rng)
         tried, over = anneal(problem, state, limits, schedule, rng, tick)
         refresh(problem, state)

@@ -152,7 +152,9 @@ class SparkWarehouse:
         except QueryError:
             frame = None
         if frame is None:
-            raise InputError("--engine spark, input", "must be Parquet files, or a table that Spark's catalog has", repr(table))
+            raise InputError(
+                "--engine spark, input", "must be Parquet files, or a table that Spark's catalog has", repr(table)
+            )
         relation = self.put(frame, name)
         if self._numbers:
             self.in_order(relation, name)

@@ -56,6 +56,18 @@ def test_one_part_is_the_search_of_the_file() -> None:
     assert one.objective == whole.objective
 
 
+def test_a_time_limit_ends_every_part_with_a_valid_placement() -> None:
+    file = _file(3, 200, 3, 1)
+    told: list[tuple[int, int]] = []
+    given = {"most": 50, "time_limit": 0.0, "effort": "full"}
+    found = search_in_parts(*file, 3, np.random.default_rng(0), lambda *done: told.append(done), **given)
+    _assert_valid(found, file[2], 3)
+    assert found.stopped and len(told) <= 4
+    whole: list[tuple[int, int]] = []
+    search_in_parts(*file, 3, np.random.default_rng(0), lambda *done: whole.append(done), most=50)
+    assert whole[-1][0] == whole[-1][1] and whole == sorted(whole)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_what_is_passed_on_is_what_the_whole_file_deviates_by(monkeypatch: pytest.MonkeyPatch, weighted: bool) -> None:
     """The last part knows of each of its cells what all parts together have left: counted anew, table by table."""
