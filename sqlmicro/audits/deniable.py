@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -12,6 +13,8 @@ from sqlmicro.audits.row import Detail
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
+from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.errors import InputError
 from sqlmicro.options.params import Param
 
 _SOURCE = "sqlmicro; see `sqlmicro help safe`"
@@ -50,6 +53,8 @@ class Guesses(Detail):
 class _Sides:
     """The combinations of release and original in the columns that are released with original values."""
 
+    warehouse: Warehouse
+    """Where the combinations are: at the driver of a cluster, unless they are too many."""
     columns: tuple[Column, ...]
     released: Name
     original: Name
@@ -93,8 +98,8 @@ def invented(
     GROUP BY of each table, one join of their combinations.
     """
     sides = _sides(audited)
-    k = rare or _smallest(audited, sides)
-    row = audited.warehouse.record("audit/invented.sql", **sides.params, columns=sides.columns, k=k)
+    k = rare or _smallest(sides)
+    row = sides.warehouse.record("audit/invented.sql", **sides.params, columns=sides.columns, k=k)
     counts = {name: int(number) for name, number in row.items()}
     share = counts["invented"] / counts["rare"] if counts["rare"] else 1.0
     detail = Inventions(
@@ -133,16 +138,16 @@ def inference(audited: AuditedRelease, limit: float | None) -> list[Found]:
     found = []
     for column in sides.columns:
         others = [other for other in sides.columns if other != column]
-        row = audited.warehouse.record("audit/inference.sql", **sides.params, column=column, others=others)
+        row = sides.warehouse.record("audit/inference.sql", **sides.params, column=column, others=others)
         guesses, right, commonest = int(row["guesses"]), int(row["right_guesses"]), float(row["commonest"] or 0.0)
         share = right / guesses if guesses else 0.0
         found.append(Found(share, (column.name,), Guesses(guesses, right, commonest), free=commonest))
     return found
 
 
-def _smallest(audited: AuditedRelease, sides: _Sides) -> int:
+def _smallest(sides: _Sides) -> int:
     text = "SELECT min(records) FROM {{ released | ident }}"
-    return int(audited.warehouse.query("the rarest combination", text, released=sides.released)[0][0] or 1)
+    return int(sides.warehouse.query("the rarest combination", text, released=sides.released)[0][0] or 1)
 
 
 def _sides(audited: AuditedRelease) -> _Sides:
@@ -156,12 +161,10 @@ def _sides(audited: AuditedRelease) -> _Sides:
 
     def stage() -> _Sides:
         columns = [column for column in audited.quasi if column.name in audited.theirs]
-        own, theirs = (_cells(audited, side, columns) for side in ("released", "original"))
-        foreign = audited.warehouse.record("audit/foreign_values.sql", released=own, original=theirs, columns=columns)
+        found = _both(audited, tuple(columns))
+        foreign = found.warehouse.record("audit/foreign_values.sql", **found.params, columns=columns)
         kept = tuple(column for column in columns if not foreign[column.staged])
-        if len(kept) < len(columns):
-            own, theirs = (_cells(audited, side, kept) for side in ("released", "original"))
-        return _Sides(kept, own, theirs)
+        return found if len(kept) == len(columns) else _both(audited, kept)
 
     found: _Sides = audited.once("sides", stage)
     if not found.columns:
@@ -170,7 +173,17 @@ def _sides(audited: AuditedRelease) -> _Sides:
     return found
 
 
-def _cells(audited: AuditedRelease, side: str, columns: list[Column] | tuple[Column, ...]) -> Name:
+def _both(audited: AuditedRelease, columns: tuple[Column, ...]) -> _Sides:
+    """Return the combinations of both sides, at the driver of a cluster, where a statement starts no jobs."""
+    there = audited.warehouse
+    own, theirs = (_cells(audited, side, columns) for side in ("released", "original"))
+    try:
+        return _Sides(there.small, columns, there.fetch(own), there.fetch(theirs))
+    except InputError:  # they are too many for the driver
+        return _Sides(there, columns, own, theirs)
+
+
+def _cells(audited: AuditedRelease, side: str, columns: Sequence[Column]) -> Name:
     table: Source | None = audited.release if side == "released" else audited.original
     assert table is not None
     forms = {column.staged: _form(column, audited.theirs[column.name]) for column in columns}

@@ -9,6 +9,7 @@ import pytest
 
 import sqlmicro
 from sqlmicro.errors import ParameterError
+from sqlmicro.spark import warehouse
 
 pytestmark = pytest.mark.slow
 
@@ -86,6 +87,18 @@ def test_every_audit_is_that_of_duckdb_or_listed(spark, files):
     assert other == NEED_RECORDS
     assert all(value is None for (check, _), (value, _, _) in theirs.items() if check in other)
     assert sum(value is not None for value, _, _ in theirs.values()) >= 30
+
+
+def test_more_combinations_than_the_driver_takes_are_compared_where_they_are(spark, files, monkeypatch):
+    monkeypatch.setattr(warehouse, "MOST_COMBINATIONS", 5)
+    given = {"original": str(files / "original.parquet"), "quasi": ["sex", "job", "share"]}
+    given |= {"max_inference": 0.9, "min_invented": 0.1}
+    found = [
+        rows(sqlmicro.audit(str(files / "release.parquet"), engine=engine, **given)) for engine in ("spark", "duckdb")
+    ]
+    assert found[0].keys() == found[1].keys()
+    assert all(all(map(same, found[0][name], found[1][name])) for name in found[0])
+    assert {check for check, _ in found[0]} >= {"invented", "inference"}
 
 
 @pytest.mark.connect

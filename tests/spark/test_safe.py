@@ -49,9 +49,8 @@ def test_the_release_is_that_of_one_machine_and_cells_alone_come_to_the_driver(
     assert [(a["check"], a["value"], a["passed"]) for a in theirs["audits"]] == [
         (a["check"], a["value"], a["passed"]) for a in ours["audits"]
     ]
-    few = sorted(most_at_driver)
-    assert few.pop() == len(cells(microcensus))  # once
-    assert few.pop() <= 30, "more than the combinations came to the driver"
+    # The combinations of the table, and those of the release for the audits of what can be denied.
+    assert {n for n in most_at_driver if n > 30} == {len(cells(microcensus)), len(cells(there))}
 
 
 @pytest.fixture(scope="module")
