@@ -3,10 +3,6 @@
 -- reads: relation (the user's table), drawn (position: places in it, from 0)
 -- returns: the columns under their own names
 -- params: relation, drawn, columns
-SELECT{{ columns | listed("\n  {} AS {name}") }}
-FROM (
-  SELECT
-    row_number() OVER () - 1 AS position,
-    {{ columns | listed("{name} AS {}") }}
-  FROM {{ relation | ident }})
-JOIN {{ drawn | ident }} USING (position)
+SELECT{{ columns | listed("\n  {name}") }}
+FROM {{ relation | ident }}
+QUALIFY row_number() OVER () - 1 IN (SELECT d.position FROM {{ drawn | ident }} AS d)

@@ -11,5 +11,5 @@ JOIN (
   SELECT
     cell,
     CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', cell)), 1, 16)) AS UBIGINT) AS place
-  FROM (SELECT DISTINCT {{ kinds | combination }} AS cell FROM {{ records | ident }})) ON cell = {{ kinds | combination }}
-ORDER BY place
+  FROM (SELECT DISTINCT {{ kinds | combination }} AS cell FROM {{ records | ident }})) AS hashed ON hashed.cell = {{ kinds | combination }}
+ORDER BY hashed.place

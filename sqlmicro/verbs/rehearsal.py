@@ -75,7 +75,7 @@ def rehearsed(
 
 def _divided(warehouse: DuckDBWarehouse, original: Source, whose: Sequence[Column]) -> tuple[Source, Source]:
     """Return the records of the people who stay in the table, and of those who are held out."""
-    text = "SELECT count(*) FROM (SELECT DISTINCT {{ whose | idents }} FROM {{ r | ident }})"
+    text = 'SELECT count(*) FROM (SELECT DISTINCT {{ whose | listed("{name}") }} FROM {{ r | ident }})'
     relation = original.relation
     people = warehouse.count(relation)
     if whose:

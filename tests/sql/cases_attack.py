@@ -71,11 +71,11 @@ CASES: list[Case] = [
     Case(
         "attack/drawn.sql",
         given={
-            "people": values('"position", "net ""income"""', "('a', 3)", "('b', 1)", "(NULL, 2)"),
+            "people": values('name, "net ""income"""', "('a', 3)", "('b', 1)", "(NULL, 2)"),
             "drawn": values("position", "(2)", "(0)"),
         },
-        params={"relation": rel("people"), "drawn": rel("drawn"), "columns": [col("position", staged="p"), INCOME]},
-        returns=["position", 'net "income"'],
+        params={"relation": rel("people"), "drawn": rel("drawn"), "columns": [col("name", staged="p"), INCOME]},
+        returns=["name", 'net "income"'],
         expect=[("a", 3), (None, 2)],
     ),
     Case(

@@ -183,7 +183,7 @@ CASES = [
         "load/copies.sql",
         given={"numbered": values("row_id, record, x", "(0, 4, 'b')", "(1, 9, 'a')", "(2, 9, 'a')", "(3, 11, 'c')")},
         params={"numbered": rel("numbered"), "columns": [col("x")]},
-        show="row_id, list_position([hash(9, 1), hash(9, 2), hash(4, 1), hash(11, 1)], record), x",
+        show="row_id, list_position([9, hash(9, 2), 4, 11]::UBIGINT[], record::UBIGINT), x",
         returns=["row_id", "record", "x"],
         expect=[(0, 3, "b"), (1, 1, "a"), (2, 2, "a"), (3, 4, "c")],
     ),

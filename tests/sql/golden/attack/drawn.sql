@@ -4,11 +4,7 @@
 -- returns: the columns under their own names
 -- params: relation, drawn, columns
 SELECT
-  "p" AS "position",
-  "net ""income""" AS "net ""income"""
-FROM (
-  SELECT
-    row_number() OVER () - 1 AS position,
-    "position" AS "p", "net ""income""" AS "net ""income"""
-  FROM "staging"."people")
-JOIN "staging"."drawn" USING (position)
+  "name",
+  "net ""income"""
+FROM "staging"."people"
+QUALIFY row_number() OVER () - 1 IN (SELECT d.position FROM "staging"."drawn" AS d)

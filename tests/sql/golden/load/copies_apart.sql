@@ -5,6 +5,8 @@
 -- params: numbered, columns
 SELECT
   row_id,
-  hash(record, row_number() OVER (PARTITION BY record ORDER BY row_id)) AS record,
+  CASE copy_number WHEN 1 THEN record ELSE hash(record, copy_number) END AS record,
   "x"
-FROM "staging"."numbered"
+FROM (
+  SELECT *, row_number() OVER (PARTITION BY record ORDER BY row_id) AS copy_number
+  FROM "staging"."numbered")

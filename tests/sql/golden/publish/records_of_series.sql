@@ -12,5 +12,5 @@ JOIN (
   SELECT
     cell,
     CAST(concat('0x', substr(sha256(concat(getvariable('sqlmicro_order'), ' ', cell)), 1, 16)) AS UBIGINT) AS place
-  FROM (SELECT DISTINCT CAST(hash("c1", signbit("c1"), true) >> 1 AS BIGINT) AS cell FROM "staging"."records")) ON cell = CAST(hash("c1", signbit("c1"), true) >> 1 AS BIGINT)
-ORDER BY place
+  FROM (SELECT DISTINCT CAST(hash("c1", signbit("c1"), true) >> 1 AS BIGINT) AS cell FROM "staging"."records")) AS hashed ON hashed.cell = CAST(hash("c1", signbit("c1"), true) >> 1 AS BIGINT)
+ORDER BY hashed.place
