@@ -242,7 +242,8 @@ def _check_strata(work: Work, column: Column, percent: float) -> None:
     """Refuse a distance below one rank; say how many strata are too small for it."""
     strata, small, most = work.warehouse.query(
         "strata",
-        "SELECT count(*), count(*) FILTER (WHERE n > 0 AND floor(n * {{ percent | lit }} / 100) < 1), max(n) FROM ("
+        "SELECT count(*), count(*) FILTER (WHERE n = 1 OR n > 0 AND floor(n * {{ percent | lit }} / 100) < 1), "
+        "max(n) FROM ("
         "SELECT {% for stratum in by %}{{ stratum | ident }}, {% endfor %}count({{ column | ident }}) AS n "
         "FROM {{ relation | ident }} GROUP BY ALL)",
         percent=percent,
@@ -250,6 +251,10 @@ def _check_strata(work: Work, column: Column, percent: float) -> None:
         column=column,
         relation=work.relation,
     )[0]
+    if strata and most == 1:
+        got = f"one value of {column.name!r}" + (" in a stratum" if work.by else "")
+        do = "Use fewer or coarser --by columns" if work.by else "Check --table, or drop the column"
+        raise InputError(work.where, "a value needs another one to be swapped with", got, do)
     if strata and most and most * percent < 100:
         raise InputError(
             work.where,
@@ -258,4 +263,5 @@ def _check_strata(work: Work, column: Column, percent: float) -> None:
             "Raise --percent" + (", or use fewer or coarser --by columns" if work.by else ""),
         )
     if small:
-        work.note(f"{column.name}: nothing was swapped in {small:,} strata with fewer than {100 / percent:,.0f} values")
+        least = max(2, 100 / percent)
+        work.note(f"{column.name}: nothing was swapped in {small:,} strata with fewer than {least:,.0f} values")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _WAYS = (
     "Nothing was published. Replace the earlier release (the same target with --overwrite), or say that nobody has it "
-    'any more (sqlmicro ledger withdraw N --reason "…"), or publish it as it is with --alone-because "…"'
+    'any more (sqlmicro ledger withdraw N --reason "…"), or publish it as it is with --alone-because "…". If it is '
+    "released again and again, --series keeps k over all nights (sqlmicro help series)"
 )
 
 

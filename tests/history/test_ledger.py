@@ -229,6 +229,22 @@ def test_a_renamed_copy_is_of_the_same_people(db: str) -> None:
         sqlmicro.mdav("copied", db=db, into="second", **GIVEN)
 
 
+def test_records_are_known_again_where_a_step_draws(db: str, tmp_path: Path) -> None:
+    """Without a row key they are known by their content, which is the same where equal ones are told apart to draw."""
+    execute(db, f"CREATE TABLE nameless AS SELECT age, {_quoted(ODD)} FROM persons")
+    given: dict[str, Any] = {"columns": ["age", ODD], "k": 4}
+    sqlmicro.mdav("nameless", db=db, into="first", **given)
+    job = tmp_path / "job.toml"
+    job.write_text(
+        f"db = '{db}'\ntable = 'nameless'\n[[step]]\ndo = 'noise'\ncolumns = ['age']\namount = 0.5\n"
+        f"[[step]]\ndo = 'mdav'\ncolumns = ['age', '{ODD}']\nk = 4\n[[step]]\ndo = 'publish'\ninto = 'second'\n"
+        "alone_because = 'test'\n"
+    )
+    report = sqlmicro.run(str(job))
+    assert not [note for note in report["notes"] if "most records have changed" in note]
+    assert [value is None for value, _, _ in unions(report)] == [False]
+
+
 def test_a_dry_run_and_what_promises_no_k_never_collide(db: str) -> None:
     released(db, "first")
     execute(db, "DELETE FROM persons WHERE id = 7")
