@@ -29,6 +29,8 @@ DUCKDB_ONLY: dict[str, str] = {
     "history/classed.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/classes_of_persons.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/classes_of_records.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
+    "history/classes_of_seats.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
+    "history/carried_members.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/digest.sql": "hashes with DuckDB's own 64-bit hash: the ledger is kept by DuckDB",
     "history/union_classes.sql": "groups by lists of structs: the ledger is kept by DuckDB",
     "load/copies.sql": "follows the order of a table, which Spark does not keep: load/copies_apart.sql",
