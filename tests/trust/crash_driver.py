@@ -84,14 +84,15 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
     """Release in place as the command does; before statement `stop[1]` send signal `stop[0]` to this process."""
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
-    count = 0
+    # How many statements come before files are put in place depends on how long ago the database was written to.
+    count, counts = 0, not _files
 
     def counted(before: Callable[..., Any]) -> Callable[..., Any]:
         def call(*given: Any, **named: Any) -> Any:
             nonlocal count
-            count += 1
+            count += counts
             os.pwrite(counter, b"%8d" % count, 0)
-            if stop is not None and count == stop[1]:
+            if counts and stop is not None and count == stop[1]:
                 os.kill(os.getpid(), stop[0])
             return before(*given, **named)
 
@@ -109,7 +110,8 @@ def release(folder: Path, stop: tuple[int, int] | None = None) -> None:
     place = publish.placing.place
 
     def placed(*given: Any) -> None:
-        (folder / "placing").write_text(str(count))
+        nonlocal counts
+        counts = True
         place(*given)
 
     publish.placing.place = placed
@@ -183,8 +185,7 @@ def main() -> None:
     moments = random.Random(7)
     stops: list[Any] = [[number, max(1, round(share * last))] for number, share in plan.get("stops", [])]
     if _files:
-        first = int((folder / "placing").read_text()) + 1
-        stops = [[signal.SIGKILL, number] for number in range(first, last + 1, plan["files"])]
+        stops = [[signal.SIGKILL, number] for number in range(1, last + 1, plan["files"])]
     seconds = 0.0
     if not stops:
         started = time.monotonic()
