@@ -1,18 +1,17 @@
-"""Records as vectors: columns of any scale become numbers for a grouping kernel, its groups become representatives."""
+"""Groups of records by a kernel, stratum by stratum and block by block, and the representatives of their groups."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sqlmicro.database.columns import Column, numbers_by_column, pick, split_names
 from sqlmicro.database.levels import Level
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
-from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.missing.standardise import side_by_side, standardise
+from sqlmicro.errors import ParameterError
+from sqlmicro.missing.vectors import Scales, all_at_once, in_parts
 from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled, split_blocks
 from sqlmicro.registry import Grouping, Loss, Method, Tick
@@ -20,27 +19,6 @@ from sqlmicro.work import Claim, Outcome, Work
 
 if TYPE_CHECKING:
     import numpy as np
-
-_MOST_NUMBERS = 200_000_000
-"""At most so many numbers (1.6 GB) make up the vectors of all records."""
-
-
-@dataclass(frozen=True)
-class Scales:
-    """The columns by scale; an ordinal column comes with the type that has its order."""
-
-    numeric: list[Column]
-    ordinal: list[tuple[Column, str]]
-    nominal: list[Column]
-
-    def of(self, columns: Sequence[Column]) -> Scales:
-        """Return the scales of some of the columns."""
-        return Scales(
-            [column for column in self.numeric if column in columns],
-            [(column, kind) for column, kind in self.ordinal if column in columns],
-            [column for column in self.nominal if column in columns],
-        )
-
 
 Keeper = Callable[[Any, Any, Any, Any, Tick], Any]
 """Gets the records (n, p) of a stratum, their groups, their places among all records, a generator and a tick; returns
@@ -106,16 +84,10 @@ def group(
         _seat(work, scales, importance, seater, lambda: _grouped(work, method, own, everything, importance, keeper))
         return
     blocks = _blocks(work, how.block_attributes)
-    row_id, features = _features(work, everything, importance)
-    stratum_numbers = work.stratum_numbers(len(row_id))
+    row_id, labels = _labels(work, method, own, everything, importance, blocks, keeper, size)
     for number, block in enumerate(blocks, 1):
-        X = side_by_side(
-            [*(features.pop(column) for column in block), *(features[column] for column in work.part.guides)]
-        )
-        labels = run_kernel(work, method, own, X, stratum_numbers, keeper, size)
-        del X  # the statements that follow need the memory
         suffix = f"_{number}" if len(blocks) > 1 else ""
-        groups = work.load_labels(row_id, labels, f"{method.name} ({method.module})", f"groups{suffix}")
+        groups = work.load_labels(row_id, labels.pop(0), f"{method.name} ({method.module})", f"groups{suffix}")
         work.count_groups(groups)
         _replace(work, block, scales.of(block), groups, suffix)
     work.outcome.nominal = _nominal(scales)
@@ -135,9 +107,41 @@ def _grouped(
     keeper: Keeper | None,
 ) -> np.ndarray:
     """Return the group of every record (n,), over all columns."""
-    row_id, features = _features(work, scales, importance)
-    X = side_by_side([features.pop(column) for column in work.columns])
-    return run_kernel(work, method, settings, X, work.stratum_numbers(len(row_id)), keeper)
+    vectors = all_at_once(work, scales, importance)
+    return run_kernel(work, method, settings, vectors.of(work.columns), vectors.strata, keeper)
+
+
+def _labels(
+    work: Work,
+    method: Method,
+    settings: Mapping[str, Any],
+    scales: Scales,
+    importance: Mapping[Column, float],
+    blocks: Sequence[Sequence[Column]],
+    keeper: Keeper | None,
+    size: int,
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Return row_id (n,) and, for every block of columns, the group of every record (n,)."""
+    import numpy as np
+
+    guides = work.part.guides
+    # A keeper knows every record by its place among all of them.
+    whole = keeper is not None or bool(guides)
+    k = int(method.told("k", settings))
+    parts = [all_at_once(work, scales, importance)] if whole else in_parts(work, scales, importance, k)
+    rows: list[np.ndarray] = []
+    found: list[list[np.ndarray]] = [[] for _ in blocks]
+    groups = [0] * len(blocks)
+    for vectors in parts:
+        rows.append(vectors.row_id)
+        for number, block in enumerate(blocks):
+            X = vectors.of(block, guides)
+            labels = run_kernel(work, method, settings, X, vectors.strata, keeper, size, vectors.first)
+            labels += groups[number]
+            groups[number] = int(labels.max(initial=-1)) + 1
+            found[number].append(labels)
+            del X  # what follows needs the memory
+    return np.concatenate(rows), [np.concatenate(found.pop(0)) for _ in blocks]
 
 
 def _seat(
@@ -229,45 +233,6 @@ def _importance(work: Work, given: tuple[str, ...]) -> dict[Column, float]:
     return {column: found.get(column, 1.0) for column in work.part.step}
 
 
-def _features(
-    work: Work, scales: Scales, importance: Mapping[Column, float]
-) -> tuple[np.ndarray, dict[Column, np.ndarray]]:
-    """Return row_id (n,) and for every column its coordinates (n, q).
-
-    Numeric and ordinal columns are standardised, with a 0/1 column where values are missing. A nominal column has a
-    coordinate per value, 1/√2 or 0, so that a mismatch counts like a distance of one standard deviation.
-    """
-    import numpy as np
-
-    arrays = work.warehouse.arrays(
-        "load/features.sql",
-        relation=work.relation,
-        numeric=scales.numeric,
-        ordinal=scales.ordinal,
-        nominal=scales.nominal,
-    )
-    n = len(arrays["row_id"])
-    values = {column: int(arrays[column.staged].max()) + 1 for column in scales.nominal}
-    if n * sum(values.values()) > _MOST_NUMBERS:
-        widest = max(values, key=lambda column: values[column])
-        raise InputError(
-            work.where,
-            f"records times values of the nominal columns must be at most {_MOST_NUMBERS:,}",
-            f"{n:,} times {sum(values.values()):,}, most of them in {widest.name}",
-            "Coarsen that column, take it as --ordinal, or use: sqlmicro safe, which works on combinations",
-        )
-    found = {}
-    for column in (*work.columns, *work.part.guides):
-        array = arrays.pop(column.staged)
-        if column in values:
-            found[column] = (array[:, None] == np.arange(values[column])) * (importance[column] / math.sqrt(2))
-        else:
-            found[column] = standardise(array[:, None].astype(float, copy=False))
-            if importance[column] != 1:
-                found[column] *= importance[column]
-    return arrays["row_id"], found
-
-
 def run_kernel(
     work: Work,
     method: Method,
@@ -276,10 +241,12 @@ def run_kernel(
     strata: np.ndarray,
     keeper: Keeper | None = None,
     size: int = 0,
+    first: int | None = None,
 ) -> np.ndarray:
     """Return the group of every record (n,), counted through all strata; a note is reported once.
 
-    Classes of a level above, where some are to hold k persons or more, are divided by the keeper alone.
+    `first` is the number of the first stratum where there are others besides these. Classes of a level above, where
+    some are to hold k persons or more, are divided by the keeper alone.
     """
     import numpy as np
 
@@ -288,7 +255,7 @@ def run_kernel(
     asked = {**settings, "k": max(k, size)}
 
     def kernel(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
-        rng = stream(number) if several else stream()
+        rng = stream(number + (first or 0)) if several else stream()
         if k < size and len(rows) < 2 * size:
             found = Grouping(np.zeros(len(rows), dtype=np.int64))
         else:
@@ -300,7 +267,8 @@ def run_kernel(
         with work.warehouse.progress.kernel(f"divide the classes by {method.name}", len(X)) as progress:
             divided: np.ndarray = keeper(X, strata, np.arange(len(X)), work.rng(), progress.tick)
         return divided
-    several, stream = strata.any(), work.streams()  # a stratum has its own: it does not matter which is grouped first
+    # A stratum has its own stream: it does not matter which is grouped first.
+    several, stream = first is not None or strata.any(), work.streams()
     ours = method.module.startswith("sqlmicro.") and method.told("effort", settings) != "best"  # one solver at a time
     labels = work.group_strata(strata, k, f"group by {method.name}", kernel, threads=ours)
     for note in dict.fromkeys(note for number in sorted(told) for note in told[number][0]):

@@ -340,7 +340,7 @@ class Work:
         """Return row_id (n,) and the columns as they are (n, p); NaN where a value is missing."""
         import numpy as np
 
-        params: dict[str, Any] = {"numeric": columns, "ordinal": [], "nominal": []}
+        params: dict[str, Any] = {"numeric": columns, "ordinal": [], "nominal": [], "strata": []}
         arrays = self.warehouse.arrays("load/features.sql", relation=self.relation, **params)
         X = np.empty((len(arrays["row_id"]), len(columns)))
         for j, column in enumerate(columns):

@@ -6,12 +6,14 @@ import datetime
 import random
 from collections import Counter
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
-from sqlmicro import SqlmicroError
+from sqlmicro import SqlmicroError, records
 from sqlmicro.options.params import split_blocks
+from sqlmicro.records import run_kernel
 from sqlmicro.registry import find, silent
 
 GRADES = ("low", "mid", "high")
@@ -144,7 +146,41 @@ def test_what_does_not_fit_is_refused(workbench, options: dict[str, Any], messag
 
 
 def test_too_many_values_of_nominal_columns_are_refused_with_the_figure(workbench, monkeypatch) -> None:
-    monkeypatch.setattr("sqlmicro.records._MOST_NUMBERS", 80)
+    monkeypatch.setattr("sqlmicro.missing.vectors._MOST_NUMBERS", 80)
     table = {"town": ("VARCHAR", [str(i) for i in range(9)])}
     with pytest.raises(SqlmicroError, match=r"at most 80\. Got 9 times 9, most of them in town"):
         workbench.release("mdav", workbench.make(table), columns=["town"], k=3)
+
+
+@pytest.mark.parametrize("method", ["mdav", "kanonymeans", "microaggregate"])
+def test_strata_that_are_read_in_parts_are_grouped_as_at_once(workbench, monkeypatch, method: str) -> None:
+    draw = random.Random(3)
+    n, lands = 120, ["a", "b", None, "d"]
+    table = workbench.make({
+        "id": ("INTEGER", list(range(n))),
+        "age": ("DOUBLE", [draw.choice([None, 1e9 + draw.random()]) for _ in range(n)]),
+        'net "income"': ("INTEGER", [draw.randrange(1000) for _ in range(n)]),
+        "grade": (ENUM, [draw.choice([*GRADES, None]) for _ in range(n)]),
+        "town": ("VARCHAR", [draw.choice(["x", "y", None, "z"]) for _ in range(n)]),
+        "land": ("VARCHAR", [lands[i % 4] for i in range(n)]),
+        "sex": ("INTEGER", [draw.randrange(2) for _ in range(n)]),
+    })  # fmt: skip
+    given: dict[str, Any] = {
+        "columns": ["age", 'net "income"', "grade", "town"], "by": ["land", "sex"], "keep": ["id"], "k": 3,
+        "nulls": "keep", "importance": ["town=2"], **({"quality": "fast"} if method == "microaggregate" else {}),
+    }  # fmt: skip
+    blocks = {**given, "block_attributes": 'age,grade;town,"net ""income"""'}
+    for options in (given, blocks):
+        whole = workbench.release(method, table, **options)
+        with monkeypatch.context() as patched:
+            patched.setattr("sqlmicro.missing.vectors._AT_ONCE", 200)
+            kernel = Mock(wraps=run_kernel)
+            patched.setattr(records, "run_kernel", kernel)
+            parts = workbench.release(method, table, **options)
+        firsts = {call.args[-1] for call in kernel.call_args_list}
+        assert firsts == {0, 1, 3, 5, 7}, "one or two strata at a time"
+        names = ["id", *given["columns"], "land", "sex"]
+        assert sorted(parts.records(names), key=repr) == sorted(whole.records(names), key=repr)
+        assert parts.report["groups"] == whole.report["groups"]
+        notes = [[note for note in one.report["notes"] if "together with" not in note] for one in (whole, parts)]
+        assert notes[0] == notes[1]

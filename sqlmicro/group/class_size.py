@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.levels import Level
@@ -165,7 +165,8 @@ def _coordinates(work: Work, relation: Name, columns: Sequence[Column]) -> np.nd
 
     numeric = [column for column in columns if column.numeric]
     nominal = [column for column in columns if not column.numeric]
-    arrays = work.warehouse.arrays("load/features.sql", relation=relation, numeric=numeric, ordinal=[], nominal=nominal)
+    params: dict[str, Any] = {"numeric": numeric, "ordinal": [], "nominal": nominal, "strata": []}
+    arrays = work.warehouse.arrays("load/features.sql", relation=relation, **params)
     found = [standardise(arrays[column.staged][:, None].astype(float)) for column in numeric]
     for column in nominal:
         codes = arrays[column.staged].astype(np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.database.columns import Column
-from sqlmicro.records import Scales
+from sqlmicro.missing.vectors import Scales
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:

@@ -33,8 +33,9 @@ from sqlmicro.history.remembered import Lasting, Remembered
 from sqlmicro.history.seat_memory import Memory, Rules
 from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.history.union import KEY
+from sqlmicro.missing.vectors import Scales
 from sqlmicro.pipeline import Run
-from sqlmicro.records import Scales, Seated
+from sqlmicro.records import Seated
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:

@@ -152,7 +152,7 @@ def read(work: Work, asked: InPopulation) -> Boxes:
                     columns=columns)  # fmt: skip
     found = work.warehouse.arrays(
         "load/features.sql", relation=both, numeric=[c for c in work.columns if c.numeric], ordinal=[],
-        nominal=[*(c for c in work.columns if not c.numeric), *strata],
+        nominal=[*(c for c in work.columns if not c.numeric), *strata], strata=[],
     )  # fmt: skip
     row_id = found["row_id"]
     numbers = np.column_stack([found[column.staged].astype(float) for column in work.columns])

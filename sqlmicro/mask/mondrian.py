@@ -192,7 +192,7 @@ def _coordinates(work: Work) -> tuple[np.ndarray, np.ndarray]:
     ordinal = [(column, column.type) for column in columns if column.family == "enum"]
     others = [column for column in columns if not column.numeric and column.family != "enum"]
     arrays = work.warehouse.arrays(
-        "load/features.sql", relation=work.relation, numeric=numeric, ordinal=ordinal, nominal=others
+        "load/features.sql", relation=work.relation, numeric=numeric, ordinal=ordinal, nominal=others, strata=[]
     )
     X = np.empty((len(arrays["row_id"]), len(columns)))
     for j, column in enumerate(columns):

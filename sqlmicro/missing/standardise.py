@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,40 +35,82 @@ def standardise(raw: np.ndarray, weights: np.ndarray | None = None) -> np.ndarra
     >>> standardise(np.array([[1.0, 5.0], [3.0, 5.0]])).round(3).tolist()
     [[-0.707, 0.0], [0.707, 0.0]]
     """
+    return Standard.of(raw, weights).applied(raw)
+
+
+@dataclass(frozen=True)
+class Standard:
+    """What columns (p,) are standardised by: those of a part of the records are what they are among all of them.
+
+    `flagged` are the columns with missing values, `deviation` is 1 where a column is constant. All but `flagged` have
+    an entry for the 0/1 columns that follow, too.
+    """
+
+    flagged: np.ndarray
+    means: tuple[np.ndarray, np.ndarray]
+    """Twice: far from 0, the first mean carries a rounding error of the size of the values."""
+    deviation: np.ndarray
+    constant: np.ndarray
+
+    @classmethod
+    def of(cls, raw: np.ndarray, weights: np.ndarray | None = None) -> Standard:
+        """Return what the records raw (n, p) are standardised by; see `standardise`."""
+        import numpy as np
+
+        flagged = np.isnan(raw).any(axis=0)
+        if weights is None and not flagged.any():
+            return cls._of_all(raw)
+        values, present = _flagged(raw, flagged)
+        mass = (np.ones(len(raw)) if weights is None else weights.astype(float))[:, None] * present
+        records = np.maximum(mass.sum(axis=0), 1.0)
+        size = np.abs(values).max(axis=0, initial=0.0)
+        first = (mass * values).sum(axis=0) / records
+        centred = values - first
+        second = (mass * centred).sum(axis=0) / records
+        centred = np.where(present, centred - second, 0.0)
+        deviation = np.sqrt((mass * centred**2).sum(axis=0) / np.maximum(records - 1, 1.0))
+        constant = deviation <= _CONSTANT * size
+        return cls(flagged, (first, second), np.where(constant, 1.0, deviation), constant)
+
+    @classmethod
+    def _of_all(cls, raw: np.ndarray) -> Standard:
+        """Return the same for rows that count 1 and miss nothing, in a quarter of the memory."""
+        import numpy as np
+
+        raw = np.ascontiguousarray(raw)  # sums depend on it in their last digits
+        size = np.maximum(raw.max(axis=0, initial=0.0), -raw.min(axis=0, initial=0.0))
+        first = raw.sum(axis=0) / max(len(raw), 1)
+        centred: np.ndarray = raw - first
+        second = centred.sum(axis=0) / max(len(raw), 1)
+        centred -= second
+        centred *= centred
+        deviation = np.sqrt(centred.sum(axis=0) / max(len(raw) - 1, 1))
+        constant = deviation <= _CONSTANT * size
+        return cls(np.zeros(raw.shape[1], np.bool_), (first, second), np.where(constant, 1.0, deviation), constant)
+
+    def applied(self, raw: np.ndarray) -> np.ndarray:
+        """Return some of the records, raw (n, p), as they are among those that these standards are of."""
+        import numpy as np
+
+        if not self.flagged.any():
+            centred: np.ndarray = raw - self.means[0]
+            centred -= self.means[1]
+            centred /= self.deviation
+        else:
+            values, present = _flagged(raw, self.flagged)
+            centred = np.where(present, values - self.means[0] - self.means[1], 0.0) / self.deviation
+        centred[:, self.constant] = 0.0
+        return centred
+
+
+def _flagged(raw: np.ndarray, flagged: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return records with 0 for a missing value and a 0/1 column for every flagged one, and what of them is present."""
     import numpy as np
 
     missing = np.isnan(raw)
-    if weights is None and not missing.any():
-        return _of_all(raw)
-    flags = missing[:, missing.any(axis=0)].astype(float)
+    flags = missing[:, flagged].astype(float)
     values = np.hstack([np.where(missing, 0.0, raw), flags])
-    weight = np.ones(len(raw)) if weights is None else weights.astype(float)
-    present = np.hstack([~missing, np.ones_like(flags, dtype=np.bool_)])
-    mass = weight[:, None] * present
-    records = np.maximum(mass.sum(axis=0), 1.0)
-    size = np.abs(values).max(axis=0, initial=0.0)
-    centred = values - (mass * values).sum(axis=0) / records
-    # Twice: far from 0, the first mean carries a rounding error of the size of the values.
-    centred = np.where(present, centred - (mass * centred).sum(axis=0) / records, 0.0)
-    deviation = np.sqrt((mass * centred**2).sum(axis=0) / np.maximum(records - 1, 1.0))
-    constant = deviation <= _CONSTANT * size
-    standardised: np.ndarray = np.where(constant, 0.0, centred / np.where(constant, 1.0, deviation))
-    return standardised
-
-
-def _of_all(raw: np.ndarray) -> np.ndarray:
-    """Return what `standardise` does for rows that count 1 and miss nothing, to the bit, in a quarter of the memory."""
-    import numpy as np
-
-    raw = np.ascontiguousarray(raw)  # sums depend on it in their last digits
-    size = np.maximum(raw.max(axis=0, initial=0.0), -raw.min(axis=0, initial=0.0))
-    centred: np.ndarray = raw - raw.sum(axis=0) / max(len(raw), 1)
-    centred -= centred.sum(axis=0) / max(len(raw), 1)
-    deviation = np.sqrt((centred**2).sum(axis=0) / max(len(raw) - 1, 1))
-    constant = deviation <= _CONSTANT * size
-    centred /= np.where(constant, 1.0, deviation)
-    centred[:, constant] = 0.0
-    return centred
+    return values, np.hstack([~missing, np.ones_like(flags, dtype=np.bool_)])
 
 
 def side_by_side(features: list[np.ndarray]) -> np.ndarray:

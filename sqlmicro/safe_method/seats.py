@@ -133,7 +133,7 @@ def _taken(work: Work, cells: Cells, groups: Name, k: int) -> Seats:
     strata = work.stratum_numbers(len(everybody))[rows]
     nominal = cells.without_arithmetic
     read_as = work.warehouse.arrays(
-        "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=nominal
+        "load/features.sql", relation=work.relation, numeric=cells.numeric, ordinal=[], nominal=nominal, strata=[]
     )
     numbers = [read_as[column.staged].astype(float) for column in cells.numeric]
     X = standardise(np.array(numbers).reshape(len(numbers), len(everybody)).T)[rows]

@@ -732,7 +732,13 @@ CASES = [
         given={
             "typed": values('row_id, "net ""income""", x', "(2, 30, 1.5)", "(0, 10, NULL)", "(1, NULL, -2.5)"),
         },
-        params={"relation": rel("typed"), "numeric": [INCOME, col("x", "DECIMAL(2,1)")], "ordinal": [], "nominal": []},
+        params={
+            "relation": rel("typed"),
+            "numeric": [INCOME, col("x", "DECIMAL(2,1)")],
+            "ordinal": [],
+            "nominal": [],
+            "strata": [],
+        },
         returns=["row_id", 'net "income"', "x"],
         expect=[(0, 10.0, None), (1, None, -2.5), (2, 30.0, 1.5)],
         ordered=True,
@@ -752,6 +758,7 @@ CASES = [
             "numeric": [col("x", "INTEGER")],
             "ordinal": [(col("grade", "ENUM('low', 'mid', 'high')"), "ENUM('low', 'mid', 'high')")],
             "nominal": [col("town", "VARCHAR")],
+            "strata": [],
         },
         returns=["row_id", "x", "grade", "town"],
         expect=[(0, 2.0, 0.0, 2), (1, 4.0, 1.0, 0), (2, 3.0, None, 0), (3, 1.0, 2.0, 1), (4, 5.0, 1.0, 1)],
@@ -763,6 +770,58 @@ CASES = [
         params={"relation": rel("typed"), "columns": [col("a", "INTEGER"), col("b", "VARCHAR")]},
         returns=["row_id", "a", "b", "c", "pattern"],
         expect=[(0, 1, "x", 9, "00"), (1, None, "", 9, "10"), (2, None, None, None, "11")],
+    ),
+    # Strata are numbered by the order of their values: a1 = 0, a2 = 1, b NULL = 2.
+    Case(
+        "load/features.sql",
+        given={"typed": values("row_id, x, land, sex", "(2, 7, 'a', 2)", "(0, 8, 'b', NULL)", "(1, 9, 'a', 1)")},
+        params={
+            "relation": rel("typed"),
+            "numeric": [col("x", "INTEGER")],
+            "ordinal": [],
+            "nominal": [],
+            "strata": [[col("land", "VARCHAR"), col("sex", "INTEGER")]],
+        },
+        returns=["row_id", "stratum", "x"],
+        expect=[(0, 2, 8.0), (1, 0, 9.0), (2, 1, 7.0)],
+        ordered=True,
+    ),
+    Case(
+        "load/feature.sql",
+        given={"features": values('row_id, stratum, "net ""income"""', "(1, 0, NULL)", "(2, 1, 6.0)", "(0, 1, 5.0)")},
+        params={"features": rel("features"), "column": INCOME},
+        returns=['net "income"'],
+        expect=[(5.0,), (None,), (6.0,)],
+        ordered=True,
+    ),
+    Case(
+        "load/strata_of_features.sql",
+        given={
+            "features": values(
+                'row_id, stratum, "net ""income""", town', "(0, 1, 5.0, 3)", "(1, 0, NULL, 1)", "(2, 1, 5.0, 0)"
+            )
+        },
+        params={"features": rel("features"), "nominal": [col("town", "VARCHAR")]},
+        returns=["records", "town"],
+        expect=[(1, 1), (2, 3)],
+        ordered=True,
+    ),
+    Case(
+        "load/features_of_strata.sql",
+        given={
+            "features": values(
+                'row_id, stratum, "net ""income""", x',
+                "(3, 1, 5.0, 1.5)",
+                "(0, 2, 6.0, 2.5)",
+                "(1, 1, NULL, 3.5)",
+                "(2, 0, 7.0, 4.5)",
+                "(4, 3, 8.0, 5.5)",
+            )
+        },
+        params={"features": rel("features"), "columns": [INCOME, col("x", "DOUBLE")], "first": 1, "after": 3},
+        returns=["row_id", "stratum", 'net "income"', "x"],
+        expect=[(0, 2, 6.0, 2.5), (1, 1, None, 3.5), (3, 1, 5.0, 1.5)],
+        ordered=True,
     ),
     # Numbers follow the order of the values, NULL last; the relation is not in the order of row_id.
     Case(

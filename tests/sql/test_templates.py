@@ -242,10 +242,10 @@ def test_template_has_no_logic(template):
 
 
 def test_render_refuses_unknown_and_missing_parameters():
-    given = {"relation": rel("typed"), "numeric": [col("x")], "ordinal": [], "nominal": []}
+    given = {"relation": rel("typed"), "numeric": [col("x")], "ordinal": [], "nominal": [], "strata": []}
     assert "SELECT" in templates.render("load/features.sql", **given)
     with pytest.raises(TemplateError, match=r"load/features.sql.*numeric.*missing \['numeric'\]"):
-        templates.render("load/features.sql", relation=rel("typed"), ordinal=[], nominal=[])
+        templates.render("load/features.sql", relation=rel("typed"), ordinal=[], nominal=[], strata=[])
     with pytest.raises(TemplateError, match=r"unknown \['colums'\]"):
         templates.render("load/features.sql", **given, colums=[])
 
