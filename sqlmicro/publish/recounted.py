@@ -6,9 +6,9 @@ audits: persons whom no column names, t against the source, columns of nested ty
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -16,6 +16,7 @@ from urllib.parse import unquote
 from sqlmicro.audits.closeness import Closeness
 from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.templates import statement
 from sqlmicro.errors import AuditFailed, SqlmicroError
 from sqlmicro.publish.report import Recounted
 from sqlmicro.registry import late
@@ -46,10 +47,11 @@ def of_file(run: Run, audited: OutputAudit, path: Path) -> OutputAudit:
     if path.is_dir():
         if not isinstance(run.warehouse, DuckDBWarehouse) and run.warehouse.count(audited.relation) > MOST_ROWS:
             return _left_to_audits(run, audited)
-        return _recounted(run, audited, _of_folder(path))
+        return _recounted(run, audited, lambda _: _of_folder(path))
     if {".json", ".ndjson"} & {*path.suffixes}:
         return _recounted(run, audited, _of_relation(run, audited))
-    return _recounted(run, audited, late("sqlmicro.verify", "batches")(path))
+    batches = late("sqlmicro.verify", "batches")
+    return _recounted(run, audited, lambda _: batches(path))
 
 
 def of_table(run: Run, audited: OutputAudit) -> OutputAudit:
@@ -96,9 +98,22 @@ def as_promised(one: Recounted) -> Recounted:
     return one if kept else replace(one, threshold=None)
 
 
-def _of_relation(run: Run, audited: OutputAudit) -> Iterator[Any]:
-    assert isinstance(run.warehouse, DuckDBWarehouse)  # the others write folders of Parquet files
-    return run.warehouse.batches(audited.relation)
+Reader = Callable[[Sequence[str] | None], Iterator[Any]]
+"""Yields records as Arrow batches, which have some columns at least; without these, all columns of some records."""
+
+
+def _of_relation(run: Run, audited: OutputAudit) -> Reader:
+    """Return what reads a relation: a batch of DuckDB's is in memory as long as one of its columns is."""
+    warehouse, relation = run.warehouse, audited.relation
+    assert isinstance(warehouse, DuckDBWarehouse)  # the others write folders of Parquet files
+
+    def read(columns: Sequence[str] | None) -> Iterator[Any]:
+        if columns is None:
+            return warehouse.batches(statement("SELECT * FROM {{ r | ident }} LIMIT 1", r=relation))
+        text = "SELECT {{ columns | idents }} FROM {{ r | ident }}"
+        return warehouse.batches(statement(text, columns=columns, r=relation))
+
+    return read
 
 
 def _of_folder(path: Path) -> Iterator[Any]:
@@ -115,18 +130,18 @@ def _of_folder(path: Path) -> Iterator[Any]:
             yield batch
 
 
-def _recounted(run: Run, audited: OutputAudit, batches: Iterator[Any]) -> OutputAudit:
+def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
     must = "without the database, what was written must be found to be what the audits have found"
     try:
         with run.timed("recount"):
             rows = run.warehouse.count(audited.relation)  # before the reader, which keeps the connection busy
-            first = next(batches, None)
-            special = _special(first) if first is not None else set()
+            special = {name for batch in islice(read(None), 1) for name in _special(batch)}
             every = _claims(run, audited)
             plain = [one for one in every if not special & {*one.columns, one.sensitive}]
             claims = _fitting(run, rows, plain)
-            rest = chain([first], batches) if first is not None else []
-            _, _, found = late("sqlmicro.verify", "recount")(rest, [as_json(one) for one in claims])
+            columns = sorted({name for one in claims for name in (*one.columns, one.sensitive) if name is not None})
+            records = read(columns) if columns else []
+            _, _, found = late("sqlmicro.verify", "recount")(records, [as_json(one) for one in claims])
     except SqlmicroError:
         raise
     except Exception as error:  # in words of its own, which may quote a value
