@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MOST_NUMBERS = 200_000_000
 """At most so many numbers (1.6 GB) make up the vectors of all records."""
-_AT_ONCE = 8_000_000
+_AT_ONCE = 4_000_000
 """Strata are grouped together as long as their vectors have at most so many numbers."""
 
 
