@@ -13,7 +13,7 @@ from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
 from sqlmicro.safe_method.combined import Combined, File
-from sqlmicro.safe_method.coordinates import Coordinates, in_order
+from sqlmicro.safe_method.coordinates import Coordinates, counted_pairs, in_order
 from sqlmicro.safe_method.deniable import Asked, Pool
 from sqlmicro.safe_method.in_parts import AT_ONCE, search_in_parts
 from sqlmicro.safe_method.keyed import Keyed
@@ -205,7 +205,7 @@ def _by_weight(
 ) -> Dealt:
     """Return what was dealt, with other records of the same combinations moving where that is nearer by weight."""
     cell, target = _records(reduced, dealt)
-    return _counted(cell, weight_exchange(*file, (reduced[cell], target, weights[cell]), rng, tick, means=means))
+    return counted_pairs(cell, weight_exchange(*file, (reduced[cell], target, weights[cell]), rng, tick, means=means))
 
 
 def _with_means(
@@ -231,7 +231,7 @@ def _with_means(
     cell, target = _records(combined.of_cell, dealt)
     X = cells.raw[inside][:, [cells.numeric.index(column) for column in averaged]][cell]
     records = (combined.of_cell[cell], target, cells.weights[inside][cell])
-    return _counted(cell, mean_exchange(tables, Coordinates.of(*file), X, records, rng, tick))
+    return counted_pairs(cell, mean_exchange(tables, Coordinates.of(*file), X, records, rng, tick))
 
 
 def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]:
@@ -241,14 +241,6 @@ def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]
     cell, target = (np.repeat(array, dealt[2]) for array in dealt[:2])
     order = in_order(reduced[cell])
     return cell[order], target[order]
-
-
-def _counted(cell: np.ndarray, target: np.ndarray) -> Dealt:
-    """Return how many records of which cell have which target."""
-    import numpy as np
-
-    pairs, count = np.unique(np.stack([cell, target]), axis=1, return_counts=True)
-    return pairs[0], pairs[1], count
 
 
 def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, number: int) -> Name:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.group.mdav import mdav
 from sqlmicro.registry import silent
-from sqlmicro.safe_method.coordinates import in_order
+from sqlmicro.safe_method.coordinates import counted_pairs, in_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,8 +99,7 @@ def subgroups(
             found = mdav(X[cell[record[block]]], rng, silent, k=k)
             label_of_record[block] = found + len(becomes_of_label)
             becomes_of_label += [int(of_record[start])] * (int(found.max()) + 1)
-    pairs, counts = np.unique(np.stack([cell[record], label_of_record], axis=1), axis=0, return_counts=True)
-    return pairs[:, 0], pairs[:, 1], counts, np.array(becomes_of_label)
+    return *counted_pairs(cell[record], label_of_record), np.array(becomes_of_label)
 
 
 def _blocks(X: np.ndarray, rows: np.ndarray, k: int) -> list[np.ndarray]:
