@@ -19,6 +19,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.errors import AuditFailed, SqlmicroError
 from sqlmicro.publish.report import Recounted
 from sqlmicro.registry import late
+from sqlmicro.system import parallel
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _recounted(run: Run, audited: OutputAudit, batches: Iterator[Any]) -> Output
             plain = [one for one in every if not special & {*one.columns, one.sensitive}]
             claims = _fitting(run, rows, plain)
             rest = chain([first], batches) if first is not None else []
-            _, _, found = late("sqlmicro.verify", "recount")(rest, [as_json(one) for one in claims])
+            _, _, found = late("sqlmicro.verify", "recount")(rest, [as_json(one) for one in claims], parallel.each)
     except SqlmicroError:
         raise
     except Exception as error:  # in words of its own, which may quote a value
