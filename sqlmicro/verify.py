@@ -132,18 +132,18 @@ def integer(number: int) -> Any:
     return pa.Array.from_buffers(pa.int64(), 1, [None, pa.py_buffer(number.to_bytes(8, sys.byteorder))])[0]
 
 
-def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]]) -> tuple[int, Any, list[Any]]:
+def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: Any = map) -> tuple[int, Any, list[Any]]:
     """Return the number of records, their columns, and of every claim the value and the number of classes by size."""
     asked = [[(n, n == one["sensitive"]) for n in (*one["columns"], one["sensitive"]) if n] for one in claims]
-    parts: dict[Any, list[Any]] = {key: [] for keys in asked for key in keys}
-    rows, kinds, found = 0, None, list[Any]()
+    rows, kinds, found, parts = 0, None, list[Any](), {key: list[Any]() for keys in asked for key in keys}
     for batch in records:
         rows, kinds = rows + len(batch), [[field.name, str(field.type)] for field in batch.schema]
         for (name, by_value), part in parts.items():
             kept = plain(batch.column(name), by_value)
             part.append(kept if pa.types.is_primitive(kept.type) else kept.dictionary_encode())
     read = {key: pa.chunked_array(part).unify_dictionaries() for key, part in parts.items() if rows}
-    whole = {key: read[key].dictionary_encode() for keys in asked if keys[1:] or keys[0][1] for key in keys if rows}
+    some = [*{key: 0 for keys in asked if keys[1:] or keys[0][1] for key in keys if rows}]
+    whole = dict(zip(some, each(lambda key: read[key].dictionary_encode(), some), strict=True))
     size = {key: 1 + len(chunks.chunk(0).dictionary) for key, chunks in whole.items()}
     numbers = {key: pa.concat_arrays([one.indices for one in whole[key].chunks]).cast("int64") for key in whole}
     for one, keys in zip(claims, asked, strict=True):

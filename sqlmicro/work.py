@@ -369,12 +369,12 @@ class Work:
         """
         import numpy as np
 
-        labels = np.empty(n := len(strata), dtype=np.int64)
-        if not n:
-            return labels
+        if not (n := len(strata)):
+            return np.zeros(0, dtype=np.int64)
         sizes = (counts := np.bincount(strata))[counts > 0]
         self.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), column)
-        members = np.split(np.argsort(strata, kind="stable"), np.cumsum(sizes)[:-1])
+        numbers = strata.astype(np.uint16) if len(counts) <= 1 << 16 else strata  # sorted by its digits
+        members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
         with self.warehouse.progress.kernel(text, n) as progress:
             counter = Counter(n, progress.tick)
 
@@ -382,7 +382,7 @@ class Work:
                 return kernel(members[number], counter.part(len(members[number])), number)
 
             grouped = each_sized(group, sizes.tolist()) if threads else [*map(group, range(len(sizes)))]
-        groups = 0
+        labels, groups = np.empty(n, dtype=np.int64), 0
         for rows, found in zip(members, grouped, strict=True):
             labels[rows] = groups + found
             groups += int(found.max()) + 1

@@ -169,3 +169,14 @@ def test_kernels_of_grouping_let_other_threads_go_on() -> None:
         sys.setswitchinterval(before)
     thread.join()
     assert seen > 100
+
+
+def test_units_know_whether_more_than_one_thread_is_handed_some_however_many_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parallel, "_HANDED_OVER", 10)
+    for count in (1, 2):
+        with parallel.allowed(count):
+            assert parallel.each_sized(lambda number: parallel.of_many(), [6, 6, 6]) == [True] * 3
+            assert parallel.each_sized(lambda number: parallel.of_many(), [3, 3, 3]) == [False] * 3
+    assert not parallel.of_many()

@@ -8,7 +8,7 @@ Imported only inside functions, since numba takes long to load. With NUMBA_DISAB
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from sqlmicro.system.compiled import internal, njit
 
 POINTS_PER_CALL = 1_000_000
 """Points halved in one call of a kernel: at most 0.3 s, so that Ctrl-C is noticed soon."""
+
+_POINTS_BELOW = 65_536  # nodes with more are halved level by level, several at a time, smaller ones with all below them
 
 
 class Halves(NamedTuple):
@@ -29,12 +31,18 @@ class Halves(NamedTuple):
 
 
 def halved(
-    X: np.ndarray, points: np.ndarray, leaf: int, multiple: int = 1, say: Callable[[], None] = lambda: None
+    X: np.ndarray,
+    points: np.ndarray,
+    leaf: int,
+    multiple: int = 1,
+    say: Callable[[], None] = lambda: None,
+    each: Callable[..., list[Any]] = lambda function, units: [*map(function, units)],
 ) -> Halves:
     """Return some points of X, given in ascending order, in halves down to leaves of at most `leaf` points.
 
     They are halved at multiples of `multiple` points, as long as both sides have so many. Without it all leaves are on
-    the last level. O(m p log m) time for m points.
+    the last level. O(m p log m) time for m points. `each` calls a function for several nodes, in whatever order: a node
+    and what is below it are halved without a look at the others.
     """
     m, nodes = len(points), 1
     while nodes * leaf < m:
@@ -49,19 +57,39 @@ def halved(
     )
     tree.box[:, 0], tree.box[:, 1] = np.inf, -np.inf
     tree.stop[0] = m
-    pending, value = np.zeros(65, np.int64), np.empty(m)
-    pending[-1] = 1
+    value = np.empty(m)
     if m <= leaf:
         tree.box[0] = (X[points].min(axis=0), X[points].max(axis=0)) if m else tree.box[0]
         tree.leaf[0] = True
         return tree
-    while _halve(X, tree, multiple, pending, value, POINTS_PER_CALL):
+
+    def once(node: int) -> list[int]:
         say()
+        pending = _pending(node)
+        left = _halve(X, tree, multiple, pending, value, 1)
+        return [int(child) for child in pending[:left]]
+
+    def all_below(node: int) -> None:
+        pending = _pending(node)
+        while _halve(X, tree, multiple, pending, value, POINTS_PER_CALL):
+            say()
+
+    nodes = [0]
+    while nodes and max(int(tree.stop[v] - tree.first[v]) for v in nodes) > _POINTS_BELOW:
+        nodes = [child for children in each(once, nodes) for child in children]
+    each(all_below, nodes)
     leaves = np.flatnonzero(tree.leaf)
     leaves = leaves[np.argsort(tree.first[leaves])]
     leaf_of = np.repeat(np.arange(len(leaves)), (tree.stop - tree.first)[leaves]) * len(X)
     tree.order[:] = np.sort(leaf_of + tree.order) - leaf_of  # in a loop that is compiled, sorting takes long to compile
     return tree
+
+
+def _pending(node: int) -> np.ndarray:
+    """Return the list of the nodes to be halved, whose length is its last element, with one node."""
+    pending = np.zeros(65, np.int64)
+    pending[0], pending[-1] = node, 1
+    return pending
 
 
 @njit(cache=True, nogil=True)

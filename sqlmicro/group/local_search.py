@@ -274,7 +274,7 @@ class Search:
 
         halved = late("sqlmicro.group._halving_kernels", "halved")
 
-        tree: Halves = halved(X, np.arange(len(X)), leaf, multiple, self.say)
+        tree: Halves = halved(X, np.arange(len(X)), leaf, multiple, self.say, parallel.each)
         return tree
 
     def _nearest(self, X: np.ndarray, reach: int, leaf: int, leaves: int) -> tuple[np.ndarray, np.ndarray]:
@@ -357,12 +357,17 @@ def by_value(X: np.ndarray) -> np.ndarray:
     import numpy as np
 
     order = np.argsort(X[:, 0], kind="stable")
-    first = X[order, 0]
-    equal = np.flatnonzero(first[1:] == first[:-1])
-    tied = np.union1d(equal, equal + 1)
-    if len(tied):
-        rows = order[tied]
-        order[tied] = rows[np.lexsort(X[rows].T[::-1])]
+    apart = np.ones(len(X), dtype=np.bool_)  # whether a place begins rows that are equal as far as was looked
+    apart[1:] = np.diff(X[order, 0]) != 0
+    for column in X.T[1:]:
+        tied = np.flatnonzero(~apart | ~np.append(apart[1:], True))
+        if not len(tied):
+            break
+        rows, run = order[tied], np.cumsum(apart[tied])
+        by = np.argsort(column[rows], kind="stable")
+        by = by[np.argsort(run[by], kind="stable")]
+        order[tied] = rows[by]
+        apart[tied[1:]] |= np.diff(column[rows[by]]) != 0
     return order
 
 

@@ -20,6 +20,7 @@ from sqlmicro.database.templates import statement
 from sqlmicro.errors import AuditFailed, SqlmicroError
 from sqlmicro.publish.report import Recounted
 from sqlmicro.registry import late
+from sqlmicro.system import parallel
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
             claims = _fitting(run, rows, plain)
             columns = sorted({name for one in claims for name in (*one.columns, one.sensitive) if name is not None})
             records = read(columns) if columns else []
-            _, _, found = late("sqlmicro.verify", "recount")(records, [as_json(one) for one in claims])
+            _, _, found = late("sqlmicro.verify", "recount")(records, [as_json(one) for one in claims], parallel.each)
     except SqlmicroError:
         raise
     except Exception as error:  # in words of its own, which may quote a value

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
 from sqlmicro.options.params import Param, Parameter, parameters, settle, specification
 from sqlmicro.registry import Method, Tick, methods
+from sqlmicro.safe_method.coordinates import counted_pairs
 from sqlmicro.safe_method.kmeans import kmeans, nearest_centre
 from sqlmicro.safe_method.linkage import Linkage, agglomerate, needed
 
@@ -114,8 +115,7 @@ def _by_records(
 
     row_of_record = np.repeat(np.arange(len(X)), n)
     found = method.group(X[row_of_record], rng, tick, k=k, **values)
-    pairs, counts = np.unique(np.stack([row_of_record, found.labels], axis=1), axis=0, return_counts=True)
-    return Parts(pairs[:, 0], pairs[:, 1], counts, found.notes)
+    return Parts(*counted_pairs(row_of_record, found.labels), found.notes)
 
 
 def _dbscan(

@@ -10,13 +10,10 @@ from sqlmicro.database.columns import names_of
 from sqlmicro.database.levels import Part, Unit
 from sqlmicro.errors import InputError
 from sqlmicro.safe_method import distance
-from sqlmicro.safe_method.algorithms import Algorithm
-from sqlmicro.safe_method.cells import Cells, Pass
+from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.distance import Deviations, MomentsBeforeAfter, SafeDistance
-from sqlmicro.safe_method.kmeans import merge_small
 from sqlmicro.safe_method.means import ShiftedMeans, SubgroupMeans, measure, total
 from sqlmicro.safe_method.meter import Cost, Meter
-from sqlmicro.safe_method.subgroups import split_alike
 from sqlmicro.system.reporting import INLINE, named
 
 if TYPE_CHECKING:
@@ -235,44 +232,6 @@ class Trial:
                 total(list(means.values())), meter.read(), own, denied,
             )
         )  # fmt: skip
-
-
-def group_cells(
-    work: Work, cells: Cells, algorithm: Algorithm, which: Pass, least: np.ndarray, small_groups: str
-) -> GroupedCells:
-    """Group the cells of every stratum by one algorithm; groups below `least` of the stratum are merged or dropped.
-
-    Groups made from the nominal columns alone, and alike in all of them, are split on the numeric columns, and on those
-    without tables: that changes no table and keeps more of the variance.
-    """
-    import numpy as np
-
-    X, rng = cells.coordinates(which), work.rng()
-    X_within = np.hstack([cells.numbers, cells.places])
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    groups = dropped = 0
-    with work.warehouse.progress.kernel(f"group by {algorithm.text}, {which} columns", unit="steps") as progress:
-        strata = int(cells.strata.max()) + 1
-        for stratum in range(strata):
-            inside, k = np.flatnonzero(cells.strata == stratum), int(least[stratum])
-            own = X if strata == 1 else X[inside]  # a million cells are a gigabyte: no copy that is not needed
-            rows, label, n, notes = algorithm.group(own, cells.n[inside], k, rng, progress.tick)
-            for note in notes:
-                work.note(f"{algorithm.text}, {which} columns: {note}")
-            if small_groups == "merge":
-                whole = np.array_equal(rows, np.arange(len(own)))
-                label = merge_small(own if whole else own[rows], n.astype(float), label, k)
-            else:
-                large = np.bincount(label, n)[label] >= k
-                dropped += int(n[~large].sum())
-                rows, label, n = rows[large], label[large], n[large]
-                label = np.unique(label, return_inverse=True)[1].reshape(-1)
-            if which == "nominal" and X_within.shape[1] and len(rows):
-                rows, label, n = split_alike(X_within[inside], cells.codes[inside], rows, label, n, k, rng)
-            parts.append((inside[rows], label + groups, n))
-            groups += int(label.max(initial=-1)) + 1
-    cell, label, n = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-    return GroupedCells(cell, label, n, dropped)
 
 
 def load_members(work: Work, grouped: GroupedCells, title: str, number: int) -> Name:

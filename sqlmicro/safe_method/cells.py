@@ -92,9 +92,17 @@ class Cells:
 
         if which == "numeric":
             return self.numbers
-        parts = [self.numbers] if which == "both" else []
-        parts += [code[:, None] == values for code, values in zip(self.codes.T, self.indicators, strict=True)]
-        return np.hstack(parts, dtype=np.float64) if parts else np.zeros((len(self.n), 0))
+        found, first = np.zeros((len(self.n), self.width(which))), 0
+        if which == "both":
+            first = self.numbers.shape[1]
+            found[:, :first] = self.numbers
+        for code, values in zip(self.codes.T, self.indicators, strict=True):
+            if len(values):
+                place = np.minimum(np.searchsorted(values, code), len(values) - 1)
+                rows = np.flatnonzero(values[place] == code)
+                found[rows, first + place[rows]] = 1.0
+            first += len(values)
+        return found
 
     def width(self, which: Pass) -> int:
         """Return the number of coordinates of a pass."""

@@ -105,6 +105,20 @@ def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:
     return numbered
 
 
+def counted_pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the distinct pairs of two arrays of whole numbers from 0, in their order, and how often each occurs.
+
+    >>> import numpy as np
+    >>> [found.tolist() for found in counted_pairs(np.array([2, 0, 2, 2]), np.array([0, 5, 1, 0]))]
+    [[0, 2, 2], [5, 0, 1], [1, 2, 1]]
+    """
+    import numpy as np
+
+    width = int(second.max(initial=0)) + 1
+    pairs, count = np.unique(first.astype(np.int64) * width + second, return_counts=True)
+    return pairs // width, pairs % width, count
+
+
 def in_order(keys: np.ndarray) -> np.ndarray:
     """Return the positions of whole numbers from 0 in their order, equal ones as they stand: by 16 bits at a time.
 

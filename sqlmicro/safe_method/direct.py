@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +14,7 @@ from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
 from sqlmicro.safe_method.combined import Combined, File
-from sqlmicro.safe_method.coordinates import Coordinates, in_order
+from sqlmicro.safe_method.coordinates import Coordinates, counted_pairs, in_order
 from sqlmicro.safe_method.deniable import Asked, Pool
 from sqlmicro.safe_method.in_parts import AT_ONCE, search_in_parts
 from sqlmicro.safe_method.keyed import Keyed
@@ -77,42 +78,69 @@ class Placement:
     """Combinations that earlier nights of a series have shown, numbered after the invented ones."""
 
 
-def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Settings, asked: Asked | None) -> Placement:
-    """Place the records of every stratum on combinations of the nominal columns and of numeric columns with own values.
+@dataclass(frozen=True)
+class Search:
+    """The direct search of a file, with all that was read for it: it needs no database.
 
-    Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and get
-    the group means, so that the totals deviate only by the records that moved. Columns with a step take part in both:
-    a combination holds their nearest multiple of the step, and the records of a group get the mean of their own values.
-    What is asked so that the release can be denied holds of the columns that keep their values.
+    `strata` are the cells of every stratum and their combinations, `keyed` what is keyed of the cells, if it is asked.
     """
-    import numpy as np
 
-    own = own_columns(cells, settings)
-    averaged = [column for column in cells.numeric if column not in own]
-    taken = [cells.numeric.index(column) for column in (*own, *settings.steps)]
-    coordinates = stepped(cells.raw[:, taken], len(own), list(settings.steps.values()))
-    kept = len(cells.nominal) + len(own)
-    X = within(cells, averaged)
-    rng = work.rng()
-    strata = []
-    for stratum in range(int(cells.strata.max()) + 1):
-        inside = np.flatnonzero(cells.strata == stratum)
-        strata.append((inside, Combined.of(cells.codes[inside], coordinates[inside], cells.n[inside])))
-    in_parts = _in_parts(work, max(len(combined.n) for _, combined in strata), asked)
-    keyed = Keyed.of(work, cells, coordinates, kept, k, asked) if asked and kept and not in_parts else None
-    if keyed and not affordable(len(cells.n), len(keyed.content[0]), kept):
-        work.note(f"nothing is invented: {len(cells.n):,} combinations of {len(keyed.content[0])} columns are too many")
-    limit = None if settings.time_limit is None else settings.time_limit / len(strata)
-    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
-    labels, numbered, moved, stopped = 0, len(cells.n), 0, False
-    with work.warehouse.progress.kernel("search for the nearest file", unit="proposals") as progress:
-        for (inside, combined), size in zip(strata, least.tolist(), strict=True):
+    cells: Cells
+    least: np.ndarray
+    settings: Settings
+    own: list[Column]
+    strata: list[tuple[np.ndarray, Combined]]
+    keyed: Keyed | None
+    rng: np.random.Generator
+
+    @classmethod
+    def of(cls, work: Work, cells: Cells, k: int, least: np.ndarray, settings: Settings, asked: Asked | None) -> Search:
+        """Read what the search needs.
+
+        What is asked so that the release can be denied holds of the columns that keep their values.
+        """
+        import numpy as np
+
+        own = own_columns(cells, settings)
+        taken = [cells.numeric.index(column) for column in (*own, *settings.steps)]
+        coordinates = stepped(cells.raw[:, taken], len(own), list(settings.steps.values()))
+        kept = len(cells.nominal) + len(own)
+        strata = []
+        for stratum in range(int(cells.strata.max()) + 1):
+            inside = np.flatnonzero(cells.strata == stratum)
+            strata.append((inside, Combined.of(cells.codes[inside], coordinates[inside], cells.n[inside])))
+        in_parts = _in_parts(work, max(len(combined.n) for _, combined in strata), asked)
+        keyed = Keyed.of(work, cells, coordinates, kept, k, asked) if asked and kept and not in_parts else None
+        if keyed and not affordable(len(cells.n), width := len(keyed.content[0]), kept):
+            work.note(f"nothing is invented: {len(cells.n):,} combinations of {width} columns are too many")
+        return cls(cells, least, settings, own, strata, keyed, work.rng())
+
+    title = "search for the nearest file"
+    haste = (False, -math.inf)  # it takes longest
+
+    def place(self, tick: Tick) -> Placement:
+        """Place the records of every stratum on combinations of the nominal columns and of those with own values.
+
+        Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and
+        get the group means, so that the totals deviate only by the records that moved. Columns with a step take part in
+        both: a combination holds their nearest multiple of the step, and the records of a group get the mean of their
+        own values.
+        """
+        import numpy as np
+
+        cells, settings, rng = self.cells, self.settings, self.rng
+        averaged = [column for column in cells.numeric if column not in self.own]
+        X = within(cells, averaged)
+        limit = None if settings.time_limit is None else settings.time_limit / len(self.strata)
+        parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
+        labels, numbered, moved, stopped = 0, len(cells.n), 0, False
+        for (inside, combined), size in zip(self.strata, self.least.tolist(), strict=True):
             first = inside[combined.first]
-            pool = keyed.pool(combined, inside, size) if keyed else None
+            pool = self.keyed.pool(combined, inside, size) if self.keyed else None
             file = combined.file(size, pool.new if pool else None)
-            dealt, found = _search(cells, inside, combined, file, pool, settings, limit, rng, progress.tick)
-            dealt = _with_means(cells, inside, combined, file, dealt, averaged, settings, rng, progress.tick)
+            dealt, found = _search(cells, inside, combined, file, pool, settings, limit, rng, tick)
+            dealt = _with_means(cells, inside, combined, file, dealt, averaged, settings, rng, tick)
             moved += found.moved
             stopped |= found.stopped
             cell, label, count, becomes = subgroups(X[inside], *dealt, size, rng)
@@ -123,10 +151,17 @@ def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Setting
                 invented.append(np.stack([first[new.base], first[new.donor], new.column]))
                 numbered += len(new.column)
             labels += len(becomes)
-    merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-    grouped = GroupedCells(merged[0], merged[1], merged[2], dropped=0)
-    made = InventedCells(*np.hstack(invented))
-    return Placement(grouped, np.concatenate(combinations), made, own, averaged, moved, stopped)
+        merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        grouped = GroupedCells(merged[0], merged[1], merged[2], dropped=0)
+        made = InventedCells(*np.hstack(invented))
+        return Placement(grouped, np.concatenate(combinations), made, self.own, averaged, moved, stopped)
+
+
+def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Settings, asked: Asked | None) -> Placement:
+    """Read what the direct search needs, and place the records."""
+    search = Search.of(work, cells, k, least, settings, asked)
+    with work.warehouse.progress.kernel(search.title, unit="proposals") as progress:
+        return search.place(progress.tick)
 
 
 def _in_parts(work: Work, most: int, asked: Asked | None) -> bool:
@@ -205,7 +240,7 @@ def _by_weight(
 ) -> Dealt:
     """Return what was dealt, with other records of the same combinations moving where that is nearer by weight."""
     cell, target = _records(reduced, dealt)
-    return _counted(cell, weight_exchange(*file, (reduced[cell], target, weights[cell]), rng, tick, means=means))
+    return counted_pairs(cell, weight_exchange(*file, (reduced[cell], target, weights[cell]), rng, tick, means=means))
 
 
 def _with_means(
@@ -231,7 +266,7 @@ def _with_means(
     cell, target = _records(combined.of_cell, dealt)
     X = cells.raw[inside][:, [cells.numeric.index(column) for column in averaged]][cell]
     records = (combined.of_cell[cell], target, cells.weights[inside][cell])
-    return _counted(cell, mean_exchange(tables, Coordinates.of(*file), X, records, rng, tick))
+    return counted_pairs(cell, mean_exchange(tables, Coordinates.of(*file), X, records, rng, tick))
 
 
 def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]:
@@ -241,14 +276,6 @@ def _records(reduced: np.ndarray, dealt: Dealt) -> tuple[np.ndarray, np.ndarray]
     cell, target = (np.repeat(array, dealt[2]) for array in dealt[:2])
     order = in_order(reduced[cell])
     return cell[order], target[order]
-
-
-def _counted(cell: np.ndarray, target: np.ndarray) -> Dealt:
-    """Return how many records of which cell have which target."""
-    import numpy as np
-
-    pairs, count = np.unique(np.stack([cell, target]), axis=1, return_counts=True)
-    return pairs[0], pairs[1], count
 
 
 def placed_file(work: Work, cells: Cells, placement: Placement, means: Name, number: int) -> Name:

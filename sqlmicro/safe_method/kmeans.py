@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.registry import Tick
+from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.coordinates import in_order
+from sqlmicro.system.parallel import heed
 
 if TYPE_CHECKING:
     import numpy as np
 
 _ROUNDS, _STAY = 50, 1e-3
-_CHUNK, _BLOCK = 1 << 22, 1 << 15
+_CHUNK, _BLOCK = 1 << 26, 1 << 15
 _FITTED_ON, _FITTED_PER_CLUSTER = 10_000, 20
 """With more rows than both, centres are moved on a sample of so many records, at least so many per cluster."""
 
@@ -116,13 +117,16 @@ def nearest_centre(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Return the index of the nearest centre for every row, (n,); of equally near ones the first."""
     import numpy as np
 
-    nearest = np.empty(len(X), dtype=np.int64)
-    half_squares = (centres**2).sum(axis=1) / 2
+    nearest = late("sqlmicro.safe_method._centre_kernels", "nearest")
+
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    near, score = np.empty(len(X), dtype=np.int64), np.empty(len(centres))
+    columns, half_squares = np.ascontiguousarray(centres.T), (centres**2).sum(axis=1) / 2
     rows = max(1, _CHUNK // len(centres))
     for start in range(0, len(X), rows):
-        part = X[start : start + rows]
-        nearest[start : start + rows] = np.argmin(half_squares - part @ centres.T, axis=1)
-    return nearest
+        nearest(X[start : start + rows], columns, half_squares, score, near[start : start + rows])
+        heed()
+    return near
 
 
 def merge_small(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
@@ -139,9 +143,27 @@ def merge_small(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int) 
 
     groups = int(labels.max()) + 1
     mass = np.bincount(labels, weights, groups)
+    target, alive = np.arange(groups), mass > 0
+    if mass[alive].min() < k:
+        _merge(X, weights, labels, k, mass, target, alive)
+    merged: np.ndarray = np.searchsorted(np.flatnonzero(alive), target)[labels]
+    return merged
+
+
+def _merge(
+    X: np.ndarray,
+    weights: np.ndarray,
+    labels: np.ndarray,
+    k: int,
+    mass: np.ndarray,
+    target: np.ndarray,
+    alive: np.ndarray,
+) -> None:
+    """Tell in `target` and `alive` which group every small one becomes part of; `mass` has the records of each."""
+    import numpy as np
+
+    groups = len(mass)
     sums = np.stack([np.bincount(labels, weights * X[:, j], groups) for j in range(X.shape[1])], axis=1)
-    target = np.arange(groups)
-    alive = mass > 0
     centroids = sums / np.maximum(mass, 1)[:, None]
     while alive.sum() > 1:
         small = int(np.argmin(np.where(alive, mass, np.inf)))
@@ -156,5 +178,3 @@ def merge_small(X: np.ndarray, weights: np.ndarray, labels: np.ndarray, k: int) 
         centroids[nearest] = sums[nearest] / mass[nearest]
         alive[small] = False
         target[target == small] = nearest
-    merged: np.ndarray = np.unique(target[labels], return_inverse=True)[1].reshape(-1)
-    return merged

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -11,14 +10,14 @@ from sqlmicro.database.deniable import Deniable
 from sqlmicro.missing.counted import number
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
-from sqlmicro.safe_method.algorithms import DEFAULT, PASSES, Algorithm, NoCluster, mdav_seconds, parse
-from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, group_cells, load_members
+from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, load_members
 from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
+from sqlmicro.safe_method.groupings import Grouping, Maker, made, makers_of
 from sqlmicro.safe_method.means import asked
 from sqlmicro.safe_method.means import parse as parse_means
-from sqlmicro.safe_method.meter import Meter
+from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.safe_method.occurring import assigned, at_driver
 from sqlmicro.safe_method.seats import exchanged, least_records_of
 from sqlmicro.safe_method.settings import (
@@ -55,10 +54,6 @@ if TYPE_CHECKING:
     from sqlmicro.work import Work
 
 _MUCH_LOST = 25.0
-_MDAV_SECONDS = 5.0
-"""The default leaves MDAV out of a pass where it would take longer."""
-COORDINATES_UP_TO = 200_000_000
-"""The default leaves the cluster method out above so many coordinates of all combinations, 8 bytes each."""
 
 
 @method(
@@ -211,16 +206,12 @@ def safe(
     settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
-    if method != "search":
-        chosen = [parse(text, f"{work.where}, algorithm") for text in algorithm] or _default(work, cells, method)
-        ways = [
-            Unification(*pair) for pair in product(numbers if cells.numeric else [""], names if cells.nominal else [""])
-        ]
-        for one in chosen:
-            _group(trial, one, ways, least, small_groups)
     denial = demanded(work, method, invented, max_inference)
-    if method != "cluster" and (cells.nominal or steps or direct.own_columns(cells, settings)):
-        _search(trial, numbers, k, least, settings, denial)
+    makers = [] if method == "search" else makers_of(work, cells, algorithm, method, least, small_groups)
+    numeric_ways, nominal_ways = numbers if cells.numeric else [""], names if cells.nominal else [""]
+    ways = [Unification(*pair) for pair in product(numeric_ways, nominal_ways)]
+    searched = method != "cluster" and bool(cells.nominal or steps or direct.own_columns(cells, settings))
+    _try_all(trial, makers, ways, numbers, k, least, settings if searched else None, denial)
     found = trial.some(k)
     best = nearest(work, found, candidate, denial)
     _take(work, cells, found, best, k)
@@ -249,51 +240,64 @@ def _keep_others(
     return work.outcome
 
 
-def _group(trial: Trial, one: Algorithm, ways: Sequence[Unification], least: np.ndarray, small_groups: str) -> None:
-    """Try an algorithm on every pass it has, and unify the groups in every way."""
-    work, cells = trial.work, trial.cells
-    passes = [which for which in cells.passes() if which in one.passes]
-    if not passes:
-        work.note(f"{one.text} was left out: these columns allow the passes {', '.join(cells.passes())} only")
-    for which in passes:
-        meter = Meter()
-        try:
-            grouped = group_cells(work, cells, one, which, least, small_groups)
-        except NoCluster as none:
-            work.note(f"{which} columns: {none}")
-            continue
-        if not len(grouped.n):
-            work.note(f"{one.text}, {which} columns: no group of {int(least.min())} records was formed")
-            continue
-        members = load_members(work, grouped, f"{one.text}, {which} columns", trial.number)
-        groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
-        spent = meter.read()
-        for how in ways:
-            meter = Meter(spent)
-            file = groups.file(how, cells.numeric, cells.without_arithmetic, trial.number)
-            trial.add(grouped, (members, file), one.text, which, str(how), meter)
-
-
-def _search(
-    trial: Trial, numbers: Sequence[str], k: int, least: np.ndarray, settings: direct.Settings, asked: Asked | None
+def _try_all(
+    trial: Trial,
+    makers: Sequence[Maker],
+    ways: Sequence[Unification],
+    numbers: Sequence[str],
+    k: int,
+    least: np.ndarray,
+    settings: direct.Settings | None,
+    asked: Asked | None,
 ) -> None:
-    """Try the direct search; where columns are averaged, unify them in every way."""
+    """Try every grouping in every way, and, with settings for it, the direct search."""
     work, cells = trial.work, trial.cells
-    meter = Meter()
-    below = bool(work.part.above)
-    if work.series:
-        placement = continued.place(work, work.series, cells, k, least, settings, asked)
-    elif below:
-        placement = inside.place(work, cells, least, settings)
-    else:
-        placement = direct.place(work, cells, k, least, settings, asked)
+    with_database = bool(work.series or work.part.above)
+    search = direct.Search.of(work, cells, k, least, settings, asked) if settings and not with_database else None
+    for result, spent in made(work, makers, search):
+        if isinstance(result, Grouping):
+            _unify(trial, result, spent, ways)
+        elif settings:
+            _place(trial, result, spent, numbers, settings)
+    if settings and with_database:
+        meter = Meter()
+        if work.series:
+            placement = continued.place(work, work.series, cells, k, least, settings, asked)
+        else:
+            placement = inside.place(work, cells, least, settings)
+        _place(trial, placement, meter.read(), numbers, settings)
+
+
+def _unify(trial: Trial, made: Grouping, spent: Cost, ways: Sequence[Unification]) -> None:
+    """Unify the groups of a grouping in every way."""
+    work, cells, grouped = trial.work, trial.cells, made.grouped
+    for note in made.notes:
+        work.note(note)
+    if grouped is None:
+        return
+    meter = Meter(spent)
+    members = load_members(work, grouped, made.title, trial.number)
+    groups = Representatives(work, cells.relation, members, trial.number, cells.weight_column)
+    spent = meter.read()
+    for how in ways:
+        meter = Meter(spent)
+        file = groups.file(how, cells.numeric, cells.without_arithmetic, trial.number)
+        trial.add(grouped, (members, file), made.algorithm.text, made.which, str(how), meter)
+
+
+def _place(
+    trial: Trial, placement: direct.Placement, spent: Cost, numbers: Sequence[str], settings: direct.Settings
+) -> None:
+    """Try what the search found; where columns are averaged, unify them in every way."""
+    work, cells = trial.work, trial.cells
+    meter = Meter(spent)
     unit = work.part.level.unit if work.part.level else "record"
     own = ", ".join([*(column.name for column in placement.own), *(f"{c.name} in steps" for c in settings.steps)])
     work.note(
         f"search: {number(placement.moved, unit)} moved to another combination of the nominal columns"
         + (f" and {own}" if own else "")
     )
-    if trial.means and below:
+    if trial.means and work.part.above:
         work.note(
             "the means of subgroups are measured, but the search does not keep them: records stay with their household "
             "or person"
@@ -321,30 +325,6 @@ def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
 
     sizes = np.bincount(cells.strata, cells.n)
     return int(sizes.min()), int((sizes < k).sum())
-
-
-def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
-    numbers = len(cells.n) * cells.width("both")
-    if method == "best" and cells.nominal and numbers > COORDINATES_UP_TO:
-        work.note(
-            f"the cluster method was left out: {len(cells.n):,} combinations with a 0/1 column for every nominal value "
-            f"need {8e-9 * numbers:,.1f} GB (--method cluster tries it all the same)"
-        )
-        return []
-    chosen = [parse(text, work.where) for text in DEFAULT]
-    records = int(cells.n.sum())
-    seconds = {which: mdav_seconds(records, cells.width(which)) for which in cells.passes()}
-    slow = [which for which in seconds if seconds[which] > _MDAV_SECONDS]
-    if not slow:
-        return chosen
-    widest = max(cells.width(which) for which in slow)
-    work.note(
-        f"mdav was left out, {' and '.join(slow)} columns: with {records:,} records in {widest} coordinates it would "
-        f"take about {max(seconds.values()) / 60:,.1f} min (--algorithm mdav tries it all the same)"
-    )
-    passes = tuple(which for which in PASSES if which not in slow)
-    mdav = [replace(one, passes=passes) for one in chosen if one.name == "mdav" and set(passes) & set(seconds)]
-    return [*(one for one in chosen if one.name != "mdav"), *mdav]
 
 
 def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:

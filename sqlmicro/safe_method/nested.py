@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method.annealing import Effort, proposals_for
-from sqlmicro.safe_method.coordinates import Coordinates, numbered
+from sqlmicro.safe_method.coordinates import Coordinates, counted_pairs, numbered
 from sqlmicro.safe_method.deviations import placed_as, refresh
 from sqlmicro.safe_method.objective import Objective
 from sqlmicro.safe_method.problem import make_problem
@@ -142,11 +142,11 @@ def _moved(blocks: Blocks, columns: Coordinates, new_n: np.ndarray, stopped: boo
         leaving, joining = leaving[order], joining[order]
         uncross(columns.codes, columns.ranks, blocks.block, leaving, joining, _REACH)
     stay = np.flatnonzero(np.minimum(now, new_n))
-    pairs, moved = np.unique(np.stack([leaving, joining]), axis=1, return_counts=True)
+    gone, come, moved = counted_pairs(leaving, joining)
     return Nested(
         new_n,
-        np.concatenate([stay, pairs[0]]),
-        np.concatenate([stay, pairs[1]]),
+        np.concatenate([stay, gone]),
+        np.concatenate([stay, come]),
         np.concatenate([np.minimum(now, new_n)[stay], moved]),
         stopped,
     )

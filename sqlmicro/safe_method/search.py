@@ -11,7 +11,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method import deniable
 from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
-from sqlmicro.safe_method.coordinates import Coordinates
+from sqlmicro.safe_method.coordinates import Coordinates, counted_pairs
 from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_of, opened_up, restricted
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
@@ -212,11 +212,11 @@ def placed(
 
     leaving, joining = reassigned(columns, n, new_n)
     stay = np.flatnonzero(np.minimum(n, new_n))
-    pairs, moved = np.unique(np.stack([leaving, joining]), axis=1, return_counts=True)
+    gone, come, moved = counted_pairs(leaving, joining)
     return Placement(
         new_n,
-        np.concatenate([stay, pairs[0]]),
-        np.concatenate([stay, pairs[1]]),
+        np.concatenate([stay, gone]),
+        np.concatenate([stay, come]),
         np.concatenate([np.minimum(n, new_n)[stay], moved]),
         objective,
         proposals,

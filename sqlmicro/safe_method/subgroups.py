@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.group.mdav import mdav
 from sqlmicro.registry import silent
-from sqlmicro.safe_method.coordinates import in_order
+from sqlmicro.safe_method.coordinates import counted_pairs, in_order
+from sqlmicro.system.parallel import each_sized, heed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,17 +91,22 @@ def subgroups(
     order = in_order(target)
     record = np.repeat(order, count[order])
     of_record = target[record]
+    starts = np.flatnonzero(np.concatenate([[True], of_record[1:] != of_record[:-1]]))
+    ends = np.append(starts[1:], len(record))
+
+    def grouped(number: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        heed()
+        inside = np.arange(starts[number], ends[number])
+        blocks = _blocks(X[cell[record[inside]]], inside, k)
+        return [(block, mdav(X[cell[record[block]]], rng, silent, k=k)) for block in blocks]
+
     label_of_record = np.empty(len(record), dtype=np.int64)
     becomes_of_label: list[int] = []
-    starts = np.flatnonzero(np.concatenate([[True], of_record[1:] != of_record[:-1]]))
-    for start, end in zip(starts, [*starts[1:], len(record)], strict=True):
-        inside = np.arange(start, end)
-        for block in _blocks(X[cell[record[inside]]], inside, k):
-            found = mdav(X[cell[record[block]]], rng, silent, k=k)
+    for start, parts in zip(starts, each_sized(grouped, (ends - starts).tolist()), strict=True):
+        for block, found in parts:
             label_of_record[block] = found + len(becomes_of_label)
             becomes_of_label += [int(of_record[start])] * (int(found.max()) + 1)
-    pairs, counts = np.unique(np.stack([cell[record], label_of_record], axis=1), axis=0, return_counts=True)
-    return pairs[:, 0], pairs[:, 1], counts, np.array(becomes_of_label)
+    return *counted_pairs(cell[record], label_of_record), np.array(becomes_of_label)
 
 
 def _blocks(X: np.ndarray, rows: np.ndarray, k: int) -> list[np.ndarray]:

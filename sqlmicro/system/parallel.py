@@ -18,6 +18,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 _HANDED_OVER = 16_384  # records, or whatever sizes are counted in
 _allowed: contextvars.ContextVar[int] = contextvars.ContextVar("threads of kernels", default=0)
+_many: contextvars.ContextVar[bool] = contextvars.ContextVar("more units than one thread is handed", default=False)
 _unit: contextvars.ContextVar[tuple[_Crew[Any, Any], int] | None] = contextvars.ContextVar("unit", default=None)
 
 
@@ -73,7 +74,19 @@ def each_sized(function: Callable[[int], R], sizes: Sequence[int]) -> list[R]:
             size = 0
         runs[-1].append(number)
         size += own
-    return [found for run in each(lambda run: [function(number) for number in run], runs) for found in run]
+    token = _many.set(_many.get() or len(runs) > 1)
+    try:
+        return [found for run in each(lambda run: [function(number) for number in run], runs) for found in run]
+    finally:
+        _many.reset(token)
+
+
+def of_many() -> bool:
+    """Tell whether this is a unit of so many that more than one thread is handed some, however many threads there are.
+
+    There is enough to do then for loading compiled code, and what is not compiled would keep other threads waiting.
+    """
+    return _many.get()
 
 
 def heed() -> None:

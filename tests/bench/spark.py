@@ -103,7 +103,7 @@ class Safe:
         return pa.table(dict(zip(self.names, enlarge(read()[0], n, 0).T, strict=True)))
 
     def run(self, original, **options):
-        place = direct.place
+        place = direct.Search.place
 
         def timed(*arguments):
             with Measure() as spent:
@@ -111,14 +111,14 @@ class Safe:
             self.search = spent.cpu
             return found
 
-        direct.place = timed
+        direct.Search.place = timed
         try:
             return sqlmicro.safe(
                 original, k=self.given.k, method="search", numeric=NUMERIC, rows_are_persons=True, **options,
                 nominal=[name for name in self.names if name not in NUMERIC],
             )  # fmt: skip
         finally:
-            direct.place = place
+            direct.Search.place = place
 
     def measured(self, original, release, cpu):
         """Return k, the largest deviations of the tables, and the CPU seconds without the search."""

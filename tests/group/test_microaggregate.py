@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from brute_force import best_grouping, sse
+from looping import each
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.group.local_search import Search
+from sqlmicro.group.local_search import Search, by_value
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.microaggregate import microaggregate
 from sqlmicro.group.small_sets import all_nearest
@@ -318,3 +320,30 @@ def test_only_the_best_quality_has_a_time_limit(quality: Any) -> None:
 def test_fewer_records_than_k_are_refused() -> None:
     with pytest.raises(InputError, match="at least k = 5"):
         group(np.zeros((4, 2)), 5)
+
+
+@each("values", [2, 30, 10**9])
+def test_records_are_in_the_order_of_their_values_and_equal_ones_as_they_stand(values: int) -> None:
+    X = np.random.default_rng(values).integers(0, values, (500, 3)).astype(float)
+    rows = sorted(range(500), key=lambda row: (*X[row], row))
+    assert by_value(X).tolist() == rows
+
+
+def test_halves_are_the_same_whatever_is_halved_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlmicro.group import _halving_kernels
+
+    X = np.random.default_rng(3).integers(0, 40, (3000, 3)).astype(float)
+    known = _halving_kernels.halved(X, np.arange(3000), 20, 3)
+    together: list[int] = []
+
+    def several(function: Callable[[int], object], nodes: list[int]) -> list[object]:
+        together.append(len(nodes))
+        return parallel.each(function, nodes)
+
+    monkeypatch.setattr(_halving_kernels, "_POINTS_BELOW", 500)
+    for threads in (1, 2, 8):
+        with parallel.allowed(threads):
+            found = _halving_kernels.halved(X, np.arange(3000), 20, 3, lambda: None, several)
+        for ours, theirs in zip(known, found, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    assert together == 3 * [1, 2, 4, 8]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sqlmicro import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.release_text import release
 from sqlmicro.reports.safe_text import safe_distance
-from sqlmicro.safe_method import candidates
+from sqlmicro.safe_method import groupings
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.system import memory
 from sqlmicro.system.memory import peak_memory
@@ -270,7 +271,7 @@ def test_a_candidate_that_breaks_its_promise_stops_everything(
     db: str, workbench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Groups below k left as they are: the release itself, by MDAV, is sound, a candidate that is kept is not."""
-    monkeypatch.setattr(candidates, "merge_small", lambda X, weights, labels, k: labels)
+    monkeypatch.setattr(groupings, "merge_small", lambda X, weights, labels, k: labels)
     options = {"algorithm": ["mdav(columns=both)", "kmeans++(clusters=20, columns=numeric)"], "candidate": 1}
     report = _safe(db, **options)
     assert report["k"] >= 3 > report["candidates"][1]["smallest_group"]
@@ -279,6 +280,54 @@ def test_a_candidate_that_breaks_its_promise_stops_everything(
         _safe(db, keep_candidates=True, into="u", **options)
     assert workbench.relations(db) == before
     assert _query(db, "SELECT count(*) FROM sqlmicro.releases") == [(1,)]
+
+
+@pytest.mark.slow
+def test_candidates_are_made_at_the_same_time_and_are_the_same_for_any_number_of_threads(
+    db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[threading.Thread] = []
+    grouped, met = groupings.Maker._grouped, threading.Barrier(2)
+
+    def meet(self: groupings.Maker, *given: Any) -> Any:
+        began.append(threading.current_thread())
+        if threads == 2 and len(began) <= 2:
+            met.wait(20)  # two of them at least, the search aside, have begun before one has ended
+        return grouped(self, *given)
+
+    monkeypatch.setattr(groupings.Maker, "_grouped", meet)
+    found = {}
+    for threads in (1, 2, 8):
+        began.clear()
+        options = {"method": "best", "invented": 0, "keep_candidates": True, "into": f"t{threads}", "threads": threads}
+        report = _safe(db, **options, effort="fast", alone_because="a test")
+        kept = [f"_candidate_{number}" for number in range(1, 8) if number != report["chosen"]]
+        files = [_query(db, f"SELECT * FROM t{threads}{one} ORDER BY ALL") for one in ("", *kept)]
+        measured = [(one["distance"], one["loss"], one["groups"], one["dropped"]) for one in report["candidates"]]
+        found[threads] = report["chosen"], measured, files
+        assert len(began) == 6
+        assert (threading.main_thread() in began) == (threads == 1)
+    assert len(found[1][2]) == 7
+    assert found[1] == found[2] == found[8]
+
+
+def test_what_is_made_at_the_same_time_fits_into_the_memory_that_one_may_take(
+    db: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two candidates of 60 cells and 7 coordinates have 840; what waits has three numbers a cell."""
+    together: list[int] = []
+    make = groupings._together
+
+    def seen(work: Any, units: Any) -> Any:
+        together.append(len(units))
+        return make(work, units)
+
+    monkeypatch.setattr(groupings, "_together", seen)
+    for most, expected in ((839, [1] * 6), (840, [4, 2]), (10**6, [6])):
+        together.clear()
+        monkeypatch.setattr(groupings, "COORDINATES_UP_TO", most)
+        _safe(db, threads=2, dry_run=True)
+        assert together == expected
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("numba")
 
 from sqlmicro import ParameterError
-from sqlmicro.safe_method import direct, method
+from sqlmicro.safe_method import direct, groupings
 from sqlmicro.safe_method.cells import Cells, indicators
 from sqlmicro.safe_method.search import search
 
@@ -128,7 +128,7 @@ def test_of_very_many_values_records_are_grouped_by_the_commonest_that_k_records
 def test_the_cluster_method_is_left_out_where_its_coordinates_would_fill_the_memory(
     workbench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(method, "COORDINATES_UP_TO", 10)
+    monkeypatch.setattr(groupings, "COORDINATES_UP_TO", 10)
     report = _release(workbench, _incomes(30, 5), method="best").report
     assert [one["algorithm"] for one in report["candidates"]] == ["search"]
     assert any("the cluster method was left out" in note for note in report["notes"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from looping import each
 
-from sqlmicro.safe_method.kmeans import kmeans, merge_small
+from sqlmicro.safe_method.kmeans import kmeans, merge_small, nearest_centre
 
 
 def _quiet(done: int, total: int) -> None:
@@ -51,6 +51,15 @@ def test_no_row_is_nearer_to_the_mean_of_another_cluster() -> None:
     )
     distances = ((X[:, None] - centers) ** 2).sum(axis=2)
     np.testing.assert_array_equal(distances.argmin(axis=1), labels)
+
+
+def test_the_nearest_centre_is_that_of_the_smallest_distance_and_of_equal_ones_the_first() -> None:
+    X, rng = _rows(10)[0], np.random.default_rng(11)
+    X = np.hstack([X, np.eye(5)[rng.integers(0, 5, len(X))]])  # 0/1 columns beside numbers
+    centres = X[rng.choice(len(X), 20, replace=False)] + rng.normal(size=(20, 8))
+    distances = ((X[:, None] - centres) ** 2).sum(axis=2)
+    assert nearest_centre(X, centres).tolist() == distances.argmin(axis=1).tolist()
+    assert nearest_centre(np.array([[1.0, 0.0]]), np.array([[9.0, 9.0], [0.0, 1.0], [2.0, 1.0]])).tolist() == [1]
 
 
 def test_weights_pull_the_centers() -> None:
