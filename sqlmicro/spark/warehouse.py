@@ -21,7 +21,7 @@ from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, st
 from sqlmicro.database.warehouse import ORDER, Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
-from sqlmicro.spark.session import opened
+from sqlmicro.spark.session import fit, opened
 from sqlmicro.spark.translate import translate
 from sqlmicro.spark.types import duckdb_type
 
@@ -54,8 +54,6 @@ MOST_COMBINATIONS = 10_000_000
 """So many combinations of values are searched at the driver."""
 MOST_SEATS = 20_000_000
 """Of so many records the numbers of person, combination and class come to the driver, 32 bytes each."""
-_LEAST_IN_A_TASK = 20_000
-"""Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
 
 
@@ -169,7 +167,7 @@ class SparkWarehouse:
         frame = self.frame(relation)
         sizes = self._sizes(frame)
         records = sum(sizes.values())
-        self.fit(records)
+        fit(self.session, records)
         self.put(self.numbered(frame, sizes), into)
         return records
 
@@ -297,16 +295,6 @@ class SparkWarehouse:
         return "\n\n".join(entry.sql for entry in self.log)
 
     # Data frames
-
-    def fit(self, records: int) -> None:
-        """Shuffle so many records into as many partitions as are worth it, never more than the session is set up for.
-
-        What is persisted keeps its partitions, empty ones too, and each is a task in every statement that reads it.
-        """
-        option = "spark.sql.shuffle.partitions"
-        most = self.session.conf.get(option) or ""
-        if most.isdecimal():
-            self.session.conf.set(option, str(min(int(most), max(1, records // _LEAST_IN_A_TASK))))
 
     def frame(self, relation: Name) -> DataFrame:
         """Return a relation as a data frame."""

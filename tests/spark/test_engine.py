@@ -13,7 +13,7 @@ import pytest
 import sqlmicro
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.spark import blocks
-from sqlmicro.spark.warehouse import SparkWarehouse
+from sqlmicro.spark.session import fit
 from sqlmicro.spark.worker import cut_batches
 
 DATA = Path(os.environ.get("SQLMICRO_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -144,12 +144,15 @@ def test_a_shuffle_has_as_many_partitions_as_are_worth_a_task_each():
         set = dict.__setitem__
 
     found = []
-    for asked, records in (("200", 0), ("200", 1_000_000), ("200", 10**9), ("3", 10**9), ("auto", 10**9)):
+    for asked, records, cores in (
+        ("200", 0, 2), ("200", 60_000, 2), ("200", 10**6, 2), ("200", 10**6, 100), ("200", 10**7, 2), ("200", 10**9, 2),
+        ("3", 10**9, 2), ("auto", 10**9, 2),
+    ):  # fmt: skip
         options = Options({"spark.sql.shuffle.partitions": asked})
-        session = SimpleNamespace(conf=options)
-        SparkWarehouse(session, None).fit(records)
+        session = SimpleNamespace(conf=options, sparkContext=SimpleNamespace(defaultParallelism=cores))
+        fit(session, records)
         found.append(options["spark.sql.shuffle.partitions"])
-    assert found == ["1", "50", "200", "3", "auto"]
+    assert found == ["1", "3", "5", "50", "50", "200", "3", "auto"]
 
 
 def test_records_are_put_into_the_blocks_of_their_stratum():
