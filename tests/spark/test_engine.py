@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 
 import sqlmicro
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import ident
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.identifiers.scan import seen
 from sqlmicro.spark import blocks
 from sqlmicro.spark.session import fit
+from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.spark.worker import cut_batches
+from sqlmicro.system.progress import Progress
 
 DATA = Path(os.environ.get("SQLMICRO_DATA", Path(__file__).parents[3] / "shared" / "data"))
 INCOME = 'net "income"'
@@ -191,3 +196,19 @@ def test_without_the_extra_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     with pytest.raises(InputError, match=r"pip install 'sqlmicro\[spark\]'"):
         sqlmicro.mdav("a.parquet", columns=["a"], k=3, engine="spark", to=str(tmp_path / "release"))
+
+
+@pytest.mark.slow
+def test_a_direct_identifier_is_found_as_on_one_machine_inside_of_json_too(spark, tmp_path):
+    told = """'{"mail": "person' || i || '@example.org", "size": ' || i || '}' AS told"""
+    path = parquet(
+        tmp_path / "told.parquet",
+        f"SELECT {told}, 'person' || i || '@example.org' AS {ident(INCOME)}, i AS n FROM range(3000) AS t(i)",
+    )
+    with open_warehouse(None) as alone, SparkWarehouse.open(None, Progress(enabled=False)) as there:
+        found = []
+        for warehouse in (alone, there):
+            source = warehouse.source(path)
+            kinds = {column.name: one.finding for column, one in seen(warehouse, source, source.columns).items()}
+            found.append({name: finding and finding.kind for name, finding in kinds.items()})
+    assert found[0] == found[1] == {"told": "e-mail addresses", INCOME: "e-mail addresses", "n": None}
