@@ -72,6 +72,7 @@ class SparkWarehouse:
         self._beside = ExitStack()
         self._fetched: dict[Name, Name] = {}
         self._read: dict[str, list[tuple[Any, ...]]] = {}
+        self._records: dict[Name, int] = {}
 
     @classmethod
     @contextmanager
@@ -177,7 +178,7 @@ class SparkWarehouse:
 
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
-        frame = self._frame(template, render(template, **params), into)
+        frame = self._frame(template, render(template, **params), into, ordered=is_ordered(template))
         if template in _ENDS:
             frame = self._ended(template, frame)
         elif template in _KEPT:
@@ -273,7 +274,9 @@ class SparkWarehouse:
 
     def count(self, relation: Name) -> int:
         """Return the number of rows of a relation."""
-        return int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
+        if relation not in self._records:
+            self._records[relation] = int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
+        return self._records[relation]
 
     def aside(self) -> AbstractContextManager[None]:
         """Run the block as it is: Spark has no transactions, and nothing of the owner's is changed."""
@@ -304,6 +307,7 @@ class SparkWarehouse:
         """Make a data frame a staging relation."""
         frame.createOrReplaceTempView(_quoted(into))
         name = self.staged(into)
+        self._records.pop(name, None)
         self._read = {text: rows for text, rows in self._read.items() if str(ident(name)) not in text}
         return name
 
@@ -362,14 +366,15 @@ class SparkWarehouse:
         self, title: str, frame: DataFrame, most: int | None = None, what: str = "combinations of values"
     ) -> pa.Table:
         """Bring the combinations of a data frame to the driver; refuse too many."""
-        found, most = self.call(title, frame.count), most or MOST_COMBINATIONS
-        if found > most:
-            must = f"at most {most:,} {what} come to the driver"
-            raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
-        return self.call(title, frame.toArrow)
+        most = most or MOST_COMBINATIONS
+        table: pa.Table = self.call(title, frame.limit(most + 1).toArrow)
+        if len(table) > most:
+            must, got = f"at most {most:,} {what} come to the driver", f"{self.call(title, frame.count):,}"
+            raise InputError("--engine spark", must, got, "Use fewer columns, or coarser ones: generalize")
+        return table
 
-    def _frame(self, title: str, sql: str, into: str) -> DataFrame:
-        text = translate(sql)
+    def _frame(self, title: str, sql: str, into: str, *, ordered: bool = True) -> DataFrame:
+        text = translate(sql, ordered=ordered)
         shown = _quoted(into)
         head = "" if not into else "CREATE OR REPLACE TEMPORARY VIEW " + shown + " AS\n"
         self.log.append(Logged(title, head + text + ";"))
