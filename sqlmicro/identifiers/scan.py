@@ -131,12 +131,13 @@ def seen_together(
         scanned = [column for column in columns if _has_values(column)]
         if scanned:
             with read_once(warehouse, source) as staged:
-                drawn.append(_drawn(warehouse, staged, scanned, len(listed) + 1, most))
+                drawn.append(warehouse.fetch(_drawn(warehouse, staged, scanned, len(listed) + 1, most)))
         listed += [(number, column) for column in scanned]
     found: list[dict[Column, Seen]] = [{column: Seen() for column in columns} for _, columns in tables]
     if not drawn:
         return found
-    samples = _samples(warehouse, _sampled(warehouse, drawn), [column for _, column in listed])
+    here = warehouse.small
+    samples = _samples(here, _sampled(here, drawn), [column for _, column in listed])
     for place, (number, column) in enumerate(listed, 1):
         found[number][column] = _seen(column, samples.get(place, []), region)
     return found

@@ -22,6 +22,20 @@ OPTIONS = {
 }
 """What the session of a run is set to; plans are not written out, which takes long and may quote values and keys."""
 
+LOCAL: dict[str, bool | float | int | str | None] = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
+}
+"""What a session on this machine is opened with. Every statement is a program of its own, which runs for seconds:
+Java's second compiler takes longer than what it saves there, and so do the threads of its collector G1."""
+_LEAST_IN_A_TASK = 20_000
+"""Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
+_IN_A_TASK = 200_000
+"""Records, about, of a task where all cores have some."""
+_ROUNDS = 2
+"""Tasks for each core: with one, all others would wait for the longest."""
+
 
 @contextmanager
 def opened(master: str | None) -> Iterator[SparkSession]:
@@ -47,7 +61,7 @@ def opened(master: str | None) -> Iterator[SparkSession]:
         builder = builder.config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
         builder = builder.master(master) if master else builder
     if master and master.startswith("local"):
-        builder = builder.config("spark.ui.enabled", "false").config("spark.driver.host", "127.0.0.1")
+        builder = builder.config(map=LOCAL)
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # or the workers are the python3 of the PATH
     try:
         session = running or builder.getOrCreate()
@@ -72,6 +86,19 @@ def opened(master: str | None) -> Iterator[SparkSession]:
 def through_connect(session: SparkSession) -> bool:
     """Tell whether a session is the client of a Spark Connect server."""
     return type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def fit(session: SparkSession, records: int) -> None:
+    """Shuffle so many records into as many partitions as are worth it, never more than the session is set up for.
+
+    What is persisted keeps its partitions, empty ones too, and each is a task in every statement that reads it.
+    """
+    option = "spark.sql.shuffle.partitions"
+    most, worth = session.conf.get(option) or "", records // _LEAST_IN_A_TASK
+    if not through_connect(session):  # which does not tell its cores
+        worth = min(worth, max(_ROUNDS * session.sparkContext.defaultParallelism, records // _IN_A_TASK))
+    if most.isdecimal():
+        session.conf.set(option, str(min(int(most), max(1, worth))))
 
 
 def _silence() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DUCKDB_ONLY: dict[str, str] = {
     "load/csv.sql": "options of DuckDB's CSV reader: on Spark the reader of the session opens files",
     "load/json.sql": "DuckDB's JSON reader: on Spark the reader of the session opens files",
-    "load/leaves.sql": "json_tree of DuckDB: on Spark lists, structs and JSON are looked at as text",
+    "load/leaves.sql": "json_tree of DuckDB, which looks at the sampled values at the driver",
     "load/lake.sql": "DuckDB's extensions for Delta and Iceberg: on Spark the reader of the session opens them",
     "load/parquet.sql": "DuckDB's Parquet reader: on Spark the reader of the session opens files",
     "erasure/nested_texts.sql": "json_tree of DuckDB, whose files are purged",
@@ -106,8 +106,10 @@ Each returns what stands in place of the node: the node itself where nothing is 
 """
 
 
-def translate(sql: str) -> str:
+def translate(sql: str, *, ordered: bool = True) -> str:
     """Return a rendered template, or another SELECT of DuckDB's, as a SELECT of Spark's.
+
+    One that need not be `ordered` is not sorted at its end: Spark computes all of it twice for a sort.
 
     Raises
     ------
@@ -123,5 +125,7 @@ def translate(sql: str) -> str:
     tree = sqlglot.parse_one(sql, read="duckdb")
     for correction in CORRECTIONS:
         tree = tree.transform(correction, copy=False)
+    if not ordered and not tree.args.get("limit"):
+        tree.set("order", None)
     text: str = tree.sql("spark", comments=False)
     return text

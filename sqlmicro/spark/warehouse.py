@@ -21,7 +21,7 @@ from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, st
 from sqlmicro.database.warehouse import ORDER, Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
-from sqlmicro.spark.session import opened
+from sqlmicro.spark.session import fit, opened
 from sqlmicro.spark.translate import translate
 from sqlmicro.spark.types import duckdb_type
 
@@ -54,8 +54,6 @@ MOST_COMBINATIONS = 10_000_000
 """So many combinations of values are searched at the driver."""
 MOST_SEATS = 20_000_000
 """Of so many records the numbers of person, combination and class come to the driver, 32 bytes each."""
-_LEAST_IN_A_TASK = 20_000
-"""Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _ROWS_OF_A_PARTITION = 2**33  # monotonically_increasing_id counts within a partition up to this
 
 
@@ -74,6 +72,7 @@ class SparkWarehouse:
         self._beside = ExitStack()
         self._fetched: dict[Name, Name] = {}
         self._read: dict[str, list[tuple[Any, ...]]] = {}
+        self._records: dict[Name, int] = {}
 
     @classmethod
     @contextmanager
@@ -169,7 +168,7 @@ class SparkWarehouse:
         frame = self.frame(relation)
         sizes = self._sizes(frame)
         records = sum(sizes.values())
-        self.fit(records)
+        fit(self.session, records)
         self.put(self.numbered(frame, sizes), into)
         return records
 
@@ -179,7 +178,7 @@ class SparkWarehouse:
 
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
-        frame = self._frame(template, render(template, **params), into)
+        frame = self._frame(template, render(template, **params), into, ordered=is_ordered(template))
         if template in _ENDS:
             frame = self._ended(template, frame)
         elif template in _KEPT:
@@ -275,7 +274,9 @@ class SparkWarehouse:
 
     def count(self, relation: Name) -> int:
         """Return the number of rows of a relation."""
-        return int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
+        if relation not in self._records:
+            self._records[relation] = int(self.query("count", "SELECT count(*) FROM {{ r | ident }}", r=relation)[0][0])
+        return self._records[relation]
 
     def aside(self) -> AbstractContextManager[None]:
         """Run the block as it is: Spark has no transactions, and nothing of the owner's is changed."""
@@ -298,16 +299,6 @@ class SparkWarehouse:
 
     # Data frames
 
-    def fit(self, records: int) -> None:
-        """Shuffle so many records into as many partitions as are worth it, never more than the session is set up for.
-
-        What is persisted keeps its partitions, empty ones too, and each is a task in every statement that reads it.
-        """
-        option = "spark.sql.shuffle.partitions"
-        most = self.session.conf.get(option) or ""
-        if most.isdecimal():
-            self.session.conf.set(option, str(min(int(most), max(1, records // _LEAST_IN_A_TASK))))
-
     def frame(self, relation: Name) -> DataFrame:
         """Return a relation as a data frame."""
         return self.session.table(_quoted(relation.table))
@@ -316,6 +307,7 @@ class SparkWarehouse:
         """Make a data frame a staging relation."""
         frame.createOrReplaceTempView(_quoted(into))
         name = self.staged(into)
+        self._records.pop(name, None)
         self._read = {text: rows for text, rows in self._read.items() if str(ident(name)) not in text}
         return name
 
@@ -374,14 +366,15 @@ class SparkWarehouse:
         self, title: str, frame: DataFrame, most: int | None = None, what: str = "combinations of values"
     ) -> pa.Table:
         """Bring the combinations of a data frame to the driver; refuse too many."""
-        found, most = self.call(title, frame.count), most or MOST_COMBINATIONS
-        if found > most:
-            must = f"at most {most:,} {what} come to the driver"
-            raise InputError("--engine spark", must, f"{found:,}", "Use fewer columns, or coarser ones: generalize")
-        return self.call(title, frame.toArrow)
+        most = most or MOST_COMBINATIONS
+        table: pa.Table = self.call(title, frame.limit(most + 1).toArrow)
+        if len(table) > most:
+            must, got = f"at most {most:,} {what} come to the driver", f"{self.call(title, frame.count):,}"
+            raise InputError("--engine spark", must, got, "Use fewer columns, or coarser ones: generalize")
+        return table
 
-    def _frame(self, title: str, sql: str, into: str) -> DataFrame:
-        text = translate(sql)
+    def _frame(self, title: str, sql: str, into: str, *, ordered: bool = True) -> DataFrame:
+        text = translate(sql, ordered=ordered)
         shown = _quoted(into)
         head = "" if not into else "CREATE OR REPLACE TEMPORARY VIEW " + shown + " AS\n"
         self.log.append(Logged(title, head + text + ";"))

@@ -30,6 +30,7 @@ from safe_search import DATA, NUMERIC, enlarge, largest_deviations, read
 
 import sqlmicro
 from sqlmicro.safe_method import direct
+from sqlmicro.spark.session import LOCAL
 
 COLUMNS = ["a", "b", "c", "d"]
 
@@ -136,17 +137,15 @@ class Safe:
 
 
 def spark(cores, memory):
-    """Open the session that the job will use, so that its processes are still there when their seconds are read."""
+    """Open the session that the job will use as sqlmicro opens one.
+
+    So its processes are still there when their seconds are read.
+    """
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{cores}]")
-    for option, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": memory,
-    }.items():
+    for option, value in {**LOCAL, "spark.ui.showConsoleProgress": "false", "spark.driver.memory": memory}.items():
         builder = builder.config(option, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")

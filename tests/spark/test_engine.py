@@ -11,10 +11,15 @@ import numpy as np
 import pytest
 
 import sqlmicro
+from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.templates import ident
 from sqlmicro.errors import AuditFailed, InputError, JobError, ParameterError
+from sqlmicro.identifiers.scan import seen
 from sqlmicro.spark import blocks
+from sqlmicro.spark.session import fit
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.spark.worker import cut_batches
+from sqlmicro.system.progress import Progress
 
 DATA = Path(os.environ.get("SQLMICRO_DATA", Path(__file__).parents[3] / "shared" / "data"))
 INCOME = 'net "income"'
@@ -144,12 +149,15 @@ def test_a_shuffle_has_as_many_partitions_as_are_worth_a_task_each():
         set = dict.__setitem__
 
     found = []
-    for asked, records in (("200", 0), ("200", 1_000_000), ("200", 10**9), ("3", 10**9), ("auto", 10**9)):
+    for asked, records, cores in (
+        ("200", 0, 2), ("200", 60_000, 2), ("200", 10**6, 2), ("200", 10**6, 100), ("200", 10**7, 2), ("200", 10**9, 2),
+        ("3", 10**9, 2), ("auto", 10**9, 2),
+    ):  # fmt: skip
         options = Options({"spark.sql.shuffle.partitions": asked})
-        session = SimpleNamespace(conf=options)
-        SparkWarehouse(session, None).fit(records)
+        session = SimpleNamespace(conf=options, sparkContext=SimpleNamespace(defaultParallelism=cores))
+        fit(session, records)
         found.append(options["spark.sql.shuffle.partitions"])
-    assert found == ["1", "50", "200", "3", "auto"]
+    assert found == ["1", "3", "5", "50", "50", "200", "3", "auto"]
 
 
 def test_records_are_put_into_the_blocks_of_their_stratum():
@@ -188,3 +196,19 @@ def test_without_the_extra_the_error_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     with pytest.raises(InputError, match=r"pip install 'sqlmicro\[spark\]'"):
         sqlmicro.mdav("a.parquet", columns=["a"], k=3, engine="spark", to=str(tmp_path / "release"))
+
+
+@pytest.mark.slow
+def test_a_direct_identifier_is_found_as_on_one_machine_inside_of_json_too(spark, tmp_path):
+    told = """'{"mail": "person' || i || '@example.org", "size": ' || i || '}' AS told"""
+    path = parquet(
+        tmp_path / "told.parquet",
+        f"SELECT {told}, 'person' || i || '@example.org' AS {ident(INCOME)}, i AS n FROM range(3000) AS t(i)",
+    )
+    with open_warehouse(None) as alone, SparkWarehouse.open(None, Progress(enabled=False)) as there:
+        found = []
+        for warehouse in (alone, there):
+            source = warehouse.source(path)
+            kinds = {column.name: one.finding for column, one in seen(warehouse, source, source.columns).items()}
+            found.append({name: finding and finding.kind for name, finding in kinds.items()})
+    assert found[0] == found[1] == {"told": "e-mail addresses", INCOME: "e-mail addresses", "n": None}
