@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.group.keeping import united
+from sqlmicro.group.keeping import united_in_sql
 from sqlmicro.options.params import K, Remainder, Representative
 from sqlmicro.registry import method
 
@@ -70,7 +70,7 @@ def individual_ranking(
         ordered = work.sort(column)
         strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, column, k)
         if work.more_than_k:
-            groups = united(work, work.groups_by_rank(ordered, strata, k), column, k)
+            groups = united_in_sql(work, work.groups_by_rank(ordered, strata, k), column, k)
             work.replace_by_rank_group(column, groups, representative)
             work.count_groups(groups)
             continue

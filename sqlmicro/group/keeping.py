@@ -89,8 +89,19 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
     return work.load_labels(row_id, made, work.where, "kept_groups")
 
 
-def united(work: Work, groups: Name, column: Column, k: int) -> Name:
-    """Return groups (row_id, label, value) of one column, in which those that miss something are united with others.
+def united(work: Work, labels: np.ndarray, rows: np.ndarray, strata: np.ndarray, k: int) -> np.ndarray:
+    """Return groups of consecutive values of one column, in which those that miss something are united with others.
+
+    Parameters
+    ----------
+    work : Work
+        The step.
+    labels : ndarray of shape (n,)
+        The group of every record with a value, those of a stratum in the order of the values.
+    rows, strata : ndarray of shape (n,)
+        Its place among all records in the order of row_id, and its stratum.
+    k : int
+        Records, or persons, of every group.
 
     Raises
     ------
@@ -103,20 +114,34 @@ def united(work: Work, groups: Name, column: Column, k: int) -> Name:
     that misses something.
     """
     import numpy as np
-    import pyarrow as pa
 
-    rules, everybody = read.rules(work, k), work.matrix([])[0]
+    rules = read.rules(work, k)
     if rules.only_k:
-        return groups
+        return labels
     refuse_impossible(work, rules)
-    found = work.warehouse.arrays("group/labels.sql", groups=groups)
-    rows = np.searchsorted(everybody, found["row_id"])
-    strata = work.stratum_numbers(len(everybody))[rows]
-    labels = np.unique(found["label"], return_inverse=True)[1]
+    labels = np.unique(labels, return_inverse=True)[1]
     for stratum in np.unique(strata):
         inside = np.flatnonzero(strata == stratum)
         first = labels[inside].min()
         labels[inside] = first + neighbours_united(work, labels[inside] - first, rules.of(rows[inside]))
+    return labels
+
+
+def united_in_sql(work: Work, groups: Name, column: Column, k: int) -> Name:
+    """Return groups (row_id, label, value) that SQL made of one column, united as `united` does.
+
+    Raises
+    ------
+    InputError
+        As `united`.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    everybody = work.matrix([])[0]
+    found = work.warehouse.arrays("group/labels.sql", groups=groups)
+    rows = np.searchsorted(everybody, found["row_id"])
+    labels = united(work, found["label"], rows, work.stratum_numbers(len(everybody))[rows], k)
     table = pa.table({"row_id": found["row_id"], "label": labels, "value": found["value"]})
     return work.load(table, f"kept_groups_{column.staged}", f"filled with the groups of {work.where}, some united")
 
