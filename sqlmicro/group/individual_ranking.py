@@ -24,6 +24,7 @@ NEIGHBOURS_UP_TO = 30
     templates=(
         "load/guaranteed.sql",
         "group/labels.sql",
+        "group/united.sql",
         "group/sorted.sql",
         "group/in_order.sql",
         "group/strata_spread_from_both_ends.sql",

@@ -18,6 +18,7 @@ from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled
 from sqlmicro.records import Keeper
 from sqlmicro.registry import Method, Tick, late
+from sqlmicro.safe_method.gathered import points
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
     keep = keeper(work, k)
     if keep is None:
         return groups
-    row_id, raw = work.matrix(work.columns)
-    found = work.warehouse.arrays("group/labels.sql", groups=groups)
-    strata, rng = work.stratum_numbers(len(row_id)), work.rng()
-    X, labels = np.nan_to_num(standardise(raw)), found["label"]
+    found = points(work, numeric=work.columns)
+    raw = np.column_stack([found.values[column.staged].astype(float) for column in work.columns])
+    labels = work.warehouse.arrays("group/labels.sql", relation=work.relation, groups=groups)["label"]
+    strata, rng, X = found.strata, work.rng(), np.nan_to_num(standardise(raw))
 
     def kernel(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
         own = np.unique(labels[rows], return_inverse=True)[1]
@@ -84,9 +85,9 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
     if work.part.above:  # the groups of a level above are divided, whatever their order along an axis
         with work.warehouse.progress.kernel(f"divide the classes by {work.where}", len(X)) as progress:
             divided = keep(X, strata, np.arange(len(X)), rng, progress.tick)
-        return work.load_labels(row_id, divided, work.where, "kept_groups")
+        return found.groups(divided, work.where, "kept_groups")[0]
     made = work.group_strata(strata, k, f"keep the guarantees of {work.where}", kernel)
-    return work.load_labels(row_id, made, work.where, "kept_groups")
+    return found.groups(made, work.where, "kept_groups")[0]
 
 
 def united(work: Work, labels: np.ndarray, rows: np.ndarray, strata: np.ndarray, k: int) -> np.ndarray:
@@ -138,12 +139,13 @@ def united_in_sql(work: Work, groups: Name, column: Column, k: int) -> Name:
     import numpy as np
     import pyarrow as pa
 
-    everybody = work.matrix([])[0]
-    found = work.warehouse.arrays("group/labels.sql", groups=groups)
-    rows = np.searchsorted(everybody, found["row_id"])
-    labels = united(work, found["label"], rows, work.stratum_numbers(len(everybody))[rows], k)
-    table = pa.table({"row_id": found["row_id"], "label": labels, "value": found["value"]})
-    return work.load(table, f"kept_groups_{column.staged}", f"filled with the groups of {work.where}, some united")
+    everybody = work.warehouse.arrays("group/labels.sql", relation=work.relation, groups=groups)["label"]
+    rows = np.flatnonzero(everybody >= 0)
+    made = united(work, everybody[rows], rows, work.stratum_numbers(len(everybody))[rows], k)
+    label, first = np.unique(everybody[rows], return_index=True)
+    told = f"filled with the groups that those of {work.where} are part of"
+    parts = work.load(pa.table({"label": label, "united": made[first]}), f"united_{column.staged}", told)
+    return work.run("group/united.sql", f"kept_groups_{column.staged}", groups=groups, united=parts)
 
 
 def neighbours_united(work: Work, labels: np.ndarray, rules: Rules) -> np.ndarray:

@@ -45,7 +45,9 @@ _AS_THEY_ARE = (
     "constant", "pseudonymise",
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
-_COUNT_PERSONS = ("safe", "generalize", "suppress", "mondrian", "optimal-univariate")
+_COUNT_PERSONS = (
+    "safe", "generalize", "suppress", "mondrian", "individual-ranking", "optimal-univariate", "single-axis",
+)  # fmt: skip
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default

@@ -116,15 +116,24 @@ def loss(path, visits, column):
     return duckdb.sql(text).fetchall()[0][0]
 
 
-@pytest.mark.parametrize("method", [sqlmicro.optimal_univariate], ids=lambda method: method.__name__)
-def test_groups_count_persons(spark, visits, tmp_path, method):
-    """Which of equal values are whose is decided by a hash of each engine, so that groups may differ where they tie."""
+@pytest.mark.parametrize(
+    ("method", "apart"),
+    [(sqlmicro.optimal_univariate, 0.05), (sqlmicro.individual_ranking, 0.05), (sqlmicro.single_axis, 0.4)],
+    ids=["optimal-univariate", "individual-ranking", "single-axis"],
+)
+def test_groups_count_persons(spark, visits, tmp_path, method, apart):
+    """Which of equal values are whose is decided by a hash of each engine, so that groups may differ where they tie.
+
+    By other numbers in `id`, so that other records tie, the loss of the cost differs by 3 % on DuckDB, and by 40 % for
+    single-axis.
+    """
     columns = ["decade", "cost"]
     given = {"columns": columns, "person": ["patient_id"], "k": 4}
     given |= {"keep": ["id"], "accept_unique": ["id"], "rest": "drop"}
-    method(visits, to=str(tmp_path / "alone.parquet"), **given)
-    method(visits, to=str(tmp_path / "spark"), engine="spark", **given)
+    ours = method(visits, to=str(tmp_path / "alone.parquet"), **given)
+    theirs = method(visits, to=str(tmp_path / "spark"), engine="spark", **given)
     alone, there = tmp_path / "alone.parquet", f"{tmp_path}/spark/*.parquet"
-    for column in columns:
-        assert fewest(there, visits, [column]) >= 4
-        assert loss(there, visits, column) == pytest.approx(loss(alone, visits, column), rel=0.03)
+    for own in [columns] if "record" in ours["promise"] else [[column] for column in columns]:
+        assert fewest(there, visits, own) >= 4
+    assert loss(there, visits, "cost") == pytest.approx(loss(alone, visits, "cost"), rel=apart)
+    assert theirs["promise"] == ours["promise"] and theirs["rows"] == ours["rows"]
