@@ -259,9 +259,8 @@ class Work:
             "strata",
             "SELECT min(last_position - first_position + 1), count(*), "
             "count(*) FILTER (WHERE last_position - first_position + 1 < {{ k }}) FROM {{ strata | ident }}",
-            strata=strata,
-            k=k,
-        )
+            strata=strata, k=k,
+        )  # fmt: skip
         smallest, count, below = found[0]
         if column is None or count:
             self.refuse_small_strata(k, int(smallest or 0), int(below), column.name if column else "")
@@ -356,11 +355,12 @@ class Work:
         return self.warehouse.arrays("load/stratum_numbers.sql", relation=self.relation, by=self.by)["stratum"]
 
     def group_strata(
-        self, strata: np.ndarray, k: int, text: str, kernel: StratumKernel, column: str = "", *, threads: bool = False
-    ) -> np.ndarray:
+        self, strata: np.ndarray, k: int, text: str, kernel: StratumKernel, column: str = "", *, threads: bool = False,
+        records: np.ndarray | None = None,
+    ) -> np.ndarray:  # fmt: skip
         """Return the group of every record (n,), counted through all strata; `text` is shown while the kernel runs.
 
-        With `threads` several strata are grouped at the same time, which the kernel must bear.
+        With `threads` several strata are grouped at once, which a kernel must bear. A row may stand for `records` (n,).
 
         Raises
         ------
@@ -369,12 +369,14 @@ class Work:
         """
         import numpy as np
 
-        if not (n := len(strata)):
-            return np.zeros(0, dtype=np.int64)
+        labels, groups = np.empty(n := len(strata), dtype=np.int64), 0
+        if not n:
+            return labels
         sizes = (counts := np.bincount(strata))[counts > 0]
-        self.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), column)
-        numbers = strata.astype(np.uint16) if len(counts) <= 1 << 16 else strata  # sorted by its digits
-        members = np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1])
+        told = np.bincount(strata, records)[counts > 0]
+        self.refuse_small_strata(k, int(told.min()), int((told < k).sum()), column)
+        by_digits = strata.astype(np.uint16 if len(counts) <= 1 << 16 else strata.dtype, copy=False)
+        members = np.split(np.argsort(by_digits, kind="stable"), np.cumsum(sizes)[:-1])
         with self.warehouse.progress.kernel(text, n) as progress:
             counter = Counter(n, progress.tick)
 
@@ -382,7 +384,6 @@ class Work:
                 return kernel(members[number], counter.part(len(members[number])), number)
 
             grouped = each_sized(group, sizes.tolist()) if threads else [*map(group, range(len(sizes)))]
-        labels, groups = np.empty(n, dtype=np.int64), 0
         for rows, found in zip(members, grouped, strict=True):
             labels[rows] = groups + found
             groups += int(found.max()) + 1
@@ -396,5 +397,4 @@ class Work:
         """Write the group of every record back to the warehouse."""
         import pyarrow as pa
 
-        made = pa.table({"row_id": row_id, "label": labels})
-        return self.load(made, into, f"filled with the groups that {kernel} made")
+        return self.load(pa.table({"row_id": row_id, "label": labels}), into, f"filled with the groups that {kernel} made")

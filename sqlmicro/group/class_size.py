@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.levels import Level
-from sqlmicro.database.templates import Name
 from sqlmicro.group.divided import divided
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.guarantees.state import missing
 from sqlmicro.missing.standardise import standardise
 from sqlmicro.registry import late, silent
+from sqlmicro.safe_method.gathered import points
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
@@ -155,18 +156,21 @@ def _records(work: Work, level: Level) -> tuple[_Records, np.ndarray]:
     persons = found["person"][stays].astype(np.int64) if asked.person else None
     units = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=members)["row_id"]
     unit = np.searchsorted(units, work.warehouse.arrays("load/unit_of_records.sql", members=members)["unit"][stays])
-    own, below = (_coordinates(work, work.before, columns) for columns in (work.part.columns, work.part.below))
+    own, below = (_coordinates(work, columns, into) for columns, into in (
+        (work.part.columns, "own"), (work.part.below, "below"),
+    ))  # fmt: skip
     return _Records(own, below, unit, persons), work.stratum_numbers(len(units))[unit]
 
 
-def _coordinates(work: Work, relation: Name, columns: Sequence[Column]) -> np.ndarray:
+def _coordinates(work: Work, columns: Sequence[Column], into: str) -> np.ndarray:
     """Return some columns of the records, standardised; of a nominal one its most frequent values."""
     import numpy as np
 
     numeric = [column for column in columns if column.numeric]
     nominal = [column for column in columns if not column.numeric]
-    params: dict[str, Any] = {"numeric": numeric, "ordinal": [], "nominal": nominal, "strata": []}
-    arrays = work.warehouse.arrays("load/features.sql", relation=relation, **params)
+    of_records = copy(work)
+    of_records.relation, of_records.by = work.before, []
+    arrays = points(of_records, numeric=numeric, nominal=nominal, into=f"{into}_columns").values
     found = [standardise(arrays[column.staged][:, None].astype(float)) for column in numeric]
     for column in nominal:
         codes = arrays[column.staged].astype(np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlmicro.group.keeping import united
+from sqlmicro.group.keeping import united_in_sql
 from sqlmicro.options.params import K, Remainder, Representative
 from sqlmicro.registry import method
 
@@ -24,6 +24,7 @@ NEIGHBOURS_UP_TO = 30
     templates=(
         "load/guaranteed.sql",
         "group/labels.sql",
+        "group/united.sql",
         "group/sorted.sql",
         "group/in_order.sql",
         "group/strata_spread_from_both_ends.sql",
@@ -70,7 +71,7 @@ def individual_ranking(
         ordered = work.sort(column)
         strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, column, k)
         if work.more_than_k:
-            groups = united(work, work.groups_by_rank(ordered, strata, k), column, k)
+            groups = united_in_sql(work, work.groups_by_rank(ordered, strata, k), column, k)
             work.replace_by_rank_group(column, groups, representative)
             work.count_groups(groups)
             continue

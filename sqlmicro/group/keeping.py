@@ -18,6 +18,7 @@ from sqlmicro.options.common import RecordOptions
 from sqlmicro.options.params import filled
 from sqlmicro.records import Keeper
 from sqlmicro.registry import Method, Tick, late
+from sqlmicro.safe_method.gathered import points
 from sqlmicro.work import Work
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
     keep = keeper(work, k)
     if keep is None:
         return groups
-    row_id, raw = work.matrix(work.columns)
-    found = work.warehouse.arrays("group/labels.sql", groups=groups)
-    strata, rng = work.stratum_numbers(len(row_id)), work.rng()
-    X, labels = np.nan_to_num(standardise(raw)), found["label"]
+    found = points(work, numeric=work.columns)
+    raw = np.column_stack([found.values[column.staged].astype(float) for column in work.columns])
+    labels = work.warehouse.arrays("group/labels.sql", relation=work.relation, groups=groups)["label"]
+    strata, rng, X = found.strata, work.rng(), np.nan_to_num(standardise(raw))
 
     def kernel(rows: np.ndarray, tick: Tick, number: int) -> np.ndarray:
         own = np.unique(labels[rows], return_inverse=True)[1]
@@ -84,13 +85,24 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
     if work.part.above:  # the groups of a level above are divided, whatever their order along an axis
         with work.warehouse.progress.kernel(f"divide the classes by {work.where}", len(X)) as progress:
             divided = keep(X, strata, np.arange(len(X)), rng, progress.tick)
-        return work.load_labels(row_id, divided, work.where, "kept_groups")
+        return found.groups(divided, work.where, "kept_groups")[0]
     made = work.group_strata(strata, k, f"keep the guarantees of {work.where}", kernel)
-    return work.load_labels(row_id, made, work.where, "kept_groups")
+    return found.groups(made, work.where, "kept_groups")[0]
 
 
-def united(work: Work, groups: Name, column: Column, k: int) -> Name:
-    """Return groups (row_id, label, value) of one column, in which those that miss something are united with others.
+def united(work: Work, labels: np.ndarray, rows: np.ndarray, strata: np.ndarray, k: int) -> np.ndarray:
+    """Return groups of consecutive values of one column, in which those that miss something are united with others.
+
+    Parameters
+    ----------
+    work : Work
+        The step.
+    labels : ndarray of shape (n,)
+        The group of every record with a value, those of a stratum in the order of the values.
+    rows, strata : ndarray of shape (n,)
+        Its place among all records in the order of row_id, and its stratum.
+    k : int
+        Records, or persons, of every group.
 
     Raises
     ------
@@ -103,22 +115,37 @@ def united(work: Work, groups: Name, column: Column, k: int) -> Name:
     that misses something.
     """
     import numpy as np
-    import pyarrow as pa
 
-    rules, everybody = read.rules(work, k), work.matrix([])[0]
+    rules = read.rules(work, k)
     if rules.only_k:
-        return groups
+        return labels
     refuse_impossible(work, rules)
-    found = work.warehouse.arrays("group/labels.sql", groups=groups)
-    rows = np.searchsorted(everybody, found["row_id"])
-    strata = work.stratum_numbers(len(everybody))[rows]
-    labels = np.unique(found["label"], return_inverse=True)[1]
+    labels = np.unique(labels, return_inverse=True)[1]
     for stratum in np.unique(strata):
         inside = np.flatnonzero(strata == stratum)
         first = labels[inside].min()
         labels[inside] = first + neighbours_united(work, labels[inside] - first, rules.of(rows[inside]))
-    table = pa.table({"row_id": found["row_id"], "label": labels, "value": found["value"]})
-    return work.load(table, f"kept_groups_{column.staged}", f"filled with the groups of {work.where}, some united")
+    return labels
+
+
+def united_in_sql(work: Work, groups: Name, column: Column, k: int) -> Name:
+    """Return groups (row_id, label, value) that SQL made of one column, united as `united` does.
+
+    Raises
+    ------
+    InputError
+        As `united`.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    everybody = work.warehouse.arrays("group/labels.sql", relation=work.relation, groups=groups)["label"]
+    rows = np.flatnonzero(everybody >= 0)
+    made = united(work, everybody[rows], rows, work.stratum_numbers(len(everybody))[rows], k)
+    label, first = np.unique(everybody[rows], return_index=True)
+    told = f"filled with the groups that those of {work.where} are part of"
+    parts = work.load(pa.table({"label": label, "united": made[first]}), f"united_{column.staged}", told)
+    return work.run("group/united.sql", f"kept_groups_{column.staged}", groups=groups, united=parts)
 
 
 def neighbours_united(work: Work, labels: np.ndarray, rules: Rules) -> np.ndarray:

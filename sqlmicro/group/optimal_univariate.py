@@ -8,6 +8,8 @@ from sqlmicro.group.consecutive_groups import optimal_groups
 from sqlmicro.group.keeping import united
 from sqlmicro.options.params import K, Representative
 from sqlmicro.registry import Tick, method
+from sqlmicro.safe_method import gathered
+from sqlmicro.safe_method.gathered import points
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     source="Hansen & Mukherjee (2003), IEEE Transactions on Knowledge and Data Engineering 15(4)",
     templates=(
         "load/guaranteed.sql",
-        "group/labels.sql",
         "load/features.sql",
+        *gathered.TEMPLATES,
         "load/stratum_numbers.sql",
         "replace/group_means.sql",
         "replace/group_medians.sql",
@@ -61,17 +63,25 @@ def optimal_univariate(
     O(n log n + k n) per column. Source: Hansen & Mukherjee (2003); see `optimal_groups` for where we deviate.
     """
     import numpy as np
-    import pyarrow as pa
 
     for column in work.columns:
-        row_id, raw = work.matrix([column])
-        present = ~np.isnan(raw[:, 0])
-        row_id, values, strata = row_id[present], raw[present, 0], work.stratum_numbers(len(raw))[present]
-        labels = work.group_strata(strata, k, f"group {column.name}", _kernel(values, k), column.name, threads=True)
-        table = pa.table({"row_id": row_id, "label": labels, "value": values})
-        groups = work.load(table, f"groups_{column.staged}", f"filled with the groups that {__name__} made")
-        groups = united(work, groups, column, k)
-        work.replace_by_rank_group(column, groups, representative)
+        everything = points(work, numeric=[column], of="record", into=f"points_{column.staged}")
+        rows = np.flatnonzero(~np.isnan(everything.values[column.staged].astype(float)))
+        found = everything.some(rows)
+        values = found.values[column.staged].astype(float)
+        labels = work.group_strata(
+            found.strata, k, f"group {column.name}", _kernel(values, k), column.name, threads=True
+        )
+        labels = united(work, labels, rows, found.strata, k)
+        groups, grouped = found.valued(labels, values, __name__, f"groups_{column.staged}")
+        made = found.here.run(
+            f"replace/group_{representative}s.sql", f"representatives_{column.staged}", grouped=grouped,
+            columns=["value"],
+        )  # fmt: skip
+        made = work.warehouse.hand_over(made)
+        work.replace(column, work.run(
+            "replace/by_label.sql", f"values_{column.staged}", groups=groups, representatives=made, columns=["value"]
+        ))  # fmt: skip
         work.count_groups(groups)
     return work.outcome
 

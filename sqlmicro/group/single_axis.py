@@ -9,6 +9,7 @@ from sqlmicro.group import class_size
 from sqlmicro.group.keeping import regrouped
 from sqlmicro.options.params import K, Param, Remainder, Representative
 from sqlmicro.registry import method
+from sqlmicro.safe_method import gathered
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     templates=(
         "load/guaranteed.sql",
         "group/labels.sql",
+        "load/features.sql",
+        *gathered.TEMPLATES,
         "group/cross_moments.sql",
         "group/axis.sql",
         "group/sorted.sql",

@@ -11,20 +11,29 @@ from sqlmicro.system.compiled import njit
 
 
 @njit(cache=True)
-def cut(values: np.ndarray, k: int, strict: bool) -> int:
-    """Return how many of the ascending values go to the left; 0 where no cut leaves k on both sides.
+def cut(values: np.ndarray, until: np.ndarray, k: int, strict: bool) -> int:
+    """Return how many of the ascending values go to the left; 0 where no cut leaves k records on both sides.
 
-    The cut is the one nearest to the middle; a strict one does not separate equal values.
+    `until` counts the records up to each value. The cut is the one nearest to the middle; a strict one does not
+    separate equal values, any other takes every value for one record.
     """
-    n = len(values)
+    n, most = int(until[-1]), len(values)
     middle = n // 2
+    if n < 2 * k:
+        return 0
     if not strict:
-        return middle if n >= 2 * k else 0
-    for step in range(n // 2 + 1):
-        for position in (middle - step, middle + step):
-            if k <= position <= n - k and values[position - 1] < values[position]:
-                return position
-    return 0
+        return middle
+    left = np.searchsorted(until, middle, side="right")
+    right = left + 1
+    while left > 0 and not values[left - 1] < values[left]:
+        left -= 1
+    while right < most and not values[right - 1] < values[right]:
+        right += 1
+    fits_left = left > 0 and until[left - 1] >= k
+    fits_right = right < most and n - until[right - 1] >= k
+    if fits_left and (not fits_right or middle - until[left - 1] <= until[right - 1] - middle):
+        return int(left)
+    return int(right) if fits_right else 0
 
 
 @njit(cache=True)
@@ -40,9 +49,9 @@ def widths(X: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True)
-def split(X: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
+def split(X: np.ndarray, records: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
     """Order the members along the widest dimension that can be cut; return the place of the cut, 0 for none."""
-    if len(members) < 2 * k:
+    if records[members].sum() < 2 * k:
         return 0
     spread = widths(X, members)
     for j in np.argsort(-spread, kind="mergesort"):
@@ -50,7 +59,7 @@ def split(X: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
             return 0
         values = X[members, j]
         order = np.argsort(values, kind="mergesort")
-        position: int = cut(values[order], k, strict)
+        position: int = cut(values[order], np.cumsum(records[members[order]]), k, strict)
         if position:
             members[:] = members[order]
             return position
@@ -59,8 +68,8 @@ def split(X: np.ndarray, members: np.ndarray, k: int, strict: bool) -> int:
 
 @njit(cache=True)
 def partition(
-    X: np.ndarray, order: np.ndarray, starts: np.ndarray, ends: np.ndarray, labels: np.ndarray, state: np.ndarray,
-    k: int, strict: bool, most: int,
+    X: np.ndarray, records: np.ndarray, order: np.ndarray, starts: np.ndarray, ends: np.ndarray, labels: np.ndarray,
+    state: np.ndarray, k: int, strict: bool, most: int,
 ) -> None:  # fmt: skip
     """Take ranges of `order` from the stack, cut each or make it a group, until about `most` records were looked at.
 
@@ -72,7 +81,7 @@ def partition(
         height -= 1
         start, end = starts[height], ends[height]
         looked += end - start
-        position = split(X, order[start:end], k, strict)
+        position = split(X, records, order[start:end], k, strict)
         if position:
             starts[height], ends[height] = start + position, end
             starts[height + 1], ends[height + 1] = start, start + position

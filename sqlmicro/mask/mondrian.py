@@ -18,6 +18,8 @@ from sqlmicro.mask.decided import RecodingTo
 from sqlmicro.options.guarantees import MaxDelta, MinKMap, Population
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, late, method
+from sqlmicro.safe_method import gathered
+from sqlmicro.safe_method.gathered import Point, Points, points
 from sqlmicro.work import Claim
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ _SLICE = 2_000_000
     source="LeFevre, DeWitt & Ramakrishnan (2006), Mondrian multidimensional k-anonymity, ICDE",
     templates=(
         "load/features.sql",
+        *gathered.TEMPLATES,
         "mask/group_ranges.sql",
         "mask/group_date_ranges.sql",
         "mask/group_timestamp_ranges.sql",
@@ -99,8 +102,8 @@ def mondrian(
         raise ParameterError(f"{work.where}, relaxed", must, "both", "Leave one of them out")
     if recoding_to:
         decided.refuse_more(work, population=population is not None, relaxed=relaxed, by_class=True)
-    row_id, X = _coordinates(work)
-    strata = work.stratum_numbers(len(row_id))
+    found, X = _coordinates(work, of="record" if relaxed else "combination")
+    strata = found.strata
     rules = read.rules(work, k)
     if not rules.only_k:
         refuse_impossible(work, rules)
@@ -116,23 +119,37 @@ def mondrian(
             labels, of_people = held_partition(X[rows], own, True, people, tick)
             held.note(rows, some, labels, of_people)
             return labels
-        found = partition(X[rows], replace(own.alone, k=size), not relaxed, tick)
-        return found if own.members is None else united_units(X[rows], found, own)
+        made = _partition_by_value(X[rows], replace(own.alone, k=size), not relaxed, tick, found.records[rows])
+        return made if own.members is None else united_units(X[rows], made, own)
 
-    labels = work.group_strata(strata, k, "cut", cut)
-    table = work.load_labels(row_id, labels, "mondrian")
-    work.count_groups(table)
-    grouped, representatives = _replace(work, table)
+    labels = work.group_strata(strata, k, "cut", cut, records=found.records)
+    groups, of_values = found.groups(labels, "mondrian")
+    work.count_groups(groups)
+    grouped, representatives = _replace(work, found.here, groups, of_values)
     recoded = None if held is None else held.recoded(work, labels, grouped, representatives)
     columns = (*work.columns, *everybody.strata(work))
     work.outcome.claims = [Claim(columns, "record", k, in_population=asked, everybody=recoded)]
     if recoding_to:
-        work.outcome.recoding = decided.of_boxes(work, table, k)
+        work.outcome.recoding = decided.of_boxes(work, groups, k)
     return work.outcome
 
 
-def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick) -> np.ndarray:
-    """Return the group of every record (n,), at least k in each; all keep the rules, if all records together do.
+def _partition_by_value(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np.ndarray) -> np.ndarray:
+    """Return the same for records in any order: which of equal ones go to the left of a cut depends on all columns."""
+    import numpy as np
+
+    if strict:
+        return partition(X, rules, True, tick, records)
+    order = np.lexsort(X.T)
+    labels = np.empty(len(X), dtype=np.int64)
+    labels[order] = partition(X[order], rules.of(order), False, tick, records)
+    return labels
+
+
+def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick, records: np.ndarray | None = None) -> np.ndarray:
+    """Return the group of every row (n,), at least k records in each; all keep the rules, if all together do.
+
+    Every row is one record, or where `strict` and only k is asked, as many as `records` (n,) says.
 
     Examples
     --------
@@ -151,13 +168,14 @@ def partition(X: np.ndarray, rules: Rules, strict: bool, tick: Tick) -> np.ndarr
         return held_partition(X, rules, strict, by_nobody, tick)[0]
     n = len(X)
     order, labels = np.arange(n), np.full(n, -1, dtype=np.int64)
-    # A range is at least k long, so that the stack of ranges never grows beyond n.
+    records = np.ones(n, dtype=np.int64) if records is None else records
+    # A range has a row, so that the stack of ranges never grows beyond n.
     starts, ends = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
     ends[0] = n
     state = np.array([1, 0], dtype=np.int64)
     kernel = late("sqlmicro.mask._mondrian_kernels", "partition")
     while state[0]:
-        kernel(X, order, starts, ends, labels, state, rules.k, strict, _SLICE)
+        kernel(X, records, order, starts, ends, labels, state, rules.k, strict, _SLICE)
         tick(int(np.count_nonzero(labels >= 0)), n)
     return labels
 
@@ -183,43 +201,43 @@ def held_partition(X: np.ndarray, rules: Rules, strict: bool, held: Held, tick: 
     return labels, of_people
 
 
-def _coordinates(work: Work) -> tuple[np.ndarray, np.ndarray]:
-    """Return row_id (n,) and the columns (n, p), each from 0 to 1, missing values beyond."""
+def _coordinates(work: Work, of: Point) -> tuple[Points, np.ndarray]:
+    """Return the points that are cut, and their columns (n, p), each from 0 to 1, missing values beyond."""
     import numpy as np
 
     columns = [*work.columns, *work.part.guides]
     numeric = [column for column in columns if column.numeric]
     ordinal = [(column, column.type) for column in columns if column.family == "enum"]
     others = [column for column in columns if not column.numeric and column.family != "enum"]
-    arrays = work.warehouse.arrays(
-        "load/features.sql", relation=work.relation, numeric=numeric, ordinal=ordinal, nominal=others, strata=[]
-    )
-    X = np.empty((len(arrays["row_id"]), len(columns)))
+    found = points(work, numeric=numeric, ordinal=ordinal, nominal=others, of=of)
+    X = np.empty((len(found.records), len(columns)))
     for j, column in enumerate(columns):
-        values = arrays[column.staged].astype(float)
+        values = found.values[column.staged].astype(float)
         low, high = (np.nanmin(values), np.nanmax(values)) if not np.isnan(values).all() else (0.0, 0.0)
         scaled = (values - low) / (high - low if high > low else 1.0)
         X[:, j] = np.where(np.isnan(values), 1.5, scaled)
-    return arrays["row_id"], X
+    return found, X
 
 
-def _replace(work: Work, groups: Name) -> tuple[Name, Name]:
-    """Replace every column by the range or the set of its group; return the records with their group, and these."""
-    grouped = work.run(
-        "replace/grouped.sql", "grouped", view=True, groups=groups, relation=work.relation, columns=work.columns
+def _replace(work: Work, here: Work, groups: Name, of_values: Name) -> tuple[Name, Name]:
+    """Replace every column by the range or the set of its group; return the records with their group, and these.
+
+    The values are read where they are, `here`: by the group of every record, or that of every combination.
+    """
+    grouped = here.run(
+        "replace/grouped.sql", "grouped", view=True, groups=of_values, relation=here.relation, columns=work.columns
     )
     templates = {"date": "date_ranges", "timestamp": "timestamp_ranges", "timestamptz": "timestamp_ranges"}
     others = []
     for number, column in enumerate(work.columns, 1):
         kind = templates.get(column.family, "ranges" if column.numeric else "sets")
-        made = work.run(f"mask/group_{kind}.sql", f"recoded_{column.staged}", grouped=grouped, column=column)
+        made = here.run(f"mask/group_{kind}.sql", f"recoded_{column.staged}", grouped=grouped, column=column)
         others.append((f"o{number}", made, column))
-    representatives = work.run(
+    representatives = here.run(
         "replace/representatives.sql", "representatives", means=others[0][1], numeric=[], others=others
     )
-    values = work.run(
-        "replace/by_label.sql", "values", groups=groups, representatives=representatives, columns=work.columns
-    )
+    released = work.warehouse.hand_over(representatives)
+    values = work.run("replace/by_label.sql", "values", groups=groups, representatives=released, columns=work.columns)
     work.replace_all(work.columns, values)
     work.outcome.text = work.outcome.nominal = list(work.columns)
     return grouped, representatives

@@ -40,11 +40,14 @@ from sqlmicro.system import secrets
 from sqlmicro.work import Work
 
 _AS_THEY_ARE = (
-    "safe", "individual-ranking", "single-axis", "split-group", "suppress", "generalize", "top-code", "bottom-code",
-    "noise", "swap", "pram", "shuffle", "sample", "partial", "constant", "pseudonymise",
+    "safe", "individual-ranking", "optimal-univariate", "single-axis", "split-group", "suppress", "generalize",
+    "mondrian", "top-code", "bottom-code", "noise", "swap", "pram", "shuffle", "sample", "partial",
+    "constant", "pseudonymise",
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
-_COUNT_PERSONS = ("safe", "generalize", "suppress")
+_COUNT_PERSONS = (
+    "safe", "generalize", "suppress", "mondrian", "individual-ranking", "optimal-univariate", "single-axis",
+)  # fmt: skip
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default

@@ -107,8 +107,8 @@ def test_rows_of_nobody_are_one_person(spark, visits, tmp_path):
 
 def test_methods_that_count_records_are_refused(visits, tmp_path):
     given = {"rest": "drop", "engine": "spark", "to": str(tmp_path / "release"), "person": ["patient_id"]}
-    for method in (sqlmicro.mdav, sqlmicro.individual_ranking):
-        with pytest.raises(ParameterError, match="safe, generalize and suppress count persons"):
+    for method in (sqlmicro.mdav, sqlmicro.microaggregate):
+        with pytest.raises(ParameterError, match="optimal-univariate and single-axis count persons on Spark"):
             method(visits, columns=["cost"], k=3, **given)
     with pytest.raises(ParameterError, match="--household"):
         sqlmicro.safe(visits, columns=["sex"], household=["region"], **given)

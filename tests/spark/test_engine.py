@@ -173,8 +173,8 @@ def test_records_are_put_into_the_blocks_of_their_stratum():
 def test_what_does_not_run_on_spark_is_refused_with_what_does(tmp_path):
     given = {"columns": ["a"], "engine": "spark", "to": str(tmp_path / "release")}
     with pytest.raises(JobError, match="On Spark run individual-ranking, k-ward") as refused:
-        sqlmicro.mondrian("a.parquet", k=3, **given)
-    assert "mondrian" not in str(refused.value).partition("On Spark run")[2]
+        sqlmicro.secure_k_ward("a.parquet", k=3, **given)
+    assert "secure" not in str(refused.value).partition("On Spark run")[2]
     with pytest.raises(ParameterError, match="--db"):
         sqlmicro.mdav("a.parquet", k=3, db="a.duckdb", **given)
     with pytest.raises(ParameterError, match="--to FOLDER"):

@@ -45,12 +45,24 @@ CASES = [
     Case(
         "group/labels.sql",
         given={
-            "groups": values("row_id, label, value, position", "(2, 7, 1.5, 0)", "(0, 0, NULL, 1)", "(1, 7, 3.5, 2)")
+            "typed": values("row_id", "(3)", "(0)", "(2)", "(1)"),
+            "groups": values("row_id, label, value, position", "(2, 7, 1.5, 0)", "(0, 0, NULL, 1)", "(3, 7, 3.5, 2)"),
         },
-        params={"groups": rel("groups")},
-        returns=["row_id", "label", "value"],
-        expect=[(0, 0, None), (1, 7, 3.5), (2, 7, 1.5)],
+        params={"relation": rel("typed"), "groups": rel("groups")},
+        returns=["label"],
+        expect=[(0,), (-1,), (7,), (7,)],
         ordered=True,
+    ),
+    # Groups 0 and 1 were united.
+    Case(
+        "group/united.sql",
+        given={
+            "groups": values("row_id, label, value, position", "(2, 7, 1.5, 0)", "(0, 0, NULL, 1)", "(1, 1, 3.5, 2)"),
+            "united": values("label, united", "(0, 0)", "(1, 0)", "(7, 1)"),
+        },
+        params={"groups": rel("groups"), "united": rel("united")},
+        returns=["row_id", "label", "value"],
+        expect=[(0, 0, None), (1, 0, 3.5), (2, 1, 1.5)],
     ),
     # Ties go by row_id, whatever the physical order; a record without a value is left out; NULL strata come last.
     Case(

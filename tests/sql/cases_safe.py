@@ -472,6 +472,13 @@ CASES = [
         returns=["row_id", "label"],
         expect=[(0, 0), (2, 0), (3, 1), (1, 1), (5, 6)],
     ),
+    Case(
+        "safe/cells_as_records.sql",
+        given={"cells": CELLS},
+        params={"cells": rel("cells"), "columns": [SEX, INCOME]},
+        returns=["row_id", "sex", 'net "income"'],
+        expect=[(0, "f", 2), (1, "m", 1), (2, None, 1), (3, None, None)],
+    ),
     # Cell 4 is cell 0 with the income of cell 3, cell 5 is cell 1 with the sex of cell 2.
     Case(
         "safe/combinations.sql",
