@@ -397,4 +397,4 @@ class Work:
         """Write the group of every record back to the warehouse."""
         import pyarrow as pa
 
-        return self.load(pa.table({"row_id": row_id, "label": labels}), into, f"filled with the groups that {kernel} made")
+        return self.load(pa.table({"row_id": row_id, "label": labels}), into, f"filled with groups that {kernel} made")

@@ -64,7 +64,7 @@ class Points:
             made = self.work.load_labels(self.row_id, labels, kernel, into)
             return made, made
         cell, label, n = _pairs(self.place, labels, self.records)
-        told = f"filled with the groups that {kernel} made"
+        told = f"filled with groups that {kernel} made"
         of_values = self.here.load(pa.table({"row_id": cell, "label": label}), f"{into}_of_combinations", told)
         if self.row_id is not None:
             return self.work.load_labels(self.row_id, labels, kernel, into), of_values
@@ -78,7 +78,7 @@ class Points:
         """
         import pyarrow as pa
 
-        told, columns = f"filled with the groups that {kernel} made", {"label": labels, "value": values}
+        told, columns = f"filled with groups that {kernel} made", {"label": labels, "value": values}
         if self.cells is None:
             made = self.work.load(pa.table({"row_id": self.row_id, **columns}), into, told)
             return made, made
