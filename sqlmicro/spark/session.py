@@ -25,10 +25,8 @@ OPTIONS = {
 LOCAL: dict[str, bool | float | int | str | None] = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
-    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC",
 }
-"""What a session on this machine is opened with. Every statement is a program of its own, which runs for seconds:
-Java's second compiler takes longer than what it saves there, and so do the threads of its collector G1."""
+"""What a session on this machine is opened with."""
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _IN_A_TASK = 200_000
