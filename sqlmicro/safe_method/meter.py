@@ -30,7 +30,8 @@ class Meter:
     -----
     Memory is the growth of the peak of resident memory (Linux: VmHWM), so all there is in the process: arrays, the
     database, compiled code. A peak only grows: work that needs no more than earlier work did shows 0. It is what
-    leaving this work out could have saved at most; it is not what the work needs on its own.
+    leaving this work out could have saved at most; it is not what the work needs on its own. What is done at the same
+    time in other threads is in both figures.
     """
 
     def __init__(self, before: Cost = NOTHING) -> None:
