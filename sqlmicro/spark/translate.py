@@ -106,10 +106,8 @@ Each returns what stands in place of the node: the node itself where nothing is 
 """
 
 
-def translate(sql: str, *, ordered: bool = True) -> str:
+def translate(sql: str) -> str:
     """Return a rendered template, or another SELECT of DuckDB's, as a SELECT of Spark's.
-
-    One that need not be `ordered` is not sorted at its end: Spark computes all of it twice for a sort.
 
     Raises
     ------
@@ -125,7 +123,5 @@ def translate(sql: str, *, ordered: bool = True) -> str:
     tree = sqlglot.parse_one(sql, read="duckdb")
     for correction in CORRECTIONS:
         tree = tree.transform(correction, copy=False)
-    if not ordered and not tree.args.get("limit"):
-        tree.set("order", None)
     text: str = tree.sql("spark", comments=False)
     return text

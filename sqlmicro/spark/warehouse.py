@@ -179,7 +179,7 @@ class SparkWarehouse:
 
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
-        frame = self._frame(template, render(template, **params), into, ordered=is_ordered(template))
+        frame = self._frame(template, render(template, **params), into)
         if template in _ENDS:
             frame = self._ended(template, frame)
         elif template in _KEPT:
@@ -374,8 +374,8 @@ class SparkWarehouse:
             raise InputError("--engine spark", must, got, "Use fewer columns, or coarser ones: generalize")
         return table
 
-    def _frame(self, title: str, sql: str, into: str, *, ordered: bool = True) -> DataFrame:
-        text = translate(sql, ordered=ordered)
+    def _frame(self, title: str, sql: str, into: str) -> DataFrame:
+        text = translate(sql)
         shown = _quoted(into)
         head = "" if not into else "CREATE OR REPLACE TEMPORARY VIEW " + shown + " AS\n"
         self.log.append(Logged(title, head + text + ";"))
