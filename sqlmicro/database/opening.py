@@ -301,6 +301,8 @@ def connect(
             connection = _attached(path, duckdb.connect(config=config))
         else:
             connection = duckdb.connect(path, read_only=read_only, config=config)
+            if not read_only and Path(f"{path}.wal").exists():
+                _drop_log(connection)
     except duckdb.IOException as error:
         locked = _is_locked(str(error))
         raise InputError(
@@ -323,6 +325,16 @@ def connect(
         ) from None
     _quieten(connection)
     return connection
+
+
+def _drop_log(connection: duckdb.DuckDBPyConnection) -> None:
+    """Have DuckDB drop the log of a commit that was cut off: it may hold values that were never published.
+
+    DuckDB reads past it, but keeps it until somebody has written something.
+    """
+    written = f"sqlmicro_{token_hex(8)}"
+    for text in ("BEGIN", "CREATE SCHEMA {{ s | ident }}", "DROP SCHEMA {{ s | ident }}", "COMMIT", "CHECKPOINT"):
+        connection.execute(statement(text, s=written))
 
 
 def _attached(path: str, connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:

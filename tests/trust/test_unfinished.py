@@ -367,3 +367,31 @@ def test_a_folder_takes_the_place_of_a_folder_or_gives_it_back(tmp_path: Path, f
         moves.forget([move])
     assert [path.name for path in place.iterdir()] == ["old.parquet" if fails else "part.parquet"]
     assert hidden(tmp_path) == []
+
+
+@pytest.mark.parametrize("kept", [5, 0.5, -1])
+def test_the_log_of_a_commit_that_was_cut_off_is_dropped_by_the_next_start_that_may_write(
+    tmp_path: Path, kept: float
+) -> None:
+    """DuckDB reads past it and keeps it until somebody writes: values that were never published would stay there."""
+    db, log = tmp_path / "w.duckdb", tmp_path / "w.duckdb.wal"
+    with duckdb.connect(str(db)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'old' || i AS x FROM range(300) r(i)")
+    commit = "CREATE OR REPLACE TABLE t AS SELECT 'CANARY-' || i AS x FROM range(300) r(i)"
+    killed = f"import duckdb, os; c = duckdb.connect({str(db)!r}); c.execute({commit!r}); os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", killed], check=False)
+    whole = log.read_bytes()
+    log.write_bytes(whole[: int(kept * len(whole)) if isinstance(kept, float) else kept])
+    with open_warehouse(str(db), read_only=True) as warehouse:
+        assert warehouse.query("look", "SELECT min(x), count(*) FROM t") == [("old0", 300)]
+    assert log.exists(), "who only reads changes nothing"
+    with open_warehouse(str(db)) as warehouse:
+        assert not log.exists()
+        assert warehouse.query("look", "SELECT min(x), count(*) FROM t") == [("old0", 300)]
+    assert [path.name for path in tmp_path.iterdir()] == ["w.duckdb"]
+    assert b"CANARY-" not in db.read_bytes()
+    with duckdb.connect(str(db)) as connection:
+        assert (
+            connection.execute("SELECT schema_name FROM duckdb_schemas() WHERE schema_name LIKE 'sqlm%'").fetchall()
+            == []
+        )
