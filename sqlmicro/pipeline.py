@@ -30,7 +30,7 @@ from sqlmicro.errors import InputError
 from sqlmicro.group import class_size, keeping
 from sqlmicro.missing import counted, policy
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
-from sqlmicro.registry import Method, Promise, find, late, sorted_by
+from sqlmicro.registry import Loss, Method, Promise, find, late, sorted_by
 from sqlmicro.safe_method.candidates import CandidateRow, Chosen, LevelReport, Released, of_levels
 from sqlmicro.system.reporting import OMITTED
 from sqlmicro.system.secrets import Key, Recipe, Task
@@ -396,5 +396,5 @@ def _summary(planned: PlannedStep, outcome: Outcome, above: list[LevelReport] | 
         chosen.number if chosen else None,
         outcome.key_fingerprint,
         above,
-        outcome.loss.above_optimum if outcome.loss else None,
+        loss.above_optimum if (loss := Loss.of_all(outcome.losses)) else None,
     )

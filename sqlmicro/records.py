@@ -272,8 +272,9 @@ def run_kernel(
     ours = method.module.startswith("sqlmicro.") and method.told("effort", settings) != "best"  # one solver at a time
     labels = work.group_strata(strata, k, f"group by {method.name}", kernel, threads=ours)
     for note in dict.fromkeys(note for number in sorted(told) for note in told[number][0]):
-        work.note(note)
-    work.outcome.loss = Loss.of(X, labels, [least for _, least in told.values()], work.outcome.loss)
+        if note not in work.outcome.notes:  # as that of another part, or block
+            work.note(note)
+    work.outcome.losses.append(Loss.of(X, labels, [least for _, least in told.values()]))
     return labels
 
 
@@ -364,4 +365,5 @@ def of_levels(outcomes: Sequence[Outcome], *, nested: bool) -> Outcome:
         groups=sum(one.groups for one in outcomes),
         smallest=min((one.smallest for one in sized if one.smallest is not None), default=None),
         largest=max((one.largest for one in sized if one.largest is not None), default=None),
+        losses=[loss for one in outcomes for loss in one.losses],
     )

@@ -138,8 +138,8 @@ class Loss:
     least: float
 
     @classmethod
-    def of(cls, X: np.ndarray, labels: np.ndarray, least: Sequence[float | None], before: Loss | None) -> Loss | None:
-        """Return the loss of groups of X (n, p), given a bound for every stratum, and of other columns before.
+    def of(cls, X: np.ndarray, labels: np.ndarray, least: Sequence[float | None]) -> Loss | None:
+        """Return the loss of groups of X (n, p), given a bound for every stratum.
 
         None where no bound is known for some stratum, or there is none.
         """
@@ -153,7 +153,19 @@ class Loss:
             # Around a value of its own an offset costs no digits.
             centred = column - column[0]
             sse += float(((centred - (np.bincount(labels, centred) / sizes)[labels]) ** 2).sum())
-        return cls(sse + (before.sse if before else 0.0), math.fsum(known) + (before.least if before else 0.0))
+        return cls(sse, math.fsum(known))
+
+    @classmethod
+    def of_all(cls, losses: Sequence[Loss | None]) -> Loss | None:
+        """Return the loss of all parts of the records, or blocks of columns; None where that of some is not known.
+
+        >>> Loss.of_all([Loss(3.0, 2.0), Loss(1.0, 0.5)]), Loss.of_all([None, Loss(1.0, 0.5)]), Loss.of_all([])
+        (Loss(sse=4.0, least=2.5), None, None)
+        """
+        known = [one for one in losses if one is not None]
+        if len(known) < len(losses) or not known:
+            return None
+        return cls(sum(one.sse for one in known), sum(one.least for one in known))
 
     @property
     def above_optimum(self) -> float | None:

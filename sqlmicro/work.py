@@ -94,8 +94,8 @@ class Outcome:
     `nominal` got values that have no arithmetic, those in `text` are text from now on, `added` are new columns of the
     release. `only_grouped` has the row_id of the records that stay; `rows` has the rows of the release before their
     values are replaced, where some are added. `claims` replaces what the method promises of all its columns together,
-    and `promise` its name in the report. `told` is a dataclass with what the method itself reports of its work, `loss`
-    that of its groups, `denied` what it claims so that its release can be denied, `recoding` what it decided;
+    and `promise` its name in the report. `told` is a dataclass with what the method itself reports of its work,
+    `losses` those of its groups, `denied` what it claims so that its release can be denied, `recoding` what it decided;
     `read_once` are relations that are dropped when they were read.
     """
 
@@ -114,7 +114,7 @@ class Outcome:
     told: object = None
     others: dict[int, Outcome] = field(default_factory=dict)
     denied: Deniable | None = None
-    loss: Loss | None = None
+    losses: list[Loss | None] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     key_fingerprint: str | None = None
     recoding: object = None

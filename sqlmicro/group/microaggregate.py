@@ -149,7 +149,7 @@ def microaggregate(
 
 def _exactly(X: np.ndarray, labels: np.ndarray, certify: bool) -> Grouping:
     """Return groups that are known to be the best."""
-    loss = Loss.of(X, labels, [0.0], None)
+    loss = Loss.of(X, labels, [0.0])
     return Grouping(labels, (_LEAST,) if certify else (), loss.sse if loss else None)
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from brute_force import best_grouping, sse
 
 from sqlmicro.group.local_search import Search
 from sqlmicro.group.microaggregate import microaggregate
-from sqlmicro.registry import Loss, rounded_up, silent
+from sqlmicro.records import run_kernel
+from sqlmicro.registry import Grouping, Loss, rounded_up, silent
+from sqlmicro.work import Outcome
 
 KINDS = ("normal", "ties", "duplicates", "outlier", "offset", "alike")
 
@@ -77,11 +80,11 @@ def test_exact_lists_give_the_sum_of_the_smallest_distances_and_others_no_more(p
 def test_strata_add_up_and_an_unknown_bound_makes_none() -> None:
     X = np.array([[0.0], [2], [10], [14]])
     labels = np.array([0, 0, 1, 1])
-    assert Loss.of(X, labels, [1.0, 4.0], None) == Loss(10.0, 5.0)
-    assert Loss.of(X, labels, [1.0, 4.0], Loss(2.0, 1.0)) == Loss(12.0, 6.0)
-    assert Loss.of(X, labels, [1.0, None], None) is None
-    assert Loss.of(X, labels, [], None) is None
-    moved = Loss.of(X + 1e9, labels, [1.0], None)
+    assert Loss.of(X, labels, [1.0, 4.0]) == Loss(10.0, 5.0)
+    assert Loss.of_all([Loss(2.0, 1.0), Loss.of(X, labels, [1.0, 4.0])]) == Loss(12.0, 6.0)
+    assert Loss.of(X, labels, [1.0, None]) is None
+    assert Loss.of(X, labels, []) is None
+    moved = Loss.of(X + 1e9, labels, [1.0])
     assert moved is not None
     assert moved.sse == pytest.approx(sse(X, labels))
     assert Loss(12.0, 6.0).above_optimum == 100.0
@@ -107,3 +110,23 @@ def test_a_release_says_how_far_it_is_above_the_optimum(tmp_path: Path, by: list
     (step,) = report["steps"]
     assert 0 < step["above_optimum"] < 200
     assert f"at most {rounded_up(step['above_optimum'])} % above the optimum" in told()
+
+
+@pytest.mark.parametrize(("bounds", "least"), [((1.0, 4.0), 5.0), ((None, 4.0), None), ((1.0, None, 4.0), None)])
+def test_parts_and_blocks_add_up_and_an_unknown_bound_of_one_makes_none(
+    bounds: tuple[float | None, ...], least: float | None
+) -> None:
+    left = list(bounds)
+    work: Any = SimpleNamespace(
+        outcome=Outcome(), part=SimpleNamespace(above=()), streams=lambda: lambda: None,
+        note=lambda text: work.outcome.notes.append(text),
+        group_strata=lambda strata, k, text, kernel, threads: kernel(np.arange(2), silent, 0),
+    )  # fmt: skip
+    method: Any = SimpleNamespace(
+        name="m", module="sqlmicro.m", told=lambda part, settings: settings.get(part),
+        group=lambda X, rng, tick, k: Grouping(np.zeros(2, np.int64), ("a note",), left.pop(0)),
+    )  # fmt: skip
+    for _ in bounds:
+        run_kernel(work, method, {"k": 2}, np.array([[0.0], [2.0]]), np.zeros(2, np.int64))
+    assert Loss.of_all(work.outcome.losses) == (None if least is None else Loss(2.0 * len(bounds), least))
+    assert work.outcome.notes == ["a note"]
