@@ -287,11 +287,11 @@ class Method(Entry):
 
 
 _KERNEL_TEMPLATES = (
-    "load/feature.sql",
+    "load/numbers_of_column.sql",
     "load/features.sql",
     "load/features_of_strata.sql",
     "load/guaranteed.sql",
-    "load/strata_of_features.sql",
+    "load/stratum_sizes.sql",
     "load/stratum_numbers.sql",
     "replace/grouped.sql",
     "replace/group_means.sql",

@@ -119,14 +119,14 @@ def in_parts(work: Work, scales: Scales, importance: Mapping[Column, float], k: 
         return
     params: dict[str, Any] = {"relation": work.relation, "strata": [work.by], **vars(scales)}
     features = work.run("load/features.sql", "features", **params)
-    strata = work.warehouse.arrays("load/strata_of_features.sql", features=features, nominal=scales.nominal)
+    strata = work.warehouse.arrays("load/stratum_sizes.sql", features=features, nominal=scales.nominal)
     sizes = strata["records"]
     work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
     values = {column: int(strata[column.staged].max()) + 1 for column in scales.nominal}
     _refuse_wide(work, rows, values)
     standards: dict[Column, Standard] = {}
     for column in (column for column in work.columns if column not in values):
-        numbers = work.warehouse.arrays("load/feature.sql", features=features, column=column)[column.staged]
+        numbers = work.warehouse.arrays("load/numbers_of_column.sql", features=features, column=column)[column.staged]
         standards[column] = Standard.of(numbers[:, None].astype(float, copy=False))
     made, width = _Coordinates(importance, values, standards), len(standards) + sum(values.values())
     part = np.cumsum(sizes) // max(1, _AT_ONCE // width)

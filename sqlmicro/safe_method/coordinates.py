@@ -105,17 +105,28 @@ def numbered(columns: Sequence[np.ndarray]) -> np.ndarray:
     return numbered
 
 
-def counted_pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def counted_pairs(
+    first: np.ndarray, second: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct pairs of two arrays of whole numbers from 0, in their order, and how often each occurs.
+
+    With the weight of every pair, a whole number, the sum of these.
 
     >>> import numpy as np
     >>> [found.tolist() for found in counted_pairs(np.array([2, 0, 2, 2]), np.array([0, 5, 1, 0]))]
     [[0, 2, 2], [5, 0, 1], [1, 2, 1]]
+    >>> counted_pairs(np.array([2, 2]), np.array([0, 0]), np.array([3, 4]))[2].tolist()
+    [7]
     """
     import numpy as np
 
     width = int(second.max(initial=0)) + 1
-    pairs, count = np.unique(first.astype(np.int64) * width + second, return_counts=True)
+    both = first.astype(np.int64) * width + second
+    if weight is None:
+        pairs, count = np.unique(both, return_counts=True)
+    else:
+        pairs, place = np.unique(both, return_inverse=True)
+        count = np.bincount(place, weight, len(pairs)).astype(np.int64)
     return pairs // width, pairs % width, count
 
 

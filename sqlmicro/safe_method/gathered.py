@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
+from sqlmicro.safe_method.coordinates import counted_pairs
 from sqlmicro.safe_method.occurring import assigned, at_driver, occurring
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class Points:
             assert self.row_id is not None
             made = self.work.load_labels(self.row_id, labels, kernel, into)
             return made, made
-        cell, label, n = _pairs(self.place, labels, self.records)
+        cell, label, n = counted_pairs(self.place, labels, self.records)
         told = f"filled with groups that {kernel} made"
         of_values = self.here.load(pa.table({"row_id": cell, "label": label}), f"{into}_of_combinations", told)
         if self.row_id is not None:
@@ -83,15 +84,6 @@ class Points:
             made = self.work.load(pa.table({"row_id": self.row_id, **columns}), into, told)
             return made, made
         return self.groups(labels, kernel, into)[0], self.here.load(pa.table(columns), f"values_of_{into}", told)
-
-
-def _pairs(place: np.ndarray, labels: np.ndarray, records: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which combination has records in which group, and how many."""
-    import numpy as np
-
-    groups = int(labels.max(initial=0)) + 1
-    pairs, found = np.unique(place * groups + labels, return_inverse=True)
-    return *np.divmod(pairs, groups), np.bincount(found, records, len(pairs)).astype(np.int64)
 
 
 def points(

@@ -9,6 +9,8 @@ import os
 import shutil
 import sys
 
+import anywhere
+import duckdb
 import pytest
 
 from sqlmicro.identifiers import scan
@@ -80,3 +82,14 @@ def most_at_driver(monkeypatch, spark):
 
         monkeypatch.setattr(kind, name, counted)
     return sizes
+
+
+@pytest.fixture(scope="session")
+def visits(tmp_path_factory):
+    """Write the visits with some that are of nobody, and a number that differs within persons."""
+    path = tmp_path_factory.mktemp("data") / "visits.parquet"
+    duckdb.execute(
+        f"COPY (SELECT * REPLACE (CASE WHEN visit_id % 40 = 0 THEN NULL ELSE patient_id END AS patient_id), "
+        f"visit_id AS id FROM ({anywhere.joined()})) TO '{path}' (FORMAT parquet)"
+    )
+    return str(path)

@@ -39,17 +39,6 @@ def test_the_same_job_file_counts_persons(spark, job, tmp_path, monkeypatch, mos
     assert "changed seats" in notes and "sex, decade, region; one value for each person" in notes
 
 
-@pytest.fixture(scope="module")
-def visits(tmp_path_factory):
-    """Write the visits with some that are of nobody, and a number that differs within persons."""
-    path = tmp_path_factory.mktemp("data") / "visits.parquet"
-    duckdb.execute(
-        f"COPY (SELECT * REPLACE (CASE WHEN visit_id % 40 = 0 THEN NULL ELSE patient_id END AS patient_id) "
-        f"FROM ({anywhere.joined()})) TO '{path}' (FORMAT parquet)"
-    )
-    return str(path)
-
-
 @pytest.mark.parametrize("local", [False, True])
 def test_levels_until_every_class_has_k_persons(spark, visits, tmp_path, local):
     """What DuckDB releases, record by record: the levels depend on nothing but who is in which class."""

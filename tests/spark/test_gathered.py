@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import anywhere
 import duckdb
 import pytest
 
@@ -62,17 +61,6 @@ def test_relaxed_cuts_share_equal_records_alike(spark, people, tmp_path):
     sizes = duckdb.sql(f"SELECT count(*) FROM '{there}' GROUP BY {own}").fetchall()
     assert min(sizes)[0] >= 7
     assert max(sizes)[0] < 14
-
-
-@pytest.fixture(scope="module")
-def visits(tmp_path_factory):
-    """Write the visits with some that are of nobody."""
-    path = tmp_path_factory.mktemp("data") / "visits.parquet"
-    duckdb.execute(
-        f"COPY (SELECT * REPLACE (CASE WHEN visit_id % 40 = 0 THEN NULL ELSE patient_id END AS patient_id), "
-        f"visit_id AS id FROM ({anywhere.joined()})) TO '{path}' (FORMAT parquet)"
-    )
-    return str(path)
 
 
 def fewest(path, visits, columns):

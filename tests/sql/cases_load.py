@@ -787,7 +787,7 @@ CASES = [
         ordered=True,
     ),
     Case(
-        "load/feature.sql",
+        "load/numbers_of_column.sql",
         given={"features": values('row_id, stratum, "net ""income"""', "(1, 0, NULL)", "(2, 1, 6.0)", "(0, 1, 5.0)")},
         params={"features": rel("features"), "column": INCOME},
         returns=['net "income"'],
@@ -795,7 +795,7 @@ CASES = [
         ordered=True,
     ),
     Case(
-        "load/strata_of_features.sql",
+        "load/stratum_sizes.sql",
         given={
             "features": values(
                 'row_id, stratum, "net ""income""", town', "(0, 1, 5.0, 3)", "(1, 0, NULL, 1)", "(2, 1, 5.0, 0)"

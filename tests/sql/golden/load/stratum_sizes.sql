@@ -1,4 +1,4 @@
--- title: The strata of the records as numbers, for a kernel
+-- title: How many records every stratum has, and how many values the nominal columns
 -- source: sqlmicro; a kernel gets the records of some strata at a time, but the values of all say how they are compared
 -- reads: features (load/features.sql)
 -- returns: in the order of stratum: records, and the last number of a value of every nominal column
