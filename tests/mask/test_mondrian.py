@@ -52,6 +52,21 @@ def test_cuts_are_those_of_the_naive_recursion(seed: int, strict: bool) -> None:
     assert np.bincount(labels).min() >= k
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_combinations_are_cut_as_all_their_records_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.unique(rng.integers(0, 6, size=(60, 3)), axis=0) / np.array([5.0, 4.0, 3.0])
+    records = rng.integers(1, 9, len(X)) ** 2
+    k = 2 + 3 * seed
+    labels = partition(X, Rules(k), True, silent, records)
+    every = np.repeat(np.arange(len(X)), records)
+    groups = _naive(X[every], list(range(len(every))), Rules(k), True)
+    assert {frozenset(every[group].tolist()) for group in groups} == {
+        frozenset(np.flatnonzero(labels == group).tolist()) for group in range(labels.max() + 1)
+    }
+    assert len(groups) > 1 and np.bincount(labels, records).min() >= k
+
+
 def test_cuts_that_keep_guarantees_are_those_of_the_naive_recursion() -> None:
     cut = 0
     for number in range(TABLES):
