@@ -35,7 +35,7 @@ def drawn(warehouse: SparkWarehouse, source: Source, most: int, into: str) -> Dr
     some = warehouse.run(
         "attack/drawn.sql", into, relation=warehouse.staged(whole), drawn=places, columns=source.columns
     )
-    warehouse.in_order(warehouse.put(warehouse.keep(warehouse.frame(some)), some.table), into)
+    warehouse.in_order(warehouse.put(warehouse.checkpoint("attack", warehouse.frame(some)), some.table), into)
     return Drawn(replace(source, relation=some), records)
 
 
@@ -57,12 +57,12 @@ def _at_driver(warehouse: SparkWarehouse, attacked: AttackedRelease, targets: Dr
     """Bring the values of the targets and the combinations of released values to the driver."""
     here, columns = warehouse.small, attacked.columns
     found = attacked.stage("attack/combinations.sql", "combinations", released=attacked.released, columns=columns)
-    combinations = warehouse.fetch(warehouse.put(warehouse.keep(warehouse.frame(found)), found.table))
+    combinations = warehouse.fetch(warehouse.put(warehouse.checkpoint("attack", warehouse.frame(found)), found.table))
     counts = here.arrays("attack/columns.sql", relation=combinations, numeric=[], texts=[])["n"]
     looked_at = replace(attacked, warehouse=here, _made={"released": combinations})
     numbers = [*looked_at.numeric_columns, *looked_at.ranges]
     values = _values(attacked, targets.source, "tried", numbers, columns)
-    values = warehouse.put(warehouse.keep(warehouse.frame(values)), values.table)
+    values = warehouse.put(warehouse.checkpoint("attack", warehouse.frame(values)), values.table)
     became = None
     if attacked.match:
         attacked.check_matches()

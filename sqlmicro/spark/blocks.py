@@ -105,7 +105,7 @@ def group(
     """
     k = int(method.told("k", settings))
     points, p, records = _features(warehouse, work, importance)
-    warehouse.put(warehouse.keep(warehouse.frame(points)), points.table)
+    warehouse.put(warehouse.checkpoint("features", warehouse.frame(points)), points.table)
     shared: dict[str, Any] = {"k": k, "features": p, "key": work.draw_key()}
     sampled = work.bind()
     names = [f"f_{j}" for j in range(1, p + 1)]
@@ -175,7 +175,8 @@ def _tree(
         f"sample_of_{points.table}", _SAMPLE, points=members, bound=int(share * 2**32), key=sampled
     )
     tasks = 1 + int(share * records / k / _SAMPLED_IN_A_TASK)
-    warehouse.put(warehouse.keep(warehouse.frame(sample).repartition(tasks, "row_id")), sample.table)
+    drawn = warehouse.frame(sample).repartition(tasks, "row_id")
+    warehouse.put(warehouse.checkpoint("sample", drawn), sample.table)
     most = max(1, int(MOST * warehouse.count(sample) / max(records, 1)))
     tree: Tree = {}
     if shell:
@@ -235,4 +236,4 @@ def _apply(warehouse: SparkWarehouse, points: Name, function: Callable[..., Any]
     """Run a function of a block in Spark's Python workers, and keep what it returns."""
     # Without type hints: pyspark would evaluate them to find out what the function takes.
     frame = warehouse.frame(points).groupBy("stratum", "block").applyInArrow(lambda table: function(table), shape)
-    return warehouse.put(warehouse.keep(frame), into)
+    return warehouse.put(warehouse.checkpoint(into, frame), into)

@@ -181,7 +181,7 @@ class SparkWarehouse:
         """Create the staging relation `into` from a template, and return its name."""
         frame = self._frame(template, render(template, **params), into)
         if template in _ENDS:
-            frame = self._ended(template, frame)
+            frame = self.checkpoint(template, frame)
         elif template in _KEPT:
             frame = self.keep(frame)
         if is_ordered(template):
@@ -318,11 +318,13 @@ class SparkWarehouse:
         self._persisted.append(kept)
         return kept
 
-    def _ended(self, title: str, frame: DataFrame) -> DataFrame:
-        """Compute a data frame once, and forget how it was made.
+    def checkpoint(self, title: str, frame: DataFrame) -> DataFrame:
+        """Compute a data frame once, when it is first read, and forget how it was made.
 
-        A Connect client gives a checkpoint to the session that is active, which cannot be read from another (Spark 4.3,
-        where a session of ours was opened beside the one that runs). It is computed once there, but not forgotten.
+        What is persisted is found again by its plan: not where the plan calls Python and is read in a WITH (Spark 4.3),
+        and not once the view that it was made of is replaced. A Connect client gives a checkpoint to the session that is
+        active, which cannot be read from another (where a session of ours was opened beside the one that runs). It is
+        persisted there.
         """
         made = self.call(title, partial(frame.localCheckpoint, eager=False))
         if made.sparkSession is not self.session:

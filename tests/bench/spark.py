@@ -50,6 +50,7 @@ def main():
         job = Safe(given) if given.method == "safe" else Microaggregate(given)
         parquet.write_table(job.records(given.records), original)
         for engine in given.engines:
+            os.environ["XDG_CONFIG_HOME"] = str(Path(folder) / engine)  # the releases are not published together
             session = spark(given.cores, given.memory) if engine == "spark" else None
             to = Path(folder) / ("release" if session else "release.parquet")
             collected = counted(session) if session else []

@@ -87,7 +87,7 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        env = {**os.environ, "SQLMICRO_SECRET": "a secret for the benchmark", "XDG_STATE_HOME": name}
+        env = {**os.environ, "SQLMICRO_SECRET": "a secret for the benchmark", "XDG_CONFIG_HOME": name}
         make(folder / "people.duckdb", given.rows)
         for one in given.only:
             found, bytes_of = {1: [], 2: []}, {}

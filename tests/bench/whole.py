@@ -272,7 +272,7 @@ def main():
     known, grown = kept(), []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        env |= {"SQLMICRO_SECRET": "a secret for the benchmark", "XDG_STATE_HOME": name}
+        env |= {"SQLMICRO_SECRET": "a secret for the benchmark", "XDG_CONFIG_HOME": name}
         for rows in given.rows:
             make(folder / f"people_{rows}.duckdb", rows)
             for one in given.only:
