@@ -322,9 +322,9 @@ class SparkWarehouse:
         """Compute a data frame once, when it is first read, and forget how it was made.
 
         What is persisted is found again by its plan: not where the plan calls Python and is read in a WITH (Spark 4.3),
-        and not once the view that it was made of is replaced. A Connect client gives a checkpoint to the session that is
-        active, which cannot be read from another (where a session of ours was opened beside the one that runs). It is
-        persisted there.
+        and not once the view that it was made of is replaced. A Connect client gives a checkpoint to the session that
+        is active, which cannot be read from another (where a session of ours was opened beside the one that runs). It
+        is persisted there.
         """
         made = self.call(title, partial(frame.localCheckpoint, eager=False))
         if made.sparkSession is not self.session:

@@ -43,6 +43,23 @@ COLUMNS = ["FIXED.ASSETS", "CURRENT.ASSETS", "TREASURY"]
 
 
 @pytest.mark.slow
+def test_a_block_is_grouped_once(spark, tarragona, tmp_path, monkeypatch):
+    seen_blocks, real = tmp_path / "blocks", blocks.group_block
+
+    def counted(table, **given):
+        with seen_blocks.open("a") as file:
+            file.write(f"{min(table['row_id'].to_pylist())} {len(table)}\n")
+        return real(table, **given)
+
+    monkeypatch.setattr(blocks, "MOST", 300)
+    monkeypatch.setattr(blocks, "group_block", counted)
+    sqlmicro.mdav(tarragona, columns=COLUMNS, rest="drop", k=5, engine="spark", to=str(tmp_path / "release"))
+    found = seen_blocks.read_text(encoding="utf-8").splitlines()
+    assert len(found) == len(set(found)) > 2
+    assert sum(int(line.split()[1]) for line in found) == 834
+
+
+@pytest.mark.slow
 def test_microaggregate_in_blocks_keeps_its_promise_and_loses_little(
     spark, tarragona, tmp_path, monkeypatch, most_at_driver
 ):
