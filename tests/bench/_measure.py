@@ -1,8 +1,13 @@
 """What the benchmarks share: CPU seconds and peak memory of a block, and one JSON line per measurement."""
 
 import json
+import multiprocessing
+import os
 import resource
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 
@@ -24,6 +29,29 @@ def _cpu():
 
 def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def apart(function, *arguments):
+    """Call a function in a process of its own, which keeps this one small: see `sqlmicro`."""
+    called = multiprocessing.get_context("spawn").Process(target=function, args=arguments)
+    called.start()
+    called.join()
+    assert called.exitcode == 0
+
+
+def sqlmicro(*arguments, env=None):
+    """Run a command; return its report, seconds, CPU seconds and its peak memory in MB.
+
+    Linux counts what this process has in memory as that of a process it starts: so this one keeps small.
+    """
+    started = time.perf_counter()
+    with tempfile.TemporaryFile() as out:
+        command = subprocess.Popen([sys.executable, "-m", "sqlmicro", *arguments, "--json"], stdout=out, env=env)
+        _, status, used = os.wait4(command.pid, 0)
+        seconds, command.returncode = time.perf_counter() - started, os.waitstatus_to_exitcode(status)
+        assert command.returncode == 0
+        out.seek(0)
+        return json.load(out), seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 
 def rounds(functions, repeat):

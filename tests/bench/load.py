@@ -13,26 +13,20 @@ than the table, so a mixture would have another number than either.
 import argparse
 import collections
 import json
-import multiprocessing
-import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import duckdb
-from _measure import emit
+from _measure import apart, emit, sqlmicro
 
 SQLMICRO = [sys.executable, "-m", "sqlmicro"]
 
 
 def make(db, rows, columns, strata, table="t", kept=0):
-    """Write a table of skewed numbers, in strata, with some more columns; in a process of its own, see `run`."""
-    made = multiprocessing.get_context("spawn").Process(target=_make, args=(db, rows, columns, strata, table, kept))
-    made.start()
-    made.join()
-    assert made.exitcode == 0
+    """Write a table of skewed numbers, in strata, with some more columns; in a process of its own."""
+    apart(_make, db, rows, columns, strata, table, kept)
 
 
 def _make(db, rows, columns, strata, table, kept):
@@ -46,21 +40,6 @@ def _make(db, rows, columns, strata, table, kept):
         )
 
 
-def run(*arguments):
-    """Run a command; return its report, seconds, CPU seconds and its peak memory in MB.
-
-    Linux counts what this process has in memory as that of a process it starts: so this one keeps small.
-    """
-    started = time.perf_counter()
-    with tempfile.TemporaryFile() as out:
-        command = subprocess.Popen([*SQLMICRO, *arguments, "--json"], stdout=out)
-        _, status, used = os.wait4(command.pid, 0)
-        seconds, command.returncode = time.perf_counter() - started, os.waitstatus_to_exitcode(status)
-        assert command.returncode == 0
-        out.seek(0)
-        return json.load(out), seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
-
-
 def larger(case, folder, rows, columns, limit, method, strata, kept=0):
     """Release a table that is larger than the memory, and audit what was published."""
     db = folder / f"{case}.duckdb"
@@ -69,7 +48,7 @@ def larger(case, folder, rows, columns, limit, method, strata, kept=0):
     options = ["--db", str(db), "--memory-limit", limit]
     unique = ",".join(f"kept{j}" for j in range(kept))
     chosen = ["--by", "s", "--rest", "keep", "--accept-unique", unique] if method == "mdav" else ["--rest", "drop"]
-    report, *measured = run(method, "--table", "t", "--columns", names, "--into", "released", *chosen, *options)
+    report, *measured = sqlmicro(method, "--table", "t", "--columns", names, "--into", "released", *chosen, *options)
     sizes = {
         "rows": rows,
         "columns": columns,
@@ -80,7 +59,7 @@ def larger(case, folder, rows, columns, limit, method, strata, kept=0):
     emit(bench="load", case=case, method=method, limit=limit, **sizes, k=report["k_released"], il=report.get("IL"),
          **dict(zip(("seconds", "cpu", "peak_mb"), measured, strict=True)))  # fmt: skip
     quasi = names if method == "mdav" else "x0"
-    report, *measured = run("audit", "--table", "released", "--quasi", quasi, "--min-k", "3", *options)
+    report, *measured = sqlmicro("audit", "--table", "released", "--quasi", quasi, "--min-k", "3", *options)
     emit(bench="load", case=case, method="audit", limit=limit, **sizes, passed=report["passed"],
          **dict(zip(("seconds", "cpu", "peak_mb"), measured, strict=True)))  # fmt: skip
     db.unlink()

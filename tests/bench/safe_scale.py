@@ -12,19 +12,14 @@ command with all its threads.
 """
 
 import argparse
-import json
 import os
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from _measure import emit
+from _measure import apart, emit, sqlmicro
 from safe_search import enlarge, read
 
 
@@ -120,16 +115,10 @@ FILES = {
 }  # fmt: skip
 
 
-def run(source, target, options):
-    """Run the command; return its report, seconds, CPU seconds and peak memory in MB."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    command = ["safe", "--table", str(source), "--to", str(target), "--overwrite", "--json", "--seed", "1", *options]
-    # A ledger of its own: releases of earlier runs are out with nobody.
-    own = {**os.environ, "XDG_CONFIG_HOME": str(source.parent / "config")}
-    done = subprocess.run([sys.executable, "-m", "sqlmicro", *command], check=True, stdout=subprocess.PIPE, env=own)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return json.loads(done.stdout), time.perf_counter() - started, cpu, after.ru_maxrss / 1024
+def combinations(path, into):
+    """Write how many combinations of values a file has."""
+    table = pq.read_table(path)
+    into.write_text(str(table.group_by(table.column_names).aggregate([]).num_rows))
 
 
 def main():
@@ -142,15 +131,18 @@ def main():
         for name, rows in ((file, rows) for file in given.file for rows in given.rows or [FILES[file][2]]):
             make, scales, _ = FILES[name]
             source, target = Path(folder) / "source.parquet", Path(folder) / "target.parquet"
-            make(rows, source)
-            table = pq.read_table(source)
-            combinations = table.group_by(table.column_names).aggregate([]).num_rows
-            report, seconds, cpu, peak = run(source, target, [*scales, *given.option])
+            apart(make, rows, source)
+            counted = Path(folder) / "combinations"
+            apart(combinations, source, counted)
+            command = ["safe", "--table", str(source), "--to", str(target), "--overwrite", "--seed", "1"]
+            # A ledger of its own: releases of earlier runs are out with nobody.
+            own = {**os.environ, "XDG_CONFIG_HOME": str(source.parent / "config")}
+            report, seconds, cpu, peak = sqlmicro(*command, *scales, *given.option, env=own)
             emit(
                 bench="safe_scale",
                 file=name,
                 rows=rows,
-                combinations=combinations,
+                combinations=int(counted.read_text()),
                 options=given.option,
                 seconds=seconds,
                 cpu=cpu,
