@@ -203,6 +203,12 @@ class Trial:
             )
         return self.found
 
+    def keep_only(self, best: Candidate) -> None:
+        """Drop the files of all other candidates."""
+        files = {file for one in self.found for file in (one.members, one.released)}
+        for file in sorted(files - {best.members, best.released}):
+            self.work.warehouse.forget(file)
+
     def add(
         self,
         grouped: GroupedCells,

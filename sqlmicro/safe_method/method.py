@@ -214,6 +214,8 @@ def safe(
     _try_all(trial, makers, ways, numbers, k, least, settings if searched else None, denial)
     found = trial.some(k)
     best = nearest(work, found, candidate, denial)
+    if not keep_candidates:
+        trial.keep_only(best)
     _take(work, cells, found, best, k)
     work.outcome.denied = _deniable(work, best, k, denial)
     return _keep_others(work, cells, found, keep_candidates, k, denial)
@@ -283,6 +285,7 @@ def _unify(trial: Trial, made: Grouping, spent: Cost, ways: Sequence[Unification
         meter = Meter(spent)
         file = groups.file(how, cells.numeric, cells.without_arithmetic, trial.number)
         trial.add(grouped, (members, file), made.algorithm.text, made.which, str(how), meter)
+    groups.forget()
 
 
 def _place(
@@ -317,6 +320,7 @@ def _place(
         file = rounded(work, file, how, averaged, [*kept, *few], trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
         trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=denied)
+    groups.forget()
 
 
 def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:

@@ -123,6 +123,12 @@ class Representatives:
             self._made["numbers"] = self._joined(f"numbers_{self._number}", sizes, [], parts)
         return self._made["numbers"]
 
+    def forget(self) -> None:
+        """Drop what the files were made of: of millions of groups it would take memory until the end."""
+        for relation in self._made.values():
+            self._work.warehouse.forget(relation)
+        self._made.clear()
+
     def _of_groups(self, template: str, into: str, **params: Any) -> Name:
         """Work something out of every group, once."""
         if into not in self._made:
@@ -149,12 +155,15 @@ class Representatives:
 def rounded(
     work: Work, released: Name, how: Unification, numeric: Sequence[Column], others: Sequence[Column], number: int
 ) -> Name:
-    """Return a file with its `numeric` columns rounded as `how` says; the same file if there is nothing to round."""
+    """Return a file with its `numeric` columns rounded as `how` says; the same file if there is nothing to round.
+
+    The file is read by nothing else: it is dropped where another takes its place.
+    """
     times, digits = rounding(numeric, how.numeric)
     touched = [*times, *(column for column, _ in digits)]
     if not touched:
         return released
-    return work.run(
+    made = work.run(
         "safe/rounded_cells.sql",
         f"rounded_{number}",
         released=released,
@@ -163,3 +172,5 @@ def rounded(
         whole=[column for column, places in digits if not places],
         decimals=[(column, places) for column, places in digits if places],
     )
+    work.warehouse.forget(released)
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import Counter
 from pathlib import Path
@@ -19,7 +20,7 @@ from sqlmicro import AuditFailed, InputError, JobError, ParameterError
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.reports.release_text import release
 from sqlmicro.reports.safe_text import safe_distance
-from sqlmicro.safe_method import groupings
+from sqlmicro.safe_method import groupings, method
 from sqlmicro.safe_method.meter import Cost, Meter
 from sqlmicro.system import memory
 from sqlmicro.system.memory import peak_memory
@@ -191,6 +192,25 @@ def test_the_bias_of_dropping_is_shown(workbench: Any) -> None:
 
 
 # Kept candidates
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_candidates_that_are_not_taken_leave_the_memory(db: str, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
+    found, take = [], method._take
+
+    def looked(work: Any, cells: Any, candidates: Any, best: Any, k: int) -> None:
+        names = work.warehouse.query("tables", "SELECT table_name FROM duckdb_tables()")
+        parts = [re.fullmatch(r"safe_1_(members|unified|rounded|means|modes_1)_(\d+)", name) for (name,) in names]
+        found.append(({(part[1], int(part[2])) for part in parts if part}, best.number, len(candidates)))
+        take(work, cells, candidates, best, k)
+
+    monkeypatch.setattr(method, "_take", looked)
+    _safe(db, keep_candidates=kept)
+    ((tables, best, all_of_them),) = found
+    assert all_of_them > 2
+    taken = range(1, all_of_them + 1) if kept else [best]
+    # age is an INTEGER: its means are rounded, and what was rounded is dropped, as are the means and modes of groups.
+    assert tables == {(what, number) for what in ("members", "rounded") for number in taken}
 
 
 @pytest.mark.slow

@@ -154,17 +154,20 @@ CASES = [
         ordered=True,
     ),
     # Group 0: f once, m twice. Group 1: half of its records have an income. Group 2: one of three, so none.
+    # Groups 3 and 4 are of one cell each.
     Case(
         "safe/means.sql",
         given={
             "cells": CELLS,
             "members": values(
-                "cell, label, n", "(1, 0, 2)", "(0, 0, 1)", "(2, 1, 1)", "(3, 1, 1)", "(3, 2, 2)", "(2, 2, 1)"
+                "cell, label, n",
+                *("(1, 0, 2)", "(0, 0, 1)", "(2, 1, 1)", "(3, 1, 1)", "(3, 2, 2)", "(2, 2, 1)"),
+                *("(3, 3, 2)", "(1, 4, 7)"),
             ),
         },
         params={"cells": rel("cells"), "members": rel("members"), "columns": [INCOME]},
         returns=["label", "n", 'net "income"'],
-        expect=[(0, 3, 4 / 3), (1, 2, 1.0), (2, 3, None)],
+        expect=[(0, 3, 4 / 3), (1, 2, 1.0), (2, 3, None), (3, 2, None), (4, 7, 1.0)],
     ),
     Case(
         "safe/means.sql",
