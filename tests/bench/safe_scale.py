@@ -127,8 +127,8 @@ def main():
     parser.add_argument("--rows", type=int, nargs="+")
     parser.add_argument("--option", action="append", default=[])
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for name, rows in ((file, rows) for file in given.file for rows in given.rows or [FILES[file][2]]):
+    for name, rows in ((file, rows) for file in given.file for rows in given.rows or [FILES[file][2]]):
+        with tempfile.TemporaryDirectory() as folder:
             make, scales, _ = FILES[name]
             source, target = Path(folder) / "source.parquet", Path(folder) / "target.parquet"
             apart(make, rows, source)
