@@ -75,7 +75,8 @@ def individual_ranking(
             work.replace_by_rank_group(column, groups, representative)
             work.count_groups(groups)
             continue
-        if representative == "mean" and k <= NEIGHBOURS_UP_TO:
+        # Where records keep no order, one task would compute what a window over all of them has.
+        if representative == "mean" and k <= NEIGHBOURS_UP_TO and work.warehouse.keeps_order:
             placed = work.run(
                 "replace/middle_means.sql", f"middle_{column.staged}", sorted=ordered, strata=strata, by=work.by
             )

@@ -122,7 +122,14 @@ def test_duplicates_missing_values_and_strata(spark, awkward, tmp_path, monkeypa
 
 
 @pytest.mark.slow
-def test_individual_ranking_gives_the_values_that_duckdb_gives(spark, tarragona, tmp_path):
+def test_individual_ranking_gives_the_values_that_duckdb_gives(spark, tarragona, tmp_path, monkeypatch):
+    logs, run = [], SparkWarehouse.run
+
+    def logged(self, *given, **params):
+        logs.append(self.log)
+        return run(self, *given, **params)
+
+    monkeypatch.setattr(SparkWarehouse, "run", logged)
     given = {"columns": COLUMNS[:2], "keep": ["id"], "accept_unique": ["id"], "rest": "drop", "k": 3, "seed": "s"}
     sqlmicro.individual_ranking(tarragona, to=str(tmp_path / "alone.parquet"), **given)
     found = sqlmicro.individual_ranking(tarragona, to=str(tmp_path / "release"), engine="spark", **given)
@@ -137,6 +144,10 @@ def test_individual_ranking_gives_the_values_that_duckdb_gives(spark, tarragona,
         alone = np.isin(value, [v for v, n in zip(*np.unique(value, return_counts=True), strict=True) if n == 1])
         np.testing.assert_allclose(ours[column][alone], theirs[column][alone], rtol=1e-12)
     assert found["promise"] == ["column"]
+    statements = [entry.sql for entry in logs[-1]]
+    assert len(statements) > 10
+    # A window over all records would be computed in one task.
+    assert not [sql for sql in statements if "OVER ()" in sql or "OVER (ORDER" in sql]
 
 
 @pytest.mark.slow
