@@ -37,7 +37,7 @@ class Bench:
     """Stands for `Work`: makes staging relations."""
 
     def __init__(self, warehouse: DuckDBWarehouse) -> None:
-        self.run = warehouse.run
+        self.warehouse, self.run = warehouse, warehouse.run
 
 
 @pytest.fixture(scope="module")
