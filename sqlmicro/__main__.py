@@ -43,7 +43,14 @@ def main() -> None:
 
 
 def _end(watch: interrupts.Watch) -> NoReturn:
-    """End at once; Python would die of the signal where Ctrl-C met code made of text, as numba makes it."""
+    """End at once; Python would die of the signal where Ctrl-C met code made of text, as numba makes it.
+
+    A signal just before a block begins, or just as it ends, skips the end of that block: its folder is removed here.
+    """
+    watch.held += 1  # no further signal interrupts this
+    from sqlmicro.system import scratch
+
+    scratch.remove_all()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

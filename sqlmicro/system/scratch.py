@@ -30,6 +30,7 @@ from sqlmicro.system.interrupts import uninterrupted
 
 _NAME = re.compile(r"\.sqlmicro\.[0-9a-f]{16}")
 _MARKER, _WORK = "sqlmicro-run", "work"
+_held: dict[Path, int] = {}  # the folders of this process, and the locks on their markers
 
 
 @contextmanager
@@ -42,15 +43,15 @@ def folder(parent: Path) -> Iterator[Path]:
         When `parent` cannot be written to.
     """
     sweep(parent)
-    made: list[tuple[Path, int]] = []
+    made: list[Path] = []
     try:
         with uninterrupted():
             made.append(_made(parent))
-        yield made[0][0] / _WORK
+        yield made[0] / _WORK
     finally:
         with uninterrupted():
-            for path, lock in made:
-                _remove(path, lock)
+            for path in made:
+                _remove(path, _held.pop(path))
 
 
 @contextmanager
@@ -82,18 +83,25 @@ def sweep(parent: Path) -> None:
                     _remove_left(parent / name)
 
 
+def remove_all() -> None:
+    """Remove the folders that this process still holds, where it ends without leaving their blocks."""
+    while _held:
+        _remove(*_held.popitem())
+
+
 def is_own(status: os.stat_result) -> bool:
     """Tell whether a file is this user's; where users have no numbers (Windows) its folder decides who may read it."""
     return not hasattr(os, "getuid") or status.st_uid == os.getuid()
 
 
-def _made(parent: Path) -> tuple[Path, int]:
-    """Return a new folder and the lock on its marker."""
+def _made(parent: Path) -> Path:
+    """Return a new folder, which is held from then on."""
     while True:
         path = parent / f".sqlmicro.{secrets.token_hex(8)}"
         path.mkdir(mode=0o700)
         with contextlib.suppress(FileNotFoundError):  # a sweep took it for one that was left
-            return path, _marked(path)
+            _held[path] = _marked(path)
+            return path
 
 
 def _marked(path: Path) -> int:

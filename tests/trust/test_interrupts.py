@@ -294,7 +294,11 @@ def test_every_method_that_takes_more_than_a_second(tmp_path: Path, name: str) -
         wait = partial(has_worked, (moment + 0.5) / moments * 0.9 * seconds)
         found = stop(tmp_path, db, arguments, sent, wait, terminal=terminal)
         left = state(db, long.rows)
-        assert list((tmp_path / "tmp").iterdir()) == []
+        assert list((tmp_path / "tmp").iterdir()) == [], (
+            f"exit {found} after {signal.Signals(sent).name}, {moment}",
+            sorted(str(path.relative_to(tmp_path)) for path in (tmp_path / "tmp").rglob("*")),
+            (tmp_path / "out").read_text(),
+        )
         if found == CODES[sent]:
             counts["interrupted"] += 1
             counts["published"] += left != State(True, ("t",), 0)

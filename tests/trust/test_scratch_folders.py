@@ -169,3 +169,35 @@ def test_a_lock_is_taken_once(tmp_path: Path) -> None:
     os.close(first)
     assert locks.taken(second)
     os.close(second)
+
+
+@pytest.mark.parametrize("moment", ["just before the block begins", "just as it ends"])
+def test_a_signal_that_skips_the_end_of_a_block_leaves_no_folder(tmp_path: Path, moment: str) -> None:
+    """It is answered between two lines of `contextlib`, and the process ends at once."""
+    code = f"""
+import contextlib, signal, sys
+from sqlmicro import __main__
+kind = contextlib._GeneratorContextManager
+enter, leave = kind.__enter__, kind.__exit__
+def begins(self):
+    result = enter(self)
+    if self.gen.__qualname__ == "folder":
+        signal.raise_signal(signal.SIGINT)
+    return result
+def ends(self, *error):
+    if self.gen.__qualname__ == "folder":
+        signal.raise_signal(signal.SIGINT)
+    return leave(self, *error)
+if {moment!r} == "just as it ends":
+    kind.__exit__ = ends
+else:
+    kind.__enter__ = begins
+sys.argv = ["sqlmicro", "mdav", "--table", {str(tmp_path / "persons.csv")!r}, "--columns", "x", "--k", "3", "--dry-run"]
+__main__.main()
+"""
+    (tmp_path / "persons.csv").write_text("x\n" + "".join(f"{i}\n" for i in range(9)))
+    (tmp_path / "tmp").mkdir()
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 130, done.stderr
+    assert list((tmp_path / "tmp").iterdir()) == []
