@@ -24,6 +24,7 @@ def divided(
     *,
     effort: Effort = "fast",
     rounds: int = 2,
+    across: bool = False,
 ) -> np.ndarray:
     """Return groups inside given classes that keep all rules with little loss: classes are split, then searched.
 
@@ -43,6 +44,8 @@ def divided(
         How long to search.
     rounds : int
         How often groups are split and records moved, until that gains little.
+    across : bool
+        Whether records may leave their class.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def divided(
     if missing(classes, rules).any():
         raise InputError("guarantees", "every class of the level above must keep them", "some do not")
     schedule = SCHEDULES[effort]
-    search = Search(X, rules, rng, tick, schedule.each, None, within=classes)
+    search = Search(X, rules, rng, tick, schedule.each, None, within=None if across else classes)
     search.span(0.0, 0.5)
     search.divide(classes, rounds)
     sweeps = int(min(schedule.annealed, max(20, schedule.proposals / len(X))))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
+from sqlmicro.group import class_size
 from sqlmicro.registry import Method
+from sqlmicro.spark import persons
 from sqlmicro.spark.warehouse import SparkWarehouse
-from sqlmicro.spark.worker import cut_batches, group_block, search_block
+from sqlmicro.spark.worker import cut_batches, divide_block, group_block, search_block
 from sqlmicro.work import Work
 
 MOST = 20_000
@@ -30,7 +33,8 @@ _MOMENTS = """SELECT count(*) AS records{% for column in columns %}
   , stddev_samp(CAST({{ column | ident }} AS DOUBLE)) AS sd_{{ loop.index }}{% endfor +%}
 FROM {{ relation | ident }}"""
 
-_FEATURES = """SELECT row_id, ''{% for by in strata %}{% for stratum in by %}
+_FEATURES = """SELECT row_id{% for unit in units %}, person{% endfor +%}
+  , ''{% for by in strata %}{% for stratum in by %}
   || coalesce(length(CAST({{ stratum | ident }} AS VARCHAR)) || ':' || CAST({{ stratum | ident }} AS VARCHAR), '-')
 {% endfor %}{% endfor %} AS stratum
 {% for column, mean, scale in numbers %}
@@ -40,9 +44,11 @@ _FEATURES = """SELECT row_id, ''{% for by in strata %}{% for stratum in by %}
   , (CASE WHEN {{ column | ident }} IS NULL THEN 1e0 ELSE 0e0 END - {{ mean | lit }}) * {{ scale | lit }}
     AS f_{{ number }}
 {% endfor %}
-FROM {{ relation | ident }}"""
+FROM {{ relation | ident }}{% for unit in units %} JOIN {{ unit | ident }} USING (row_id){% endfor %}"""
 
-_SIZES = "SELECT stratum, block, count(*) AS records FROM {{ points | ident }} GROUP BY stratum, block"
+_SIZES = """SELECT stratum, block, count(*) AS records
+  {% for unit in units %}, count(DISTINCT person) AS persons{% endfor +%}
+FROM {{ points | ident }} GROUP BY stratum, block"""
 
 _SAMPLE = """SELECT * FROM {{ points | ident }}
 WHERE CAST(concat('0x', left({{ key | draw("row_id", purpose="sample") }}, 8)) AS BIGINT)
@@ -95,58 +101,115 @@ def group(
 ) -> None:
     """Group the records of every stratum in blocks, search across their borders, and replace the columns by means.
 
+    Where persons are counted every group has k of them. Inside the classes of a level above it is the classes that are
+    divided, many of them at a time.
+
     Notes
     -----
     The records farthest from the mean are a block of their own, because far groups would lose most by a cut between
     them; the others are cut at the median of their widest column. Then whole groups are cut twice into other blocks,
     at 30 % and 70 % quantiles: what was a border is inside a block then. Cuts that leave a block with fewer than 2k
-    records are taken back. All are computed from a keyed sample of some 256 records for each block. To the driver come
-    the cuts and the size of every block.
+    records, or k persons, are taken back. All are computed from a keyed sample of some 256 records for each block. To
+    the driver come the cuts and the size of every block.
     """
     k = int(method.told("k", settings))
-    points, p, records = _features(warehouse, work, importance)
+    size = class_size.settle(work, k)
+    units = persons.of_records(warehouse, work)
+    columns = (*work.columns, *work.part.guides)
+    points, p, records = _features(warehouse, work, {column: importance[column] for column in columns}, units)
     warehouse.put(warehouse.checkpoint("features", warehouse.frame(points)), points.table)
-    shared: dict[str, Any] = {"k": k, "features": p, "key": work.draw_key()}
-    sampled = work.bind()
-    names = [f"f_{j}" for j in range(1, p + 1)]
-    tree = _tree(warehouse, points, names, "row_id", records, 1, _HALVES, sampled, shell=True)
-    sizes = warehouse.query("sizes", _SIZES, points=_cut(warehouse, points, tree, names, "row_id"))
-    prune(tree, {(stratum, int(block)): int(n) for stratum, block, n in sizes}, 2 * k)
-    _refuse_small(work, sizes, k)
-    means = [f"m_{j}" for j in range(1, p + 1)]
-    shape = "row_id bigint, stratum string, label bigint, " + ", ".join(f"{name} double" for name in (*names, *means))
-    blocks = _cut(warehouse, points, tree, names, "row_id")
-    first = partial(group_block, method=method.name, settings=dict(settings), **shared)
-    groups = _apply(warehouse, blocks, first, shape, "grouped")
-    search = partial(search_block, **shared)
-    for number, shares in enumerate(_SHIFTED, 1):
-        tree = _tree(warehouse, groups, means, "label", records, k, shares, sampled, shell=number == 1)
-        shifted = _cut(warehouse, groups, tree, means, "label")
-        groups = _apply(warehouse, shifted, search, shape, f"searched_{number}")
+    if units:
+        persons.refuse_few(warehouse, work, points, k)
+    made = _Blocks(warehouse, work, points, p, records, k, size, units)
+    groups = made.divided(method, settings) if units and work.part.above else made.grouped(method, settings)
     work.count_groups(groups)
     work.replace_by_group(work.columns, groups, "mean")
 
 
-def _features(warehouse: SparkWarehouse, work: Work, importance: Mapping[Column, float]) -> tuple[Name, int, int]:
+@dataclass(frozen=True)
+class _Blocks:
+    """The standardised columns of the records, and what is to be made of them."""
+
+    warehouse: SparkWarehouse
+    work: Work
+    points: Name
+    features: int
+    records: int
+    least: int
+    """Records, or persons, of a group where a stratum has no more."""
+    size: int
+    """Those of the others."""
+    units: Sequence[Name]
+    """What has the person of every record, where persons are counted."""
+
+    def grouped(self, method: Method, settings: Mapping[str, Any]) -> Name:
+        """Return the groups (row_id, label) of a kernel in blocks, searched across their borders."""
+        warehouse, points, size = self.warehouse, self.points, self.size
+        sampled = self.work.bind()
+        names = [f"f_{j}" for j in range(1, self.features + 1)]
+        tree = _tree(warehouse, points, names, "row_id", self.records, 1, _HALVES, sampled, shell=True)
+        sizes = warehouse.query(
+            "sizes", _SIZES, points=_cut(warehouse, points, tree, names, "row_id"), units=self.units
+        )
+        _refuse_small(self.work, sizes, self.least)
+        # Persons may be in both halves: a block has those of the half with more, or others, too.
+        enough = {(stratum, int(block)): min(int(n), *(2 * int(m) for m in of)) for stratum, block, n, *of in sizes}
+        prune(tree, enough, 2 * size, joined=max if self.units else sum)
+        first = partial(group_block, method=method.name, settings={**settings, "k": size})
+        function, search = (self._function(found, method, settings) for found in (first, search_block))
+        groups = self._apply(_cut(warehouse, points, tree, names, "row_id"), function, "grouped")
+        means = [f"m_{j}" for j in range(1, self.features + 1)]
+        for number, shares in enumerate(_SHIFTED, 1):
+            tree = _tree(warehouse, groups, means, "label", self.records, size, shares, sampled, shell=number == 1)
+            groups = self._apply(_cut(warehouse, groups, tree, means, "label"), search, f"searched_{number}")
+        return groups
+
+    def divided(self, method: Method, settings: Mapping[str, Any]) -> Name:
+        """Return groups (row_id, label) inside the classes of a level above, which go to the workers many at a time."""
+        parts = 1 + self.records // MOST
+        some = self.warehouse.frame(self.points).selectExpr("*", f"pmod(xxhash64(stratum), {parts}) AS block")
+        relation = self.warehouse.put(some, f"{self.points.table}_in_classes")
+        return self._apply(relation, self._function(divide_block, method, settings), "divided", "block")
+
+    def _function(self, function: Callable[..., Any], by: Method, settings: Mapping[str, Any]) -> Callable[..., Any]:
+        effort, key = by.told("effort", settings) or "fast", self.work.draw_key()
+        return partial(function, k=self.size, features=self.features, key=key, effort=effort)
+
+    def _apply(self, points: Name, function: Callable[..., Any], into: str, *by: str) -> Name:
+        """Run a function of a block in Spark's Python workers, and keep what it returns."""
+        person = ", person string" if self.units else ""
+        numbers = [f"{letter}_{j} double" for letter in "fm" for j in range(1, self.features + 1)]
+        shape = f"row_id bigint, stratum string{person}, label bigint, {', '.join(numbers)}"
+        blocks = self.warehouse.frame(points).groupBy(*(by or ("stratum", "block")))
+        # Without type hints: pyspark would evaluate them to find out what the function takes.
+        frame = blocks.applyInArrow(lambda table: function(table), shape)
+        return self.warehouse.put(self.warehouse.checkpoint(into, frame), into)
+
+
+def _features(
+    warehouse: SparkWarehouse, work: Work, importance: Mapping[Column, float], units: Sequence[Name]
+) -> tuple[Name, int, int]:
     """Return the standardised columns of every record with its stratum, how many they are, and the records.
 
     A missing value is the mean, and told by a standardised 0/1 column, as in `standardise`.
     """
-    found = warehouse.query("moments", _MOMENTS, relation=work.relation, columns=work.columns)[0]
+    columns = list(importance)
+    found = warehouse.query("moments", _MOMENTS, relation=work.relation, columns=columns)[0]
     records = int(found[0])
     numbers: list[tuple[Any, ...]] = []
     flags: list[tuple[Any, ...]] = []
-    for i, column in enumerate(work.columns):
+    for i, column in enumerate(columns):
         present, mean, sd = found[1 + 3 * i : 4 + 3 * i]
         mean, weight = float(mean or 0), importance[column]
         numbers.append((column, _rounded(mean), _scale(float(sd or 0), abs(mean), weight)))
         if present < records:
             share = 1 - present / records
             spread = (share * (1 - share) * records / max(records - 1, 1)) ** 0.5
-            flags.append((column, share, _scale(spread, 1.0, weight), len(work.columns) + len(flags) + 1))
+            flags.append((column, share, _scale(spread, 1.0, weight), len(columns) + len(flags) + 1))
     name = warehouse.define(
-        "features", _FEATURES, relation=work.relation, numbers=numbers, flags=flags, strata=[work.by] if work.by else []
-    )
+        "features", _FEATURES, relation=work.relation, numbers=numbers, flags=flags, units=units,
+        strata=[work.by] if work.by else [],
+    )  # fmt: skip
     return name, len(numbers) + len(flags), records
 
 
@@ -202,17 +265,21 @@ def _cut(warehouse: SparkWarehouse, points: Name, tree: Tree, names: Sequence[st
     )
 
 
-def _refuse_small(work: Work, sizes: Sequence[tuple[str, int, int]], k: int) -> None:
+def _refuse_small(work: Work, sizes: Sequence[tuple[Any, ...]], k: int) -> None:
     """Refuse strata of fewer than k records."""
     strata: dict[str, int] = {}
-    for stratum, _, records in sizes:
+    for stratum, _, records, *_ in sizes:
         strata[stratum] = strata.get(stratum, 0) + int(records)
     below = sum(records < k for records in strata.values())
     work.refuse_small_strata(k, min(strata.values(), default=0), below)
 
 
-def prune(tree: Tree, sizes: Mapping[tuple[str, int], int], least: int) -> None:
+def prune(
+    tree: Tree, sizes: Mapping[tuple[str, int], int], least: int, joined: Callable[[Iterable[int]], int] = sum
+) -> None:
     """Take back the cuts of blocks with fewer than `least` records, so that all have so many, or are whole strata.
+
+    `joined` tells how many a block has from those that it is put together of.
 
     >>> tree = {("", 1): (1, 0.5), ("", 3): (2, 0.5)}
     >>> prune(tree, {("", 2): 9, ("", 6): 9, ("", 7): 1}, 4)
@@ -224,16 +291,9 @@ def prune(tree: Tree, sizes: Mapping[tuple[str, int], int], least: int) -> None:
         stratum, block = max(small, key=lambda found: found[1])
         parent = (stratum, block // 2)
         inside = [found for found in left if found[0] == stratum and _within(found[1], parent[1])]
-        left[parent] = sum(left.pop(found) for found in inside)
+        left[parent] = joined([left.pop(found) for found in inside])
         tree.pop(parent, None)
 
 
 def _within(block: int, ancestor: int) -> bool:
     return block >> max(0, block.bit_length() - ancestor.bit_length()) == ancestor
-
-
-def _apply(warehouse: SparkWarehouse, points: Name, function: Callable[..., Any], shape: str, into: str) -> Name:
-    """Run a function of a block in Spark's Python workers, and keep what it returns."""
-    # Without type hints: pyspark would evaluate them to find out what the function takes.
-    frame = warehouse.frame(points).groupBy("stratum", "block").applyInArrow(lambda table: function(table), shape)
-    return warehouse.put(warehouse.checkpoint(into, frame), into)

@@ -45,9 +45,6 @@ _AS_THEY_ARE = (
     "constant", "pseudonymise",
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
-_COUNT_PERSONS = (
-    "safe", "generalize", "suppress", "mondrian", "individual-ranking", "optimal-univariate", "single-axis",
-)  # fmt: skip
 _HERE = ("to", "overwrite", "manifest")
 _NOT_HERE = {
     one.name: one.default
@@ -137,22 +134,11 @@ def refuse(plans: Sequence[Plan]) -> None:
         shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
         must = "reads Parquet files or a table of Spark's catalog, and writes --to a folder"
         raise ParameterError(where, must, shown, "Leave it out, or use --engine duckdb; see sqlmicro help spark")
-    _refuse_units(plan, where)
-    for step in plan.steps:
-        _refuse_settings(step)
-
-
-def _refuse_units(plan: Plan, where: str) -> None:
-    """Refuse households, and methods that count records where k counts persons."""
     if plan.options.household:
         must, do = "k counts records or persons on Spark", "Run it with --engine duckdb, or leave it out"
         raise ParameterError(f"{where}, household", must, "--household", do)
-    wrong = [step.where for step in plan.steps if step.k and step.method.name not in _COUNT_PERSONS]
-    if plan.options.person and wrong:
-        *most, last = _COUNT_PERSONS
-        must = f"{', '.join(most)} and {last} count persons on Spark, other methods with a k count records"
-        do = "Run it with --engine duckdb, or say --rows-are-persons if every row is about another person"
-        raise ParameterError(f"{wrong[0]}, --engine spark", must, "--person", do)
+    for step in plan.steps:
+        _refuse_settings(step)
 
 
 def _refuse_settings(step: PlannedStep) -> None:
@@ -178,8 +164,8 @@ def _in_blocks(warehouse: SparkWarehouse, step: PlannedStep) -> PlannedStep:
 
 def _group(warehouse: SparkWarehouse, method: Method, importance: tuple[str, ...], work: Work, **settings: Any) -> None:
     must = "is written COLUMN=WEIGHT, with a weight of at least 0"
-    found = numbers_by_column(work.columns, importance, f"{work.where}, importance", must, zero=True)
-    blocks.group(warehouse, work, method, {column: found.get(column, 1.0) for column in work.columns}, settings)
+    found = numbers_by_column(work.part.step, importance, f"{work.where}, importance", must, zero=True)
+    blocks.group(warehouse, work, method, {column: found.get(column, 1.0) for column in work.part.step}, settings)
     work.note("grouped in blocks of near records, then searched across their borders")
 
 

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from sqlmicro.group.divided import divided
+from sqlmicro.group.guaranteed import Effort, keep
 from sqlmicro.group.local_search import Search
+from sqlmicro.guarantees.rules import Rules
 from sqlmicro.registry import find, silent
 
 if TYPE_CHECKING:
@@ -58,22 +61,24 @@ def cut_batches(
 
 
 def group_block(
-    table: pa.Table, *, method: str, settings: Mapping[str, Any], k: int, features: int, key: str
+    table: pa.Table, *, method: str, settings: Mapping[str, Any], k: int, features: int, key: str, effort: Effort
 ) -> pa.Table:
     """Group the records of a block by a method.
 
     Parameters
     ----------
     table : pyarrow.Table
-        row_id, stratum, and the standardised columns f_1, f_2, ...
+        row_id, stratum, and the standardised columns f_1, f_2, ...; `person` where persons are counted.
     method, settings
         A grouping method by its name, and its settings.
     k : int
-        Smallest number of records in a group.
+        Smallest number of records, or persons, in a group; all in one group where there are no more.
     features : int
         How many columns there are.
     key : str
         Key of the draws; random numbers depend on it and on the lowest row_id of the block.
+    effort : {"fast", "balanced", "best"}
+        How long to search for groups of k persons.
 
     Returns
     -------
@@ -83,20 +88,35 @@ def group_block(
     import numpy as np
 
     table, row_id, X = _records(table, features)
-    labels = np.zeros(len(X), dtype=np.int64)
+    labels, rng, rules = np.zeros(len(X), dtype=np.int64), _rng(key, row_id), _rules(table, k)
     if len(X) >= 2 * k:
-        labels = find(method).group(X, _rng(key, row_id), silent, **settings).labels
+        labels = find(method).group(X, rng, silent, **settings).labels
+    if not rules.only_k:
+        labels = keep(X, labels, rules, rng, silent, effort=effort)
     return _grouped(table, row_id, X, labels)
 
 
-def search_block(table: pa.Table, *, k: int, features: int, key: str) -> pa.Table:
+def divide_block(table: pa.Table, *, k: int, features: int, key: str, effort: Effort) -> pa.Table:
+    """Divide the classes of a level above, the strata of the records, into groups of k persons.
+
+    Parameters and what is returned are those of `group_block`; all records of a class are here.
+    """
+    import numpy as np
+
+    table, row_id, X = _records(table, features)
+    classes = np.unique(table["stratum"].to_numpy(), return_inverse=True)[1]
+    labels = divided(X, classes, _rules(table, k), _rng(key, row_id), silent, effort=effort)
+    return _grouped(table, row_id, X, labels)
+
+
+def search_block(table: pa.Table, *, k: int, features: int, key: str, effort: Effort) -> pa.Table:
     """Go on with the groups that are in a block, some of them from beyond the borders of the earlier blocks.
 
     Parameters
     ----------
     table : pyarrow.Table
         What `group_block` returns; groups are here whole.
-    k, features, key
+    k, features, key, effort
         As in `group_block`.
 
     Returns
@@ -108,8 +128,10 @@ def search_block(table: pa.Table, *, k: int, features: int, key: str) -> pa.Tabl
 
     table, row_id, X = _records(table, features)
     _, labels = np.unique(table["label"].to_numpy(), return_inverse=True)
-    groups = int(labels.max()) + 1
-    if groups > 1 and np.bincount(labels).max() < 2 * k:
+    groups, rules = int(labels.max()) + 1, _rules(table, k)
+    if not rules.only_k:
+        labels = divided(X, labels, rules, _rng(key, row_id), silent, effort=effort, across=True)
+    elif groups > 1 and np.bincount(labels).max() < 2 * k:
         reach = min(48, max(16, 3 * k))
         search = Search(X, k, _rng(key, row_id), reach=reach)
         search.start(labels)
@@ -119,13 +141,24 @@ def search_block(table: pa.Table, *, k: int, features: int, key: str) -> pa.Tabl
     return _grouped(table, row_id, X, labels)
 
 
+def _rules(table: pa.Table, k: int) -> Rules:
+    """Return what the groups of a block must keep: k records, or k persons, or all of them where they are fewer."""
+    import numpy as np
+
+    if "person" not in table.column_names:
+        return Rules(k)
+    names, persons = np.unique(table["person"].to_numpy(), return_inverse=True)
+    return Rules(min(k, len(names)), persons.astype(np.int64))
+
+
 def _grouped(table: pa.Table, row_id: np.ndarray, X: np.ndarray, labels: np.ndarray) -> pa.Table:
     """Return the records of a block with the name of their group, and its means."""
     import numpy as np
     import pyarrow as pa
 
     sizes = np.bincount(labels)
-    columns = {"row_id": table["row_id"], "stratum": table["stratum"], "label": pa.array(_named(labels, row_id))}
+    columns = {name: table[name] for name in ("row_id", "stratum", "person") if name in table.column_names}
+    columns["label"] = pa.array(_named(labels, row_id))
     columns |= {f"f_{j}": pa.array(values) for j, values in enumerate(X.T, 1)}
     columns |= {f"m_{j}": pa.array((np.bincount(labels, values) / sizes)[labels]) for j, values in enumerate(X.T, 1)}
     return pa.table(columns)

@@ -93,3 +93,11 @@ def visits(tmp_path_factory):
         f"visit_id AS id FROM ({anywhere.joined()})) TO '{path}' (FORMAT parquet)"
     )
     return str(path)
+
+
+@pytest.fixture(scope="session")
+def stays(visits, tmp_path_factory):
+    """Write the visits with the day of each, so that two numbers differ within persons."""
+    path = tmp_path_factory.mktemp("data") / "stays.parquet"
+    duckdb.execute(f"COPY (SELECT *, hash(id) % 365 AS day FROM '{visits}') TO '{path}' (FORMAT parquet)")
+    return str(path)

@@ -1,0 +1,69 @@
+"""Whose record it is, where groups are made in blocks: every group has k persons, of nobody's records one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlmicro.database.templates import Name
+from sqlmicro.errors import InputError
+from sqlmicro.guarantees.read import say_without_person
+from sqlmicro.spark.warehouse import SparkWarehouse
+from sqlmicro.work import Work
+
+_OF_RECORDS = """SELECT r.row_id,
+  CASE WHEN {% for column in person %}o.{{ column | ident }} IS NULL OR {% endfor %}false THEN '' ELSE ''
+  {% for column in person %}
+    || length(CAST(o.{{ column | ident }} AS VARCHAR)) || ':' || CAST(o.{{ column | ident }} AS VARCHAR)
+  {% endfor %} END AS person
+FROM {{ relation | ident }} AS r JOIN {{ original | ident }} AS o USING (row_id)"""
+
+_OF_UNITS = """SELECT r.row_id, CAST(m.counted AS VARCHAR) AS person
+FROM {{ relation | ident }} AS r JOIN {{ members | ident }} AS m USING (row_id)"""
+
+_ALIKE = "SELECT count(*) - count(DISTINCT person) AS alike FROM {{ units | ident }}"
+
+_FEWEST = """SELECT count(*) AS strata, min(persons) AS fewest
+  , sum(CASE WHEN persons < {{ k | lit }} THEN 1 ELSE 0 END) AS few
+FROM (SELECT stratum, count(DISTINCT person) AS persons FROM {{ points | ident }} GROUP BY stratum)"""
+
+
+def of_records(warehouse: SparkWarehouse, work: Work) -> Sequence[Name]:
+    """Return the relation (row_id, person) with whom every record of a step counts as; none if each is somebody else.
+
+    Where a record is that of a unit, such as a person or a household, all of those of which nothing is known count as
+    one; a note says how many they are.
+    """
+    asked, level = work.guaranteed, work.part.level
+    if level is not None:
+        units = warehouse.define(f"{work.prefix}_persons", _OF_UNITS, relation=work.relation, members=level.members)
+        alike = int(warehouse.query("persons", _ALIKE, units=units)[0][0])
+        if level.unit == "person":
+            say_without_person(work, asked)
+        elif alike:
+            work.note(f"{alike + 1:,} units of which the household or the person is not known count as one household")
+        return [units] if alike else []
+    if not asked.person:
+        return []
+    say_without_person(work, asked)
+    into, original = f"{work.prefix}_persons", asked.original
+    return [
+        warehouse.define(into, _OF_RECORDS, relation=work.relation, original=original, person=asked.person),
+    ]
+
+
+def refuse_few(warehouse: SparkWarehouse, work: Work, points: Name, k: int) -> None:
+    """Refuse strata of fewer than k persons.
+
+    Raises
+    ------
+    InputError
+        With how many they are.
+    """
+    strata, fewest, few = (int(found) for found in warehouse.query("persons", _FEWEST, points=points, k=k)[0])
+    if not few:
+        return
+    do = "Use a smaller --k, or fewer or coarser --by columns"
+    if strata == 1:
+        raise InputError(work.where, f"there must be at least k = {k} persons", f"{fewest}", do)
+    got = f"{few} of {strata} strata with fewer, the smallest has {fewest}"
+    raise InputError(work.where, f"every stratum must have at least k = {k} persons", got, do)
