@@ -48,11 +48,7 @@ def _of_units(work: Work, level: Level, k: int) -> Rules:
     found = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=level.members)
     counted, codes = np.unique(found["counted"], return_inverse=True)
     units = codes.astype(np.int64) if len(counted) < len(codes) else None
-    if level.unit == "person":
-        say_without_person(work, work.guaranteed)
-    elif units is not None:
-        unknown = len(codes) - len(counted) + 1
-        work.note(f"{unknown:,} units of which the household or the person is not known count as one household")
+    say_alike(work, level, len(codes) - len(counted))
     if not work.guaranteed.sensitive:
         return Rules(k, units)
     sensitive, _, stays = _of_records(work, work.before, [])
@@ -145,6 +141,22 @@ def _branches(
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     return places, tuple(classes[order, 1:].T)
+
+
+def alike(work: Work, level: Level) -> int:
+    """Return how many units count as one with another, because nothing is known of them."""
+    units = "FROM {{ relation | ident }} JOIN {{ members | ident }} USING (row_id)"
+    params = {"relation": work.relation, "members": level.members}
+    ((found,),) = work.warehouse.query("units", f"SELECT count(*) - count(DISTINCT counted) {units}", **params)
+    return int(found)
+
+
+def say_alike(work: Work, level: Level, alike: int) -> None:
+    """Add a note of the units that count as one; of persons the records are told."""
+    if level.unit == "person":
+        say_without_person(work, work.guaranteed)
+    elif alike:
+        work.note(f"{alike + 1:,} units of which the household or the person is not known count as one household")
 
 
 def say_without_person(work: Work, asked: Guaranteed) -> None:

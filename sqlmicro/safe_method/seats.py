@@ -72,7 +72,10 @@ def _least_of(work: Work, strata: Sequence[np.ndarray], k: int) -> np.ndarray:
     """Return the same from how many records the persons of every stratum have."""
     import numpy as np
 
-    read.say_without_person(work, work.guaranteed)
+    if level := work.part.level:
+        read.say_alike(work, level, read.alike(work, level))
+    else:
+        read.say_without_person(work, work.guaranteed)
     few = [len(records) for records in strata if len(records) < k]
     if few:
         raise InputError(

@@ -153,7 +153,7 @@ class _Blocks:
         )
         _refuse_small(self.work, sizes, self.least)
         # Persons may be in both halves: a block has those of the half with more, or others, too.
-        enough = {(stratum, int(block)): min(int(n), *(2 * int(m) for m in of)) for stratum, block, n, *of in sizes}
+        enough = {(stratum, int(block)): min([int(n), *(2 * int(m) for m in of)]) for stratum, block, n, *of in sizes}
         prune(tree, enough, 2 * size, joined=max if self.units else sum)
         first = partial(group_block, method=method.name, settings={**settings, "k": size})
         function, search = (self._function(found, method, settings) for found in (first, search_block))

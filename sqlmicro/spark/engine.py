@@ -134,9 +134,6 @@ def refuse(plans: Sequence[Plan]) -> None:
         shown = ", ".join("--" + name.replace("_", "-") for name in wrong)
         must = "reads Parquet files or a table of Spark's catalog, and writes --to a folder"
         raise ParameterError(where, must, shown, "Leave it out, or use --engine duckdb; see sqlmicro help spark")
-    if plan.options.household:
-        must, do = "k counts records or persons on Spark", "Run it with --engine duckdb, or leave it out"
-        raise ParameterError(f"{where}, household", must, "--household", do)
     for step in plan.steps:
         _refuse_settings(step)
 

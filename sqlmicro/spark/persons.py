@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
-from sqlmicro.guarantees.read import say_without_person
+from sqlmicro.guarantees import read
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.work import Work
 
@@ -19,8 +19,6 @@ FROM {{ relation | ident }} AS r JOIN {{ original | ident }} AS o USING (row_id)
 
 _OF_UNITS = """SELECT r.row_id, CAST(m.counted AS VARCHAR) AS person
 FROM {{ relation | ident }} AS r JOIN {{ members | ident }} AS m USING (row_id)"""
-
-_ALIKE = "SELECT count(*) - count(DISTINCT person) AS alike FROM {{ units | ident }}"
 
 _FEWEST = """SELECT count(*) AS strata, min(persons) AS fewest
   , sum(CASE WHEN persons < {{ k | lit }} THEN 1 ELSE 0 END) AS few
@@ -35,16 +33,12 @@ def of_records(warehouse: SparkWarehouse, work: Work) -> Sequence[Name]:
     """
     asked, level = work.guaranteed, work.part.level
     if level is not None:
-        units = warehouse.define(f"{work.prefix}_persons", _OF_UNITS, relation=work.relation, members=level.members)
-        alike = int(warehouse.query("persons", _ALIKE, units=units)[0][0])
-        if level.unit == "person":
-            say_without_person(work, asked)
-        elif alike:
-            work.note(f"{alike + 1:,} units of which the household or the person is not known count as one household")
-        return [units] if alike else []
+        read.say_alike(work, level, alike := read.alike(work, level))
+        params = {"relation": work.relation, "members": level.members}
+        return [warehouse.define(f"{work.prefix}_persons", _OF_UNITS, keep=False, **params)] if alike else []
     if not asked.person:
         return []
-    say_without_person(work, asked)
+    read.say_without_person(work, asked)
     into, original = f"{work.prefix}_persons", asked.original
     return [
         warehouse.define(into, _OF_RECORDS, relation=work.relation, original=original, person=asked.person),

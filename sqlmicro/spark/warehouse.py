@@ -330,7 +330,7 @@ class SparkWarehouse:
         if made.sparkSession is not self.session:
             return self.keep(frame)
         self._persisted.append(made)
-        return made
+        return made.toDF(*made.columns)  # or its columns would be taken for those it was made of, where both are joined
 
     def numbered(self, frame: DataFrame, sizes: Mapping[int, int] | None = None) -> DataFrame:
         """Return a data frame with `rowid`, from 0, in the order of its partitions and of the records in them.

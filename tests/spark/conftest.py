@@ -97,7 +97,10 @@ def visits(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def stays(visits, tmp_path_factory):
-    """Write the visits with the day of each, so that two numbers differ within persons."""
+    """Write the visits with the day of each, the household of the patients, three in each, and the rent of that."""
     path = tmp_path_factory.mktemp("data") / "stays.parquet"
-    duckdb.execute(f"COPY (SELECT *, hash(id) % 365 AS day FROM '{visits}') TO '{path}' (FORMAT parquet)")
+    duckdb.execute(
+        f"COPY (SELECT *, hash(id) % 365 AS day, patient_id // 3 AS home, 400 + hash(home) % 600 AS rent "
+        f"FROM '{visits}') TO '{path}' (FORMAT parquet)"
+    )
     return str(path)

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import sqlmicro
-from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.errors import InputError
 from sqlmicro.spark import warehouse
 
 pytestmark = pytest.mark.slow
@@ -92,16 +92,6 @@ def test_rows_of_nobody_are_one_person(spark, visits, tmp_path):
         f"JOIN '{visits}' o USING (visit_id) GROUP BY r.sex, r.diagnosis)"
     ).fetchall()
     assert counted[0][0] >= 3
-
-
-def test_methods_that_count_records_are_refused(visits, tmp_path):
-    given = {"rest": "drop", "engine": "spark", "to": str(tmp_path / "release"), "person": ["patient_id"]}
-    for method in (sqlmicro.mdav, sqlmicro.microaggregate):
-        with pytest.raises(ParameterError, match="optimal-univariate and single-axis count persons on Spark"):
-            method(visits, columns=["cost"], k=3, **given)
-    with pytest.raises(ParameterError, match="--household"):
-        sqlmicro.safe(visits, columns=["sex"], household=["region"], **given)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_too_many_seats_are_refused(spark, visits, tmp_path, monkeypatch):
