@@ -50,15 +50,15 @@ def fill(X: np.ndarray, label: np.ndarray, slots: int, most: int, units: int = 1
         label.astype(np.int32), place, members, size, np.zeros((slots, p)), np.zeros(slots, np.int16),
         np.empty(slots, np.int32), np.zeros(units, np.int64), np.zeros(units, np.int64),
     )  # fmt: skip
-    share(groups, n, 0)
+    share(groups, np.zeros(n, np.int16))
     recentre(X, groups, 0, slots)
     return groups
 
 
-def share(groups: Groups, records: int, shift: int) -> None:
-    """Give every slot to the unit of its first member: every unit has so many records, the first `shift` fewer."""
+def share(groups: Groups, unit: np.ndarray) -> None:
+    """Give every slot to the unit of its first member; `unit` (n,) has that of every record."""
     units = len(groups.first)
-    np.floor_divide(groups.members[:, 0] + shift, records, out=groups.owner, casting="unsafe")
+    groups.owner[:] = unit[groups.members[:, 0]]
     order = np.argsort(groups.owner, kind="stable")
     count = np.bincount(groups.owner, minlength=units)
     groups.first[:] = np.cumsum(count) - count

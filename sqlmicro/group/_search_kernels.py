@@ -53,8 +53,8 @@ def _below(bits, count):
 
 
 @njit(cache=True, nogil=True)
-def descend(X, groups, unit, k, near, start, stop):
-    """Make the best relocation or exchange of each record in [start, stop) with the groups near to its own.
+def descend(X, groups, unit, k, near, rows):
+    """Make the best relocation or exchange of each of some records with the groups near to its own.
 
     Only groups of one unit take part.
 
@@ -63,7 +63,7 @@ def descend(X, groups, unit, k, near, start, stop):
     most = groups.members.shape[1]
     size, mean, members, owner = groups.size, groups.mean, groups.members, groups.owner
     moves = 0
-    for x in range(start, stop):
+    for x in rows:
         a = np.int64(groups.label[x])
         if owner[a] != unit:
             continue

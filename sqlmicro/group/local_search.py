@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlmicro.group import small_sets
@@ -26,6 +25,7 @@ _NEAR_GROUPS = 12
 _LEAVES = 24  # of the tree of means looked into for these
 _LEAF = 16  # points of a leaf of the tree that nearest points are looked up in
 _UNIT = 32_768  # records whose groups are searched apart from all others, at the same time
+_TURNS = ((3 / 5, 4 / 5), (5 / 13, 12 / 13), (15 / 17, 8 / 17))  # cosine and sine, of how units are cut in turn
 _CHUNK = 4096  # records annealed together, so that they stay in the processor's cache
 _LISTED = 2048  # points of which all are looked at for the nearest ones: there is nothing to compile for that
 _SLOTS_PER_CALL = 65_536
@@ -70,9 +70,9 @@ class Search:
     belong to a record that was not looked at counts as that to the nearest box of the tree that was not. Our own proof;
     the sum over pairs is Edwards & Cavalli-Sforza (1965), Biometrics 21.
 
-    Units of records that lie side by side in that order are searched at the same time, each with random numbers of its
-    own and without the groups of others. Where they begin changes from one round to the next by half a unit. What comes
-    out depends on the units, which n determines, and not on the threads.
+    Units of records that lie together are searched at the same time, each with random numbers of its own and without
+    the groups of others. From one round to the next they are cut in other directions, so that no border stays. What
+    comes out depends on the units, which X determines, and not on the threads.
     """
 
     def __init__(
@@ -102,7 +102,8 @@ class Search:
         self.total = float(((self._X - self._X.mean(axis=0)) ** 2).sum())
         self._near, beyond = self._nearest(self._X, min(reach, n - 1), _LEAF, leaves)
         self._spread = self._spread_around(beyond)
-        self._units, self._shifted = 1 if n <= _UNIT else -(-n // _UNIT) + 1, False
+        self._ways, self._round = self._units_by_turns(), 0
+        self._units = 1 + max(int(way.max()) for way in self._ways)
         quantiles = (np.arange(4096) + 0.5) / 4096
         self._exponential = np.random.default_rng(0).permutation(-np.log(quantiles))
         self._state = rng.integers(1, 2**63, size=self._units, dtype=np.int64).astype(np.uint64)
@@ -170,10 +171,10 @@ class Search:
         near = np.zeros((len(groups.size), short.shape[1]), dtype=np.int32)
         near[used] = used[short]
 
-        def improved(unit: int, records: range) -> int:
+        def improved(unit: int, records: np.ndarray) -> int:
             moves = 0
-            for start, stop in _slices(records, _RECORDS_PER_CALL):
-                moves += descend(self._X, groups, unit, self.k, near, start, stop)
+            for start, stop in _slices(len(records), _RECORDS_PER_CALL):
+                moves += descend(self._X, groups, unit, self.k, near, records[start:stop])
                 self.say()
             return moves
 
@@ -243,21 +244,42 @@ class Search:
         recentre = late("sqlmicro.group._move_kernels", "recentre")
 
         groups = self._current()
-        parts = list(_slices(range(len(groups.size)), _SLOTS_PER_CALL))
+        parts = list(_slices(len(groups.size), _SLOTS_PER_CALL))
         return float(sum(parallel.each(lambda part: recentre(self._X, groups, *part), parts)))
 
-    def _in_units(self, function: Callable[[int, range], T]) -> list[T]:
-        """Call a function with every unit and its records; where units begin changes from one call to the next."""
+    def _units_by_turns(self) -> list[np.ndarray]:
+        """Return ways to cut the records into units: the unit (n,) of every record, for each way."""
+        import numpy as np
+
+        n, p = self._X.shape
+        if n <= _UNIT:
+            return [np.zeros(n, np.int16)]
+        ways = [(np.arange(n) // _UNIT).astype(np.int16)]
+        if p == 1:
+            return [*ways, ((np.arange(n) + _UNIT // 2) // _UNIT).astype(np.int16)]
+        for cosine, sine in _TURNS:
+            turned = self._X.copy()
+            for j in range(p - 1):
+                left, right = turned[:, j].copy(), turned[:, j + 1].copy()
+                turned[:, j], turned[:, j + 1] = cosine * left - sine * right, sine * left + cosine * right
+            tree, way = self._halved(turned, _UNIT), np.empty(n, np.int16)
+            for unit, leaf in enumerate(np.flatnonzero(tree.leaf)):
+                way[tree.order[tree.first[leaf] : tree.stop[leaf]]] = unit
+            ways.append(way)
+        return ways
+
+    def _in_units(self, function: Callable[[int, np.ndarray], T]) -> list[T]:
+        """Call a function with every unit and its records; the units are cut anew from one call to the next."""
+        import numpy as np
+
         share = late("sqlmicro.group._move_kernels", "share")
 
-        n = len(self._X)
+        way = self._ways[self._round % len(self._ways)]
+        self._round += 1
         if self._units == 1:
-            return [function(0, range(n))]
-        shift = _UNIT // 2 if self._shifted else 0
-        self._shifted = not self._shifted
-        share(self._current(), _UNIT, shift)
-        borders = [0, *range(_UNIT - shift, n, _UNIT), n]
-        units = [range(a, b) for a, b in pairwise(borders)]
+            return [function(0, np.arange(len(way)))]
+        share(self._current(), way)
+        units = np.split(np.argsort(way, kind="stable"), np.cumsum(np.bincount(way))[:-1])
         return parallel.each(lambda unit: function(unit, units[unit]), range(len(units)))
 
     def _outside(self, label: np.ndarray) -> np.ndarray:
@@ -292,7 +314,7 @@ class Search:
             nearest(X, tree, near, *part, leaves, beyond)
             self.say()
 
-        parallel.each(listed, list(_slices(range(n), _RECORDS_PER_CALL)))
+        parallel.each(listed, list(_slices(n, _RECORDS_PER_CALL)))
         return near, beyond
 
     def _spread_around(self, beyond: np.ndarray) -> np.ndarray:
@@ -312,22 +334,21 @@ class Search:
             unlisted = self.k - 1 - near.shape[1]
             return 0.5 * total.mean(axis=1), float(sure.sum() + unlisted * sure[:, -1].sum())
 
-        found = parallel.each(around, list(_slices(range(len(X)), _RECORDS_PER_CALL)))
+        found = parallel.each(around, list(_slices(len(X), _RECORDS_PER_CALL)))
         self.least = (1 - _ROUNDING) * math.fsum(sure for _, sure in found) / (2 * self.k)
         return np.concatenate([spread for spread, _ in found])
 
     def _stage(self, temperature: float, proposals: float, share: float) -> None:
         """Propose moves of the records of each chunk at one temperature."""
-        import numpy as np
 
         n = len(self._X)
         active = (self._spread > _ACTIVE[0] * temperature) & (self._spread < _ACTIVE[1] * temperature)
         among_active = _ACTIVE_SHARE if temperature > 0 and 50 <= active.sum() < n else 0.0
         per_active = among_active * proposals / max(int(active.sum()), 1)
 
-        def propose(unit: int, records: range) -> None:
-            for first, stop in _slices(records, _CHUNK):
-                some = np.arange(first, stop)
+        def propose(unit: int, records: np.ndarray) -> None:
+            for first, stop in _slices(len(records), _CHUNK):
+                some = records[first:stop]
                 decided = some[active[some]]
                 shares = (1 - among_active) * proposals * len(some) / n, per_active * len(decided)
                 for who, count in zip((some, decided), shares, strict=True):
@@ -346,10 +367,10 @@ class Search:
             self.say(share)
 
 
-def _slices(records: range, most: int) -> Iterator[tuple[int, int]]:
-    """Yield where slices of at most so many records begin and end."""
-    for start in range(records.start, records.stop, most):
-        yield start, min(start + most, records.stop)
+def _slices(count: int, most: int) -> Iterator[tuple[int, int]]:
+    """Yield where slices of at most so many of `count` begin and end."""
+    for start in range(0, count, most):
+        yield start, min(start + most, count)
 
 
 def by_value(X: np.ndarray) -> np.ndarray:

@@ -57,8 +57,8 @@ def case(command, columns, base, *more, keep=(), peer=None, most=10_000_000):
 IN_PARTS = ("--by", "part")
 """Groups within 1 000 records each, for methods whose work grows with the square of them."""
 QUADRATIC = (
-    "k-ward", "kanonymeans", "kanonymeans-star", "max-distance", "mdav", "mdav-plus", "mdav-star", "mhm",
-    "recursive-k-ward", "secure-k-ward", "v-mdav",
+    "k-ward", "kanonymeans", "kanonymeans-star", "max-distance", "mdav", "mdav-plus", "mdav-star", "mhm", "mona",
+    "ona-star", "recursive-k-ward", "secure-k-ward", "v-mdav",
 )  # fmt: skip
 CASES = {
     "individual-ranking": case("individual-ranking", X, "sort", keep=("id",), peer="ranking"),

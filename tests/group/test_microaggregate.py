@@ -225,9 +225,10 @@ def test_units_change_their_own_groups_only_and_what_that_costs_adds_up() -> Non
     groups = _move_kernels.fill(X, np.arange(n) // (k + 1), n // k + 1, 2 * k - 1, n // records + 1)
     state = np.arange(1, 7, dtype=np.uint64) * 12345
     for shift in (0, records // 2, 0):
-        _move_kernels.share(groups, records, shift)
+        way = ((np.arange(n) + shift) // records).astype(np.int16)
+        _move_kernels.share(groups, way)
         owner = groups.owner.copy()
-        assert (owner == (groups.members[:, 0] + shift) // records).all()
+        assert (owner == way[groups.members[:, 0]]).all()
         assert groups.spare.sum() == (groups.size == 0).sum()
         for unit in range(n // records + (shift > 0)):
             before, labels = sse(X, groups.label), groups.label.copy()
@@ -262,6 +263,19 @@ def test_groups_are_the_same_for_any_number_of_threads(quality: Any, monkeypatch
     assert np.bincount(found[0]).min() >= 3
     monkeypatch.setattr(local_search, "_UNIT", 1000)
     assert sse(X, found[0]) < 1.1 * sse(X, group(X, 3, quality, 1).labels), "what units cost"
+
+
+def test_no_border_of_units_stays() -> None:
+    """Of near records that are in two units in some rounds, nearly all are in one in others."""
+    n, reach = 100_000, 8
+    search = Search(np.random.default_rng(23).lognormal(size=(n, 4)), 5, np.random.default_rng(0), reach=reach)
+    near = np.repeat(np.arange(n), reach), search._near.ravel()
+    parted = np.array([way[near[0]] != way[near[1]] for way in search._ways])
+    assert len(parted) == 4
+    assert all(share > 0.05 for share in parted.mean(axis=1)), "a border of four units is near many"
+    assert parted.all(axis=0).mean() < 0.01
+    for way in search._ways:
+        assert np.bincount(way).max() <= 32_768
 
 
 def test_near_records_are_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
