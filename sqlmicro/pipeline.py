@@ -27,7 +27,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
-from sqlmicro.group import class_size, keeping
+from sqlmicro.group import keeping
 from sqlmicro.missing import counted, policy
 from sqlmicro.options.guarantees import NO_GUARANTEE, GuaranteeOptions
 from sqlmicro.registry import Loss, Method, Promise, find, late, sorted_by
@@ -311,8 +311,8 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
         nights=run.seater if isinstance(run.seater, Nights) else None,
     )  # fmt: skip
     if method.engine == "numpy":
-        keeper = keeping.keeper_of(work, method, planned.settings, planned.k)
-        records.group(work, method, planned.settings, keeper, class_size.settle(work, planned.k), run.seater)
+        keeper, size = keeping.keeper_of(work, method, planned.settings, planned.k)
+        records.group(work, method, planned.settings, keeper, size, run.seater)
     else:
         if method.stage == "group":
             policy.refuse_nominal(work.columns, planned.where)

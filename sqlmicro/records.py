@@ -246,7 +246,7 @@ def run_kernel(
     """Return the group of every record (n,), counted through all strata; a note is reported once.
 
     `first` is the number of the first stratum where there are others besides these. Classes of a level above, where
-    some are to hold k persons or more, are divided by the keeper alone.
+    some are to hold k persons or more, are divided by the keeper alone, unless groups are to be larger.
     """
     import numpy as np
 
@@ -263,7 +263,7 @@ def run_kernel(
         told[number] = found.notes, found.least
         return found.labels if keeper is None else keeper(X[rows], found.labels, rows, rng, tick)
 
-    if keeper is not None and work.part.above:
+    if keeper is not None and work.part.above and size <= k:
         with work.warehouse.progress.kernel(f"divide the classes by {method.name}", len(X)) as progress:
             divided: np.ndarray = keeper(X, strata, np.arange(len(X)), work.rng(), progress.tick)
         return divided

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.group.class_size import settle
 from sqlmicro.group.united_units import united_units
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound, refuse_impossible
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-def keeper(work: Work, k: int, effort: str = "fast") -> Keeper | None:
+def keeper(work: Work, k: int, effort: str = "fast", size: int = 0) -> Keeper | None:
     """Return what makes the groups of a method keep its guarantees, None where none is asked for but k.
+
+    Groups that were made of `size` records, more than k, stay so large: those that miss something are united.
 
     Raises
     ------
@@ -41,6 +44,8 @@ def keeper(work: Work, k: int, effort: str = "fast") -> Keeper | None:
 
     def keep(X: np.ndarray, labels: np.ndarray, rows: np.ndarray, rng: np.random.Generator, tick: Tick) -> np.ndarray:
         own = rules.of(rows)
+        if size > k:
+            return united_units(X, labels, own)
         function = late("sqlmicro.group.divided", "divided") if within else late("sqlmicro.group.guaranteed", "keep")
         found: np.ndarray = function(X, labels, own.alone, rng, tick, effort=effort)
         return found if own.members is None else united_units(X, found, own, labels if within else None)
@@ -48,8 +53,8 @@ def keeper(work: Work, k: int, effort: str = "fast") -> Keeper | None:
     return keep
 
 
-def keeper_of(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> Keeper | None:
-    """Return what makes the groups of a kernel keep its guarantees, as its settings say.
+def keeper_of(work: Work, method: Method, settings: Mapping[str, Any], k: int) -> tuple[Keeper | None, int]:
+    """Return what makes the groups of a kernel keep its guarantees, as its settings say, and how large they are made.
 
     Raises
     ------
@@ -62,14 +67,15 @@ def keeper_of(work: Work, method: Method, settings: Mapping[str, Any], k: int) -
         raise ParameterError(f"{work.where}, block_attributes", must, "blocks")
     if more and method.told("certified", settings):
         raise ParameterError(f"{work.where}, certify", "proves the loss of groups that only keep k", "guarantees")
-    return keeper(work, k, method.told("effort", settings) or "fast")
+    size = settle(work, k)
+    return keeper(work, k, method.told("effort", settings) or "fast", size), size
 
 
-def regrouped(work: Work, groups: Name, k: int) -> Name:
+def regrouped(work: Work, groups: Name, k: int, size: int) -> Name:
     """Return groups (row_id, label) that SQL made, changed so that they keep the guarantees of the step."""
     import numpy as np
 
-    keep = keeper(work, k)
+    keep = keeper(work, k, size=size)
     if keep is None:
         return groups
     found = points(work, numeric=work.columns)
@@ -82,7 +88,7 @@ def regrouped(work: Work, groups: Name, k: int) -> Name:
         kept: np.ndarray = keep(X[rows], own, rows, rng, tick)
         return kept
 
-    if work.part.above:  # the groups of a level above are divided, whatever their order along an axis
+    if work.part.above and size <= k:  # the groups of a level above are divided, whatever their order along an axis
         with work.warehouse.progress.kernel(f"divide the classes by {work.where}", len(X)) as progress:
             divided = keep(X, strata, np.arange(len(X)), rng, progress.tick)
         return found.groups(divided, work.where, "kept_groups")[0]

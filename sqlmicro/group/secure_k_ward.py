@@ -86,7 +86,7 @@ def secure_k_ward(
         )
     row_id, raw = work.matrix(work.columns)
     strata, size = work.stratum_numbers(len(raw)), class_size.settle(work, k)
-    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), strata, keeper(work, k), size)
+    labels = run_kernel(work, kernel, {"k": k}, standardise(raw), strata, keeper(work, k, size=size), size)
     groups = work.load_labels(row_id, labels, f"{kernel.name} ({kernel.module})")
     work.count_groups(groups)
     table = _representatives(work, raw, labels, tolerance, ratio)

@@ -94,7 +94,7 @@ def single_axis(
         ordered = work.sort_by(value, "value")
     size = k if work.by else max(k, min(class_size.settle(work, k), work.warehouse.count(work.relation)))
     strata = work.strata("group/strata_" + remainder.replace("-", "_") + ".sql", ordered, None, size)
-    groups = regrouped(work, work.groups_by_rank(ordered, strata, size), k)
+    groups = regrouped(work, work.groups_by_rank(ordered, strata, size), k, size)
     work.replace_by_group(work.columns, groups, representative)
     work.count_groups(groups)
     return work.outcome

@@ -121,7 +121,8 @@ def group(
     if units:
         persons.refuse_few(warehouse, work, points, k)
     made = _Blocks(warehouse, work, points, p, records, k, size, units)
-    groups = made.divided(method, settings) if units and work.part.above else made.grouped(method, settings)
+    divides = units and work.part.above and size == k
+    groups = made.divided(method, settings) if divides else made.grouped(method, settings)
     work.count_groups(groups)
     work.replace_by_group(work.columns, groups, "mean")
 
@@ -136,9 +137,9 @@ class _Blocks:
     features: int
     records: int
     least: int
-    """Records, or persons, of a group where a stratum has no more."""
+    """Records, or persons, of a group."""
     size: int
-    """Those of the others."""
+    """Records to group together, where a stratum has so many."""
     units: Sequence[Name]
     """What has the person of every record, where persons are counted."""
 
@@ -153,9 +154,12 @@ class _Blocks:
         )
         _refuse_small(self.work, sizes, self.least)
         # Persons may be in both halves: a block has those of the half with more, or others, too.
-        enough = {(stratum, int(block)): min([int(n), *(2 * int(m) for m in of)]) for stratum, block, n, *of in sizes}
+        enough = {
+            (stratum, int(block)): min([int(n), *(2 * size * int(m) // self.least for m in of)])
+            for stratum, block, n, *of in sizes
+        }
         prune(tree, enough, 2 * size, joined=max if self.units else sum)
-        first = partial(group_block, method=method.name, settings={**settings, "k": size})
+        first = partial(group_block, method=method.name, settings=dict(settings))
         function, search = (self._function(found, method, settings) for found in (first, search_block))
         groups = self._apply(_cut(warehouse, points, tree, names, "row_id"), function, "grouped")
         means = [f"m_{j}" for j in range(1, self.features + 1)]
@@ -173,7 +177,7 @@ class _Blocks:
 
     def _function(self, function: Callable[..., Any], by: Method, settings: Mapping[str, Any]) -> Callable[..., Any]:
         effort, key = by.told("effort", settings) or "fast", self.work.draw_key()
-        return partial(function, k=self.size, features=self.features, key=key, effort=effort)
+        return partial(function, k=self.least, size=self.size, features=self.features, key=key, effort=effort)
 
     def _apply(self, points: Name, function: Callable[..., Any], into: str, *by: str) -> Name:
         """Run a function of a block in Spark's Python workers, and keep what it returns."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sqlmicro.group.divided import divided
 from sqlmicro.group.guaranteed import Effort, keep
 from sqlmicro.group.local_search import Search
+from sqlmicro.group.united_units import united_units
 from sqlmicro.guarantees.rules import Rules
 from sqlmicro.registry import find, silent
 
@@ -61,8 +62,9 @@ def cut_batches(
 
 
 def group_block(
-    table: pa.Table, *, method: str, settings: Mapping[str, Any], k: int, features: int, key: str, effort: Effort
-) -> pa.Table:
+    table: pa.Table, *, method: str, settings: Mapping[str, Any], k: int, size: int, features: int, key: str,
+    effort: Effort,
+) -> pa.Table:  # fmt: skip
     """Group the records of a block by a method.
 
     Parameters
@@ -72,7 +74,9 @@ def group_block(
     method, settings
         A grouping method by its name, and its settings.
     k : int
-        Smallest number of records, or persons, in a group; all in one group where there are no more.
+        Smallest number of records, or persons, in a group.
+    size : int
+        Records to group together, k or more; all where there are no more.
     features : int
         How many columns there are.
     key : str
@@ -89,14 +93,14 @@ def group_block(
 
     table, row_id, X = _records(table, features)
     labels, rng, rules = np.zeros(len(X), dtype=np.int64), _rng(key, row_id), _rules(table, k)
-    if len(X) >= 2 * k:
-        labels = find(method).group(X, rng, silent, **settings).labels
+    if len(X) >= 2 * size:
+        labels = find(method).group(X, rng, silent, **{**settings, "k": size}).labels
     if not rules.only_k:
-        labels = keep(X, labels, rules, rng, silent, effort=effort)
+        labels = keep(X, labels, rules, rng, silent, effort=effort) if size == k else united_units(X, labels, rules)
     return _grouped(table, row_id, X, labels)
 
 
-def divide_block(table: pa.Table, *, k: int, features: int, key: str, effort: Effort) -> pa.Table:
+def divide_block(table: pa.Table, *, k: int, size: int, features: int, key: str, effort: Effort) -> pa.Table:
     """Divide the classes of a level above, the strata of the records, into groups of k persons.
 
     Parameters and what is returned are those of `group_block`; all records of a class are here.
@@ -109,14 +113,14 @@ def divide_block(table: pa.Table, *, k: int, features: int, key: str, effort: Ef
     return _grouped(table, row_id, X, labels)
 
 
-def search_block(table: pa.Table, *, k: int, features: int, key: str, effort: Effort) -> pa.Table:
+def search_block(table: pa.Table, *, k: int, size: int, features: int, key: str, effort: Effort) -> pa.Table:
     """Go on with the groups that are in a block, some of them from beyond the borders of the earlier blocks.
 
     Parameters
     ----------
     table : pyarrow.Table
         What `group_block` returns; groups are here whole.
-    k, features, key, effort
+    k, size, features, key, effort
         As in `group_block`.
 
     Returns
@@ -129,15 +133,15 @@ def search_block(table: pa.Table, *, k: int, features: int, key: str, effort: Ef
     table, row_id, X = _records(table, features)
     _, labels = np.unique(table["label"].to_numpy(), return_inverse=True)
     groups, rules = int(labels.max()) + 1, _rules(table, k)
-    if not rules.only_k:
+    if not rules.only_k and size == k:
         labels = divided(X, labels, rules, _rng(key, row_id), silent, effort=effort, across=True)
-    elif groups > 1 and np.bincount(labels).max() < 2 * k:
-        reach = min(48, max(16, 3 * k))
-        search = Search(X, k, _rng(key, row_id), reach=reach)
+    elif groups > 1 and np.bincount(labels).max() < 2 * size:
+        reach = min(48, max(16, 3 * size))
+        search = Search(X, size, _rng(key, row_id), reach=reach)
         search.start(labels)
         search.descend()
         search.anneal(_PER_RECORD * len(X), _PER_RECORD / 200)
-        labels = search.best
+        labels = search.best if rules.only_k else united_units(X, search.best, rules)
     return _grouped(table, row_id, X, labels)
 
 
