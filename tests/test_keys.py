@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 
@@ -307,7 +307,7 @@ def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
             values = [
                 [i, *(random.choice([None, *range(35)]) for _ in parents), random.randrange(9)] for i in range(30)
             ]
-            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", values)
+            insert(connection, name, values)
             keys += [(name, f"f{j}", parent, "id") for j, parent in enumerate(parents)]
             text += f'[[table]]\nname = "{name}"\n[[table.step]]\ndo = "shuffle"\ncolumns = ["v"]\n'
             text += f'[[table.step]]\ndo = "publish"\ninto = "{name}_r"\n'

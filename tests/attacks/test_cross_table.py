@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 
@@ -54,7 +54,7 @@ def made(folder: Path, visits: list[tuple[Any, ...]], persons: int, limit: float
         connection.execute(
             'CREATE TABLE visits (patient INTEGER, "net ""income""" DOUBLE, ward VARCHAR, constant VARCHAR)'
         )
-        connection.executemany("INSERT INTO visits VALUES (?, ?, ?, 'x')", visits)
+        insert(connection, "visits", [(*visit, "x") for visit in visits])
     text = JOB.replace("LIMIT", str(limit))
     for old, new in changes.items():
         text = text.replace(old, new)

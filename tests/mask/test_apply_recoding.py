@@ -14,6 +14,7 @@ from typing import Any
 
 import naive_recoding
 import pytest
+from databases import insert
 
 import sqlmicro
 from sqlmicro import SqlmicroError
@@ -55,9 +56,7 @@ def _table(session: Any, rows: list[dict[str, Any]], name: str) -> str:
     con = session.connection
     columns = ", ".join(f'"{column.replace(chr(34), chr(34) * 2)}" {kind}' for column, kind in KINDS.items())
     con.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
-    con.executemany(
-        f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?, ?)", [[row[column] for column in KINDS] for row in rows]
-    )
+    insert(con, name, [[row[column] for column in KINDS] for row in rows])
     return name
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -163,7 +163,7 @@ def made(path: Path, rows: list[tuple[Any, ...]], columns: str) -> str:
     db = str(path / "own.duckdb")
     with opened(db) as connection:
         connection.execute(f"CREATE TABLE people ({columns})")
-        connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        insert(connection, "people", rows)
     return db
 
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from databases import insert
 
 import sqlmicro
 from sqlmicro import verify
@@ -60,7 +61,7 @@ def made(folder: Path) -> Path:
     columns = 'id INTEGER, name VARCHAR, age DOUBLE, pay DOUBLE, "diag ""n""" VARCHAR, s DOUBLE'
     with duckdb.connect(str(folder / "w.duckdb")) as con:
         con.execute(f"CREATE TABLE persons ({columns})")
-        con.executemany("INSERT INTO persons VALUES (?, ?, ?, ?, ?, ?)", rows)
+        insert(con, "persons", rows)
     return folder / "w.duckdb"
 
 
