@@ -120,6 +120,7 @@ def test_reports_of_releases(schema: dict[str, Any], db: str) -> None:
     validate(schema, reported("purge", db=db))
 
 
+@pytest.mark.slow
 def test_reports_of_jobs(schema: dict[str, Any], db: str, tmp_path: Path) -> None:
     for text in (JOB, LOOKING):
         file = tmp_path / "job.toml"

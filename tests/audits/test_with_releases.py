@@ -41,6 +41,7 @@ def found(report: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
             if row["check"] in names}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_a_publish_measured_is_measured_again(db: str) -> None:
     published = sqlmicro.mdav("persons", db=db, into="second", **GIVEN)
     values = {row["check"]: row["value"] for row in published["audits"]}

@@ -72,6 +72,7 @@ def test_the_newcomer_of_the_next_night_is_not_published(db: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_corrected_value_is_told_by_the_difference_of_two_means(tmp_path: Path) -> None:
     """All persons keep their classes: five times the difference of two means is how much one value has changed."""
     db = str(tmp_path / "w.duckdb")

@@ -691,6 +691,7 @@ def test_a_large_table_is_left_to_the_audits(tmp_path: Path, monkeypatch: pytest
     assert found["signature"] is None and found["certificate"]["signed"] is False
 
 
+@pytest.mark.slow_but("place0")
 @pytest.mark.parametrize("place", [{"into": "out"}, {"to": "r.parquet"}])
 def test_a_recount_holds_no_more_values_than_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: dict[str, str]
@@ -802,6 +803,7 @@ def test_the_command_refuses_what_it_cannot_do(
     refused("must not exist yet", overwrite=True)
 
 
+@pytest.mark.slow
 @needs_ssh
 def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path: Path) -> None:
     shutil.copy(certified / "w.duckdb", tmp_path)
