@@ -110,6 +110,7 @@ def released(folder: Path) -> list[Any]:
     return execute(folder, "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '%_anonymized' ORDER BY ALL")
 
 
+@pytest.mark.slow
 def test_persons_who_are_alike_in_all_tables(folder: Path) -> None:
     report = sqlmicro.run(write(folder))
     assert counted(report) == [("persons", 10, 5, True), ("orders", 10, 5, True), ("items", 10, 5, True)]

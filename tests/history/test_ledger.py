@@ -165,6 +165,7 @@ def test_what_nobody_has_any_more_does_not_count(db: str, tmp_path: Path) -> Non
     assert states == {1: "gone", 2: "gone", 3: "withdrawn", 4: "out"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_was_not_kept(db: str) -> None:
     execute(db, "ALTER TABLE persons DROP id")
     sqlmicro.mdav("persons", db=db, columns=["age"], rest="drop", k=4, into="first")
@@ -254,6 +255,7 @@ def test_a_dry_run_and_what_promises_no_k_never_collide(db: str) -> None:
     assert unions(report) == []
 
 
+@pytest.mark.slow
 def test_an_entry_that_is_removed_is_seen(db: str, tmp_path: Path) -> None:
     chain = []
     for name in ("a", "b", "c"):
@@ -388,6 +390,7 @@ def _about(one: dict[int, Any], other: dict[int, Any]) -> int:
     return min([*Counter(sides).values(), *lone.values()])
 
 
+@pytest.mark.slow
 def test_one_name_in_two_folders_is_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tmp_path / "p.csv"
     rows.write_text("id,age\n" + "\n".join(f"{i},{18 + i * 7 % 60}" for i in range(60)))

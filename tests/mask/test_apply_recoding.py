@@ -268,6 +268,7 @@ def test_a_tampered_file_is_refused_with_a_message(session: Any, tmp_path: Path,
     assert session.connection.execute("SELECT count(*) FROM tampered_with").fetchone() == (120,)
 
 
+@pytest.mark.slow
 def test_values_outside_a_hierarchy_are_not_known_however_many(session: Any, tmp_path: Path) -> None:
     tree, rows = tmp_path / "town.csv", _rows(random.Random(7), 120)
     tree.write_text("\n".join(",".join(row) for row in TREE))
@@ -458,6 +459,7 @@ def test_a_recoding_shows_nothing_that_a_later_step_hides(tmp_path: Path, later:
     assert not list(tmp_path.glob("*.json"))
 
 
+@pytest.mark.slow
 def test_a_release_that_fails_its_audit_writes_no_file(session: Any, tmp_path: Path) -> None:
     table, file = _table(session, _rows(random.Random(5), 60), "failing"), tmp_path / "x.json"
     given = {"columns": ["age", "town"], "rest": "drop", "k": 3, "recoding_to": str(file)}

@@ -161,6 +161,7 @@ def test_a_method_for_single_columns_promises_no_k_for_records(db: str) -> None:
     assert "holds for single columns" in report["verdict"]["sentence"]
 
 
+@pytest.mark.slow
 def test_what_is_not_named_is_not_excluded(db: str) -> None:
     """A diagnosis, sensitive by its name, and a weight count like every column until somebody names them as such."""
     rng = random.Random(3)
