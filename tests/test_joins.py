@@ -123,7 +123,6 @@ def test_persons_who_are_alike_in_all_tables(folder: Path) -> None:
     assert execute(folder, recorded) == [(10.0, 5.0, True)] * 3
 
 
-@pytest.mark.slow_but("INSERT INTO orders SELECT 5000, 7, 0, 0-words0")
 @pytest.mark.slow_but("INSERT INTO items SELECT 1003, 1-words2")
 @pytest.mark.parametrize(
     ("change", "words"),
