@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 def table(lake: Path) -> Any:
     """Return the table as pyiceberg alone finds it."""
-    from pyiceberg.table import StaticTable  # takes most of a second, which the collection of other tests can do without
+    from pyiceberg.table import StaticTable  # most of a second, which no collection of tests needs
 
     return StaticTable.from_metadata(str(lake))
 

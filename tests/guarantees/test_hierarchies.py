@@ -36,7 +36,7 @@ def apart(levels, i, j):
 
 def transported(costs, gaps):
     """Return the least cost of moving what is too much to where it lacks, by linear programming."""
-    from scipy.optimize import linprog  # takes most of a second, which the collection of other tests can do without
+    from scipy.optimize import linprog  # most of a second, which no collection of tests needs
 
     m = len(gaps)
     from_, to = np.repeat(np.eye(m), m, axis=1), np.tile(np.eye(m), m)
