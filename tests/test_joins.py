@@ -186,6 +186,7 @@ def test_a_key_that_is_left_out_joins_nothing(folder: Path) -> None:
     assert "customer_id" not in columns[0]
 
 
+@pytest.mark.slow
 def test_persons_are_counted_who_are_in_no_release(folder: Path) -> None:
     """Eight items of four orders look alike, but the orders are those of two persons."""
     execute(folder, "UPDATE items SET article = 7 WHERE order_number IN (1000, 1001, 1060, 1061)")

@@ -69,6 +69,7 @@ def rates(report: Any) -> dict[tuple[str, ...], float]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_one_row_that_nobody_else_has_is_enough(tmp_path: Path) -> None:
     """Every person has three visits of its own income; the table of persons tells nothing of them."""
     found = rates(made(tmp_path, [(i // 3, i * 10, "a") for i in range(60)], 20))

@@ -160,6 +160,7 @@ def test_safe_distance_is_that_of_counts(shell: duckdb.DuckDBPyConnection) -> No
     assert shell.execute("FROM sm_safe_distance('a', 'a', $1)", [cols]).fetchall()[0][1:] == (0, 0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_union_of_releases_is_that_of_plain_python(shell: duckdb.DuckDBPyConnection) -> None:
     """Releases of other columns and persons, with the key in other places; in two of them persons have several rows."""
     columns = {"a": ["id", "x", ODD], "b": [ODD, "other", "id"], "c": ["x", "id"]}

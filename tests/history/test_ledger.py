@@ -208,6 +208,7 @@ def test_what_is_remembered_of_sensitive_values_is_what_was_published(tmp_path: 
         sqlmicro.mdav("p", db=db, into="second", **given)
 
 
+@pytest.mark.slow
 def test_what_is_remembered_of_contents_is_what_was_published(tmp_path: Path) -> None:
     """Else a key that stands for other persons tonight is not seen."""
     db = str(tmp_path / "d.duckdb")
@@ -447,7 +448,7 @@ def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow_but("given0")
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [(), ("--ledger", "elsewhere.duckdb")])
 def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]

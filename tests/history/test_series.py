@@ -439,6 +439,7 @@ def test_a_class_of_founders_who_founded_before_is_not_published(begun: str, mon
             night(db, number, series="moving", moves=True, alone_because="test")
 
 
+@pytest.mark.slow
 def test_a_night_in_which_all_classes_close_is_refused(db: str) -> None:
     night(db, 1, moves=True)
     before = execute(db, "FROM out")
@@ -602,6 +603,7 @@ def test_a_ledger_of_files_that_was_restored_or_removed_is_seen(db: str, tmp_pat
     assert published(5)["series"]["night"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", pytest.param("safe", marks=pytest.mark.slow)])
 def test_columns_that_are_called_as_those_of_what_is_remembered(tmp_path: Path, method: str) -> None:
     """A night of a table with a column `class` could not count the rows of its classes."""

@@ -255,6 +255,7 @@ def test_commands_do_the_same_whatever_name_is_shadowed(warehouse: Path) -> None
 # The owner's own SQL
 
 
+@pytest.mark.slow
 def test_what_the_owner_wrote_calls_the_owners_macros(tmp_path: Path) -> None:
     """A view, a check, a default and a generated column may call macros of any schema, shadowing ones in views too."""
     db = tmp_path / "w.duckdb"

@@ -691,7 +691,7 @@ def test_a_large_table_is_left_to_the_audits(tmp_path: Path, monkeypatch: pytest
     assert found["signature"] is None and found["certificate"]["signed"] is False
 
 
-@pytest.mark.slow_but("place0")
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [{"into": "out"}, {"to": "r.parquet"}])
 def test_a_recount_holds_no_more_values_than_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: dict[str, str]
