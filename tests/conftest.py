@@ -54,6 +54,14 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / f"settings-{next(_TESTS)}"))
 
 
+@pytest.fixture
+def in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run statements in the thread of the test: that Ctrl-C can stop each is a tenth of a release of a random table."""
+    from sqlmicro.database import duckdb_warehouse
+
+    monkeypatch.setattr(duckdb_warehouse, "interruptible", lambda function, interrupt: function())
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Compile before the workers are started."""
     compile_once(config)

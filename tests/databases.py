@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -39,6 +39,13 @@ def opened(path: str | Path, *, read_only: bool = False) -> Iterator[Any]:
             connection.execute("USE memory.main")
             for other in _attached(connection) - before:
                 connection.execute(f"DETACH {_quoted(other)}")
+
+
+def insert(connection: Any, table: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows into a table by one statement: `executemany` runs one for each, a thousand in half a second."""
+    columns = [list(values) for values in zip(*rows, strict=True)]
+    if columns:
+        connection.execute(f"INSERT INTO {table} SELECT {', '.join('unnest(?)' for _ in columns)}", columns)
 
 
 def _quoted(name: str) -> str:

@@ -240,6 +240,7 @@ def test_values_that_make_a_column_an_identifier_are_a_change_of_roles(folder: P
         applied(folder)
 
 
+@pytest.mark.slow
 def test_a_table_that_changes_between_the_check_and_the_run_is_refused(folder: Path) -> None:
     planned(folder)
     options = approval.ApplyOptions(plan=str(folder / "p.plan.json"))
@@ -284,6 +285,7 @@ def test_a_kill_between_two_tables_publishes_neither(folder: Path) -> None:
     assert execute(folder, "SELECT count(*) FROM sqlmicro.releases") == [[(2,)]]
 
 
+@pytest.mark.slow
 def test_a_signal_after_the_commit_waits_until_the_plan_is_noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planned(folder)
     real = run._finish

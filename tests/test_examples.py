@@ -129,6 +129,7 @@ def joined_k(rows: list[tuple[object, ...]]) -> int:
     return min(len(persons) for persons in classes.values())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_outsider_who_kept_ten_nights_finds_no_difference_below_k(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

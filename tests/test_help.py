@@ -101,6 +101,7 @@ def test_the_command_lists_and_shows_topics() -> None:
         help.source("../help/nulls")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_table_of_methods_is_what_is_measured(data_folder: Path) -> None:
     done = subprocess.run(

@@ -19,13 +19,15 @@ from sqlmicro.system.iceberg import Iceberg
 from sqlmicro.system.lake_moves import LakeMove
 from sqlmicro.system.object_moves import NotTakenBack
 
-tables: Any = pytest.importorskip("pyiceberg.table", reason="needs: pip install 'sqlmicro[lakes]'")
+pytest.importorskip("pyiceberg", reason="needs: pip install 'sqlmicro[lakes]'")
 pytestmark = pytest.mark.slow
 
 
 def table(lake: Path) -> Any:
     """Return the table as pyiceberg alone finds it."""
-    return tables.StaticTable.from_metadata(str(lake))
+    from pyiceberg.table import StaticTable  # most of a second, which no collection of tests needs
+
+    return StaticTable.from_metadata(str(lake))
 
 
 def smallest(lake: Path) -> tuple[int, int]:

@@ -110,6 +110,7 @@ def released(folder: Path) -> list[Any]:
     return execute(folder, "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '%_anonymized' ORDER BY ALL")
 
 
+@pytest.mark.slow
 def test_persons_who_are_alike_in_all_tables(folder: Path) -> None:
     report = sqlmicro.run(write(folder))
     assert counted(report) == [("persons", 10, 5, True), ("orders", 10, 5, True), ("items", 10, 5, True)]
@@ -185,6 +186,7 @@ def test_a_key_that_is_left_out_joins_nothing(folder: Path) -> None:
     assert "customer_id" not in columns[0]
 
 
+@pytest.mark.slow
 def test_persons_are_counted_who_are_in_no_release(folder: Path) -> None:
     """Eight items of four orders look alike, but the orders are those of two persons."""
     execute(folder, "UPDATE items SET article = 7 WHERE order_number IN (1000, 1001, 1060, 1061)")

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 
@@ -109,6 +109,7 @@ def shape(folder: Path, child: str, column: str, parent: str, key: str, end: str
     return Counter(there[row[column]] if row[column] is not None else -1 for row in rows(folder, child + end))
 
 
+@pytest.mark.slow
 def test_keys_join_after_the_release_as_before(folder: Path) -> None:
     report = sqlmicro.run(write(folder))
     for join in JOINS:
@@ -293,6 +294,7 @@ def test_a_key_that_is_kept_on_both_sides_is_audited(folder: Path) -> None:
     assert {row["number"] for row in rows(folder, "orders_r")} == set(range(1000, 1200))
 
 
+@pytest.mark.slow
 def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
     """Tables in a random graph of keys, NULLs and rows that refer to nobody included."""
     random.seed(16)
@@ -307,7 +309,7 @@ def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
             values = [
                 [i, *(random.choice([None, *range(35)]) for _ in parents), random.randrange(9)] for i in range(30)
             ]
-            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?)", values)
+            insert(connection, name, values)
             keys += [(name, f"f{j}", parent, "id") for j, parent in enumerate(parents)]
             text += f'[[table]]\nname = "{name}"\n[[table.step]]\ndo = "shuffle"\ncolumns = ["v"]\n'
             text += f'[[table.step]]\ndo = "publish"\ninto = "{name}_r"\n'

@@ -51,6 +51,7 @@ def tree(path):
 def imports(path):
     """Return the imports of a file: (module, line, inside a function, for type checkers only)."""
     found = []
+    calls = "late(" in path.read_text(encoding="utf-8")
 
     def visit(node, late, typing):
         late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
@@ -65,7 +66,8 @@ def imports(path):
             names, late = [node.args[0].value], False  # the one function that loads modules of ours late
         found.extend((name, node.lineno, late, typing) for name in names)
         for child in ast.iter_child_nodes(node):
-            visit(child, late, typing)
+            if calls or not isinstance(child, ast.expr):  # no expression imports, but for one that calls `late`
+                visit(child, late, typing)
 
     visit(tree(path), False, False)
     return found

@@ -152,6 +152,7 @@ def test_in_place_is_refused_before_any_work_is_done(db, statement, arguments, w
         sqlmicro.mdav("persons", db=db, columns=["age"], rest="keep", k=3, in_place=True, **arguments)
 
 
+@pytest.mark.slow
 def test_a_dropped_column_is_emptied_in_place_whatever_its_default(tmp_path):
     path = str(tmp_path / "defaults.duckdb")
     with duckdb.connect(path) as con:
@@ -264,6 +265,7 @@ def test_a_file_is_audited_as_it_is_read_back(db, tmp_path, name, monkeypatch):
         sqlmicro.safe("persons", db=db, columns=["age", "city", "born"], rest="drop", k=3, to=str(path))
 
 
+@pytest.mark.slow
 def test_the_order_of_a_release_says_nothing(db):
     sqlmicro.mdav(
         "persons", db=db, columns=["age"], keep=["id"], accept_unique=["id"], rest="drop", k=3, into="a", seed="1"

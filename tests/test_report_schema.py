@@ -120,6 +120,7 @@ def test_reports_of_releases(schema: dict[str, Any], db: str) -> None:
     validate(schema, reported("purge", db=db))
 
 
+@pytest.mark.slow
 def test_reports_of_jobs(schema: dict[str, Any], db: str, tmp_path: Path) -> None:
     for text in (JOB, LOOKING):
         file = tmp_path / "job.toml"
@@ -150,6 +151,7 @@ def test_reports_of_what_is_measured(schema: dict[str, Any], db: str) -> None:
     validate(schema, reported("safe-distance", "records", "out", db=db))
 
 
+@pytest.mark.slow
 def test_reports_of_the_rest(schema: dict[str, Any], db: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x,y\n1,a\n2,b\n")
     validate(schema, reported("register", files=[str(tmp_path / "a.csv")], table="a", db=db))

@@ -219,6 +219,7 @@ LEAST = {"Sakila-like video rental": (0.86, 0.95), "club, in French": (1.0, 0.66
 """Precision and recall of the schemas that a scan does less well on, as measured."""
 
 
+@pytest.mark.slow
 def test_columns_of_the_person_are_proposed_with_the_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`town` differs within one of 500 persons, whom no sample has to have; `sex` is missing in one row of another."""
     monkeypatch.setenv("SQLMICRO_PSEUDONYM_KEY", KEY)

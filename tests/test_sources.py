@@ -146,6 +146,7 @@ def test_an_attached_duckdb_file_is_read_and_not_written(other: str, tmp_path: P
     assert Path(other).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_an_attached_duckdb_file_is_changed_in_place_and_purged(other: str) -> None:
     report = sqlmicro.mdav("old.main.persons", attach=f"old={other}", in_place=True, **OPTIONS)
     assert report["purged"]

@@ -35,10 +35,11 @@ def table_of(night: int) -> dict[int, tuple[int, int, str]]:
 
 def main(database: str, night: int) -> None:
     """Replace the table of persons by that of a night."""
-    rows = [(number, *values) for number, values in table_of(night).items()]
+    people = table_of(night)
+    columns = [list(people), *map(list, zip(*people.values(), strict=True))]
     with duckdb.connect(database) as connection:
         connection.execute("CREATE OR REPLACE TABLE persons (id BIGINT, age INTEGER, income BIGINT, region VARCHAR)")
-        connection.executemany("INSERT INTO persons VALUES (?, ?, ?, ?)", rows)
+        connection.execute("INSERT INTO persons SELECT unnest(?), unnest(?), unnest(?), unnest(?)", columns)
 
 
 if __name__ == "__main__":

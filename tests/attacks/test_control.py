@@ -93,6 +93,7 @@ def in_classes(value: Any, n: int = 60, k: int = 5) -> Table:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_class_with_one_sensitive_value_is_read_off(attack: Attack) -> None:
     """What ails a town is known of its people alone: nobody else who lives there is as ill."""
     rng, other = random.Random(4), random.Random(5)

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 
@@ -54,7 +54,7 @@ def made(folder: Path, visits: list[tuple[Any, ...]], persons: int, limit: float
         connection.execute(
             'CREATE TABLE visits (patient INTEGER, "net ""income""" DOUBLE, ward VARCHAR, constant VARCHAR)'
         )
-        connection.executemany("INSERT INTO visits VALUES (?, ?, ?, 'x')", visits)
+        insert(connection, "visits", [(*visit, "x") for visit in visits])
     text = JOB.replace("LIMIT", str(limit))
     for old, new in changes.items():
         text = text.replace(old, new)
@@ -69,6 +69,7 @@ def rates(report: Any) -> dict[tuple[str, ...], float]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_one_row_that_nobody_else_has_is_enough(tmp_path: Path) -> None:
     """Every person has three visits of its own income; the table of persons tells nothing of them."""
     found = rates(made(tmp_path, [(i // 3, i * 10, "a") for i in range(60)], 20))

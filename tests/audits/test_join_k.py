@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import insert
 from naive_joins import Key, Star, Table
 
 from sqlmicro.audits.join_k import Joins, Known, Link, Member
@@ -85,8 +86,7 @@ def histograms(opened: tuple[Any, DuckDBWarehouse], tables: list[Table], keys: l
     for table in tables:
         listed = ", ".join(f'"{name}" {kind}' for name, kind in types.items())
         connection.execute(f"CREATE OR REPLACE TABLE {table.name} ({listed})")
-        marks = ", ".join("?" for _ in types)
-        connection.executemany(f"INSERT INTO {table.name} VALUES ({marks})", [list(row.values()) for row in table.rows])
+        insert(connection, table.name, [list(row.values()) for row in table.rows])
         relation = Name("", "main", table.name)
         columns = {column.name: column for column in make_columns(warehouse.describe(relation))}
         known = Known(("count", "") in table.known, tuple(one for one in table.known if one[1]))

@@ -271,6 +271,7 @@ def test_random_tables_of_every_type(warehouse: DuckDBWarehouse) -> None:
     assert _checked(warehouse, 4, 40) >= 160
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_ten_thousand_random_tables_of_every_type(warehouse: DuckDBWarehouse) -> None:
     assert _checked(warehouse, 34, 300) >= 10_000

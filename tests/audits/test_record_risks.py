@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -31,8 +31,7 @@ def made(path: Path, rows: list[Row], columns: str = COLUMNS) -> str:
     db = str(path / "people.duckdb")
     with opened(db) as connection:
         connection.execute(f"CREATE TABLE people ({columns})")
-        if rows:
-            connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        insert(connection, "people", rows)
     return db
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import insert
 
 import sqlmicro
 from sqlmicro.audits import sql_macros
@@ -36,7 +37,7 @@ def _quoted(name: str) -> str:
 def _table(shell: duckdb.DuckDBPyConnection, name: str, rows: list[tuple[Any, ...]]) -> None:
     columns = ", ".join(f"{_quoted(column)} VARCHAR" for column in NAMES)
     shell.execute(f"CREATE TABLE {name} ({columns})")
-    shell.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(NAMES))})", rows)
+    insert(shell, name, rows)
 
 
 def _rows(seed: int, n: int = 60) -> list[tuple[Any, ...]]:
@@ -93,7 +94,7 @@ def test_the_distance_of_numbers_is_that_of_plain_python(shell: duckdb.DuckDBPyC
     kind = ["DOUBLE", "DECIMAL(9, 1)"][seed % 2 if seed < 5 else 0]
     rows = [(draw.choice("ab"), draw.choice(["x", None, "y"]), draw.choice(values)) for _ in range(50)]
     shell.execute(f"CREATE TABLE release (q VARCHAR, value VARCHAR, {_quoted(ODD)} {kind})")
-    shell.executemany("INSERT INTO release VALUES (?, ?, ?)", rows)
+    insert(shell, "release", rows)
     for cols in (["q"], ["q", "value"]):
         inside = defaultdict(list)
         for row in rows:
@@ -159,6 +160,7 @@ def test_safe_distance_is_that_of_counts(shell: duckdb.DuckDBPyConnection) -> No
     assert shell.execute("FROM sm_safe_distance('a', 'a', $1)", [cols]).fetchall()[0][1:] == (0, 0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_union_of_releases_is_that_of_plain_python(shell: duckdb.DuckDBPyConnection) -> None:
     """Releases of other columns and persons, with the key in other places; in two of them persons have several rows."""
     columns = {"a": ["id", "x", ODD], "b": [ODD, "other", "id"], "c": ["x", "id"]}
@@ -171,7 +173,7 @@ def test_the_union_of_releases_is_that_of_plain_python(shell: duckdb.DuckDBPyCon
             ]
             listed = ", ".join(f"{_quoted(column)} VARCHAR" for column in own)
             shell.execute(f"CREATE OR REPLACE TABLE {name} ({listed})")
-            shell.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(own))})", rows)
+            insert(shell, name, rows)
             for row in rows:
                 values = dict(zip(own, row, strict=True))
                 told[values["id"]].add((name, *(values[one] for one in ("x", ODD) if one in values)))

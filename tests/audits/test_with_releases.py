@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from command import run as command
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -41,6 +41,7 @@ def found(report: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
             if row["check"] in names}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_a_publish_measured_is_measured_again(db: str) -> None:
     published = sqlmicro.mdav("persons", db=db, into="second", **GIVEN)
     values = {row["check"]: row["value"] for row in published["audits"]}
@@ -101,7 +102,7 @@ def test_by_a_key_that_all_have_it_is_plain_python(tmp_path: Path, seed: int) ->
         types = ", ".join(f'"{c.replace(chr(34), chr(34) * 2)}" {"INT" if c == "id" else "DOUBLE"}' for c in columns)
         with duckdb.connect(path) as connection:
             connection.execute(f"CREATE TABLE {name} ({types})")
-            connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", rows)
+            insert(connection, name, rows)
             connection.execute(f"COPY {name} TO '{tmp_path}/{name}.parquet'")
         for row in rows:
             values = dict(zip(columns, row, strict=True))

@@ -12,6 +12,7 @@ import duckdb
 import numpy as np
 import pytest
 from conftest import kept
+from databases import insert
 from test_masking import VARIANTS, _recoding
 
 import sqlmicro
@@ -64,7 +65,7 @@ def persons(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
             connection.execute(
                 "CREATE OR REPLACE TABLE p (number INT, income DOUBLE, age INT, town TEXT, flag BOOL, born DATE)"
             )
-            connection.executemany("INSERT INTO p VALUES (?, ?, ?, ?, ?, ?)", rows)
+            insert(connection, "p", rows)
             paths.append(str(folder / f"{number}.parquet"))
             connection.execute(f"COPY p TO '{paths[-1]}' (FORMAT parquet)")
             rng.shuffle(rows)

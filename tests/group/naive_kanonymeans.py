@@ -1,4 +1,4 @@
-"""kAnonyMeans and kAnonyMeans* as one would read them: every distance computed, nothing remembered."""
+"""kAnonyMeans and kAnonyMeans* as one would read them: every distance is computed, to all records at once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ import numpy as np
 Labels = list[int]
 
 
-def squared(a: np.ndarray, b: np.ndarray) -> float:
-    return sum(((x - y) * (x - y) for x, y in zip(a.tolist(), b.tolist(), strict=True)), 0.0)
+def squared(points: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the squared distance of each point from b, added up from the first column to the last."""
+    found = np.zeros(len(points))
+    for column, value in zip(points.T, b, strict=True):
+        found += (column - value) * (column - value)
+    return found
 
 
 def naive_first_centres(
@@ -20,13 +24,13 @@ def naive_first_centres(
 ) -> list[np.ndarray]:
     n = len(X)
     number = min(centres or n // k, n)
-    ordered = [X[i] for i in sorted(range(n), key=lambda i: (tuple(X[i]), i))]
+    ordered = X[sorted(range(n), key=lambda i: (tuple(X[i]), i))]
     if init == "forgy":
         return [ordered[i] for i in rng.choice(n, number, replace=False)]
     draws = rng.random(number)
     chosen = [ordered[int(draws[0] * n)]]
     for draw in draws[1:]:
-        weights = [min(squared(x, c) for c in chosen) for x in ordered]
+        weights = np.min([squared(ordered, c) for c in chosen], axis=0).tolist()
         if not any(weights):
             break
         chosen.append(ordered[int(np.searchsorted(np.cumsum(weights), draw * sum(weights), side="right"))])
@@ -35,7 +39,8 @@ def naive_first_centres(
 
 def naive_assign(X: np.ndarray, centres: list[np.ndarray | None]) -> Labels:
     alive = [c for c, centre in enumerate(centres) if centre is not None]
-    return [min(alive, key=lambda c: (squared(x, centres[c]), c)) for x in X]  # type: ignore[arg-type]
+    nearest = np.argmin([squared(X, centres[c]) for c in alive], axis=0)  # type: ignore[arg-type]
+    return [alive[place] for place in nearest]  # of equally near ones the first
 
 
 def mean(X: np.ndarray, rows: list[int]) -> np.ndarray:
@@ -58,20 +63,31 @@ def naive_k_means(X: np.ndarray, centres: list[np.ndarray], iterations: int) -> 
 
 
 def members(labels: Labels) -> dict[int, list[int]]:
-    return {g: [i for i, label in enumerate(labels) if label == g] for g in sorted(set(labels))}
+    found: dict[int, list[int]] = {g: [] for g in sorted(set(labels))}
+    for i, label in enumerate(labels):
+        found[label].append(i)
+    return found
 
 
 def naive_merge(X: np.ndarray, labels: Labels, k: int, merge: str, measure: str) -> Labels:
     """Join small groups; a joined group has the lower number of the two."""
     groups = members(labels)
+    means = {g: mean(X, rows) for g, rows in groups.items()}
 
-    def value(a: int, b: int) -> float:
-        sizes = len(groups[a]), len(groups[b])
-        growth = sizes[0] * sizes[1] / (sizes[0] + sizes[1]) if measure == "sse" else 1.0
-        return squared(mean(X, groups[a]), mean(X, groups[b])) * growth
+    def values(a: int, others: list[int]) -> np.ndarray:
+        found = squared(np.array([means[b] for b in others]), means[a])
+        if measure == "sse":
+            sizes = np.array([len(groups[b]) for b in others])
+            found *= len(groups[a]) * sizes / (len(groups[a]) + sizes)
+        return found
+
+    def nearest(a: int, others: list[int]) -> tuple[float, int, int]:
+        found = values(a, others)
+        return float(found.min()), a, others[int(found.argmin())]
 
     def join(a: int, b: int) -> None:
         groups[min(a, b)] = sorted(groups[a] + groups[b])
+        means[min(a, b)] = mean(X, groups[min(a, b)])
         del groups[max(a, b)]
 
     def small() -> list[int]:
@@ -79,14 +95,14 @@ def naive_merge(X: np.ndarray, labels: Labels, k: int, merge: str, measure: str)
 
     if merge == "outer-loop":
         while small():
-            _, a, b = min((value(a, b), a, b) for a in small() for b in groups if a != b)
+            _, a, b = min(nearest(a, [b for b in groups if b != a]) for a in small())
             join(a, b)
     for g in small():
         while g in groups and len(groups[g]) < k:
             others = [b for b in sorted(groups) if b != g]
             if merge == "single-pass":
                 others = [b for b in others if len(groups[b]) + len(groups[g]) >= k] or others
-            join(g, min(others, key=lambda b: (value(g, b), b)))
+            join(g, nearest(g, others)[2])
     return numbered(groups, len(X))
 
 
@@ -107,12 +123,13 @@ def naive_split(X: np.ndarray, labels: Labels, k: int) -> Labels:
             continue
         centre, parts = mean(X, rest), []
         while len(rest) >= k:
-            far = max(rest, key=lambda i: (squared(X[i], centre), -i))
-            parts.append(sorted(rest, key=lambda i: (squared(X[i], X[far]), i))[:k])
+            far = rest[int(squared(X[rest], centre).argmax())]
+            order = np.argsort(squared(X[rest], X[far]), kind="stable")
+            parts.append([rest[place] for place in order[:k]])
             rest = [i for i in rest if i not in parts[-1]]
         means = [mean(X, part) for part in parts]
         for i in rest:
-            parts[min(range(len(means)), key=lambda part: (squared(X[i], means[part]), part))].append(i)
+            parts[int(squared(np.array(means), X[i]).argmin())].append(i)
         groups[g] = sorted(parts[0])
         groups |= {next(fresh): sorted(part) for part in parts[1:]}
     return numbered(groups, len(X))
@@ -143,13 +160,14 @@ def naive_group_around(
         labels = naive_k_means(X, centres, iterations)
         return naive_split(X, naive_merge(X, labels, k, merge, measure), k)
     found: list[Labels] = []
+    losses: list[float] = []
     for labels in naive_steps(X, centres, k, merge, measure):
         back = partition(labels) in {partition(earlier) for earlier in found}
         found.append(labels)
-        losses = [sse(X, labels) for labels in found]
+        losses.append(sse(X, labels))
         if back or len(found) == iterations or len(found) - 1 - losses.index(min(losses)) == 10:
             break
-    return min(found, key=lambda labels: sse(X, labels))
+    return found[losses.index(min(losses))]
 
 
 def naive_star(

@@ -148,6 +148,7 @@ def test_t_0_is_one_group_or_copies_of_the_table():
     assert set(np.bincount(labels) % 4) == {0}
 
 
+@pytest.mark.slow
 def test_a_deadline_that_is_over_still_gives_groups_that_keep_all():
     X, nominal, amount = persons_table(2000)
     rules = Rules(5, None, (sensitive(nominal, l=3, t=0.15), sensitive(amount, True, t=0.15)))

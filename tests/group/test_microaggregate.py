@@ -88,6 +88,7 @@ def test_balanced_reaches_the_losses_it_promises_with_other_seeds(data_folder: P
     assert data not in BOUND or k > 3 or min(found) >= BOUND[data]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("data", "k"), [("census", 3), ("tarragona", 3), ("eia", 3)])
 def test_best_reaches_the_losses_it_promises(data_folder: Path, data: str, k: int) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from command import run
 from naive_rules import distance, groups_of, keeps, random_levels
-from scipy.optimize import linprog
 from test_releases import QUASI, classes, people
 
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
@@ -37,6 +36,8 @@ def apart(levels, i, j):
 
 def transported(costs, gaps):
     """Return the least cost of moving what is too much to where it lacks, by linear programming."""
+    from scipy.optimize import linprog  # most of a second, which no collection of tests needs
+
     m = len(gaps)
     from_, to = np.repeat(np.eye(m), m, axis=1), np.tile(np.eye(m), m)
     found = linprog(costs.ravel(), A_eq=np.vstack([from_, to]), b_eq=[*np.maximum(gaps, 0), *np.maximum(-gaps, 0)])

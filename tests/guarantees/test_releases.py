@@ -156,6 +156,7 @@ def test_a_second_step_is_held_to_the_values_as_they_were_read(workbench, tmp_pa
 KEEPING = [found for found in methods().values() if found.keeps_guarantees and found.stage == "group"]
 
 
+@pytest.mark.slow_but("suppress-mdav", "suppress-secure-k-ward", "suppress-individual-ranking", "pattern-mdav")
 @pytest.mark.parametrize(
     "method",
     [pytest.param(found, id=found.name, marks=() if found.name in QUICK else pytest.mark.slow) for found in KEEPING],

@@ -43,6 +43,7 @@ def test_neighbours_are_united_until_every_group_keeps_all_rules():
     assert united > TABLES / 20 and refused
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_seats_change_within_strata_and_every_class_keeps_its_size():
     settled = 0

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import insert
 
 import sqlmicro
 from tests.test_sources import VERSION, needs
@@ -52,7 +53,7 @@ class Nights:
             source, attach = "persons", []
             with duckdb.connect(f"{self.folder}/whole.duckdb") as connection:
                 connection.execute("CREATE OR REPLACE TABLE persons (id BIGINT, age DOUBLE)")
-                connection.executemany("INSERT INTO persons VALUES (?, ?)", rows)
+                insert(connection, "persons", rows)
         return sqlmicro.mdav(
             source, db=f"{self.folder}/{name}.duckdb", attach=attach, into="out", columns=["age"], k=K, row_key=["id"],
             rest="drop", overwrite=True, series="s", night=f"2026-01-{day:02}", **more,

@@ -182,7 +182,7 @@ def test_a_watermark_in_the_future_hides_no_change(tmp_path: Path, latest: str) 
     assert night(db, 2, "individual_ranking", watermark="updated")["series"]["changed"] == 1
 
 
-@pytest.mark.slow_but("watermark")
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS, ids=["content", "watermark", "changes"])
 def test_a_key_that_is_there_twice_or_missing_is_refused(tmp_path: Path, way: dict[str, Any]) -> None:
     db = make(tmp_path / "w.duckdb", 60)

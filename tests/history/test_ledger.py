@@ -72,6 +72,7 @@ def test_the_newcomer_of_the_next_night_is_not_published(db: str) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_corrected_value_is_told_by_the_difference_of_two_means(tmp_path: Path) -> None:
     """All persons keep their classes: five times the difference of two means is how much one value has changed."""
     db = str(tmp_path / "w.duckdb")
@@ -164,6 +165,7 @@ def test_what_nobody_has_any_more_does_not_count(db: str, tmp_path: Path) -> Non
     assert states == {1: "gone", 2: "gone", 3: "withdrawn", 4: "out"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_measured_was_not_kept(db: str) -> None:
     execute(db, "ALTER TABLE persons DROP id")
     sqlmicro.mdav("persons", db=db, columns=["age"], rest="drop", k=4, into="first")
@@ -206,6 +208,7 @@ def test_what_is_remembered_of_sensitive_values_is_what_was_published(tmp_path: 
         sqlmicro.mdav("p", db=db, into="second", **given)
 
 
+@pytest.mark.slow
 def test_what_is_remembered_of_contents_is_what_was_published(tmp_path: Path) -> None:
     """Else a key that stands for other persons tonight is not seen."""
     db = str(tmp_path / "d.duckdb")
@@ -253,6 +256,7 @@ def test_a_dry_run_and_what_promises_no_k_never_collide(db: str) -> None:
     assert unions(report) == []
 
 
+@pytest.mark.slow
 def test_an_entry_that_is_removed_is_seen(db: str, tmp_path: Path) -> None:
     chain = []
     for name in ("a", "b", "c"):
@@ -331,6 +335,7 @@ def test_persons_in_many_rows_are_the_unit(tmp_path: Path) -> None:
         sqlmicro.mdav("visits", db=db, into="second", **given)
 
 
+@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.parametrize("seeds", [range(QUICK), pytest.param(range(QUICK, TABLES), marks=pytest.mark.slow)])
 def test_the_union_is_that_of_plain_python(workbench: Any, seeds: range) -> None:
     """Random histories: inserts, deletes, updates; the fewest who share their classes, counted from the releases."""
@@ -387,6 +392,7 @@ def _about(one: dict[int, Any], other: dict[int, Any]) -> int:
     return min([*Counter(sides).values(), *lone.values()])
 
 
+@pytest.mark.slow
 def test_one_name_in_two_folders_is_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tmp_path / "p.csv"
     rows.write_text("id,age\n" + "\n".join(f"{i},{18 + i * 7 % 60}" for i in range(60)))
@@ -443,7 +449,7 @@ def test_a_run_that_fails_removes_the_ledger_that_it_has_made(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.slow_but("given0")
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [(), ("--ledger", "elsewhere.duckdb")])
 def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]

@@ -107,6 +107,7 @@ def test_one_new_person_among_4950_changes_nothing_that_anybody_sees(tmp_path: P
     assert report["verdict"]["headline"] == "k = 5 held, as night 2 of series persons nightly"
 
 
+@pytest.mark.slow
 def test_the_same_night_again_is_the_same_release_and_nothing_advances(begun: str) -> None:
     db = begun
     execute(
@@ -243,6 +244,7 @@ def test_a_series_that_was_forgotten_begins_anew_or_not_at_all(begun: str) -> No
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_person_is_erased_by_her_row_key(begun: str) -> None:
     db = begun
     with pytest.raises(InputError, match="not in the table of the last night"):
@@ -437,6 +439,7 @@ def test_a_class_of_founders_who_founded_before_is_not_published(begun: str, mon
             night(db, number, series="moving", moves=True, alone_because="test")
 
 
+@pytest.mark.slow
 def test_a_night_in_which_all_classes_close_is_refused(db: str) -> None:
     night(db, 1, moves=True)
     before = execute(db, "FROM out")
@@ -544,6 +547,7 @@ def test_a_ledger_of_the_user_that_cannot_be_read_is_no_matter_of_a_database(db:
     assert night(db, 1)["series"]["night"] == 1
 
 
+@pytest.mark.slow
 def test_who_sits_in_a_class_is_not_who_founded_it(tmp_path: Path) -> None:
     """One leaves, and another takes her seat, whom no mean knows of: a new epoch of the same classes tells of both.
 
@@ -570,6 +574,7 @@ def test_who_sits_in_a_class_is_not_who_founded_it(tmp_path: Path) -> None:
     assert (told["union-k"], told["differences"]) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_ledger_of_files_that_was_restored_or_removed_is_seen(db: str, tmp_path: Path) -> None:
     """Nothing but the ledger knew of the last night: two could open classes that differ by one person each."""
     rows, book, old = tmp_path / "persons.csv", tmp_path / "ledger.duckdb", tmp_path / "old.duckdb"
@@ -598,6 +603,7 @@ def test_a_ledger_of_files_that_was_restored_or_removed_is_seen(db: str, tmp_pat
     assert published(5)["series"]["night"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", pytest.param("safe", marks=pytest.mark.slow)])
 def test_columns_that_are_called_as_those_of_what_is_remembered(tmp_path: Path, method: str) -> None:
     """A night of a table with a column `class` could not count the rows of its classes."""

@@ -115,6 +115,7 @@ def test_nobody_changes_who_leaves_leaves_her_row_and_newcomers_wait(tmp_path: P
     assert [listed[name] for name in ("persons", "waiting", "rows", "empty")] == [54, 1, 68, 14]
 
 
+@pytest.mark.slow
 def test_an_intruder_who_knows_a_newcomer_finds_her_row_but_no_value_of_hers(tmp_path: Path) -> None:
     """Rows are what the method never promised; values are."""
     db = make(tmp_path / "w.duckdb", 40)

@@ -14,6 +14,7 @@ from typing import Any
 
 import naive_recoding
 import pytest
+from databases import insert
 
 import sqlmicro
 from sqlmicro import SqlmicroError
@@ -55,9 +56,7 @@ def _table(session: Any, rows: list[dict[str, Any]], name: str) -> str:
     con = session.connection
     columns = ", ".join(f'"{column.replace(chr(34), chr(34) * 2)}" {kind}' for column, kind in KINDS.items())
     con.execute(f"CREATE OR REPLACE TABLE {name} ({columns})")
-    con.executemany(
-        f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?, ?)", [[row[column] for column in KINDS] for row in rows]
-    )
+    insert(con, name, [[row[column] for column in KINDS] for row in rows])
     return name
 
 
@@ -105,6 +104,7 @@ def _released(release: Any, told: dict[str, Any]) -> Counter[Any]:
     return Counter(zip(*(columns[name] for name in names), strict=True))
 
 
+@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.parametrize(
     "numbers", [range(QUICK), pytest.param(range(QUICK, QUICK + TABLES), marks=pytest.mark.slow)], ids=["quick", "more"]
 )
@@ -269,6 +269,7 @@ def test_a_tampered_file_is_refused_with_a_message(session: Any, tmp_path: Path,
     assert session.connection.execute("SELECT count(*) FROM tampered_with").fetchone() == (120,)
 
 
+@pytest.mark.slow
 def test_values_outside_a_hierarchy_are_not_known_however_many(session: Any, tmp_path: Path) -> None:
     tree, rows = tmp_path / "town.csv", _rows(random.Random(7), 120)
     tree.write_text("\n".join(",".join(row) for row in TREE))
@@ -459,6 +460,7 @@ def test_a_recoding_shows_nothing_that_a_later_step_hides(tmp_path: Path, later:
     assert not list(tmp_path.glob("*.json"))
 
 
+@pytest.mark.slow
 def test_a_release_that_fails_its_audit_writes_no_file(session: Any, tmp_path: Path) -> None:
     table, file = _table(session, _rows(random.Random(5), 60), "failing"), tmp_path / "x.json"
     given = {"columns": ["age", "town"], "rest": "drop", "k": 3, "recoding_to": str(file)}

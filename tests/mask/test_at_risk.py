@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -163,7 +163,7 @@ def made(path: Path, rows: list[tuple[Any, ...]], columns: str) -> str:
     db = str(path / "own.duckdb")
     with opened(db) as connection:
         connection.execute(f"CREATE TABLE people ({columns})")
-        connection.executemany(f"INSERT INTO people VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        insert(connection, "people", rows)
     return db
 
 
@@ -197,6 +197,7 @@ def test_a_table_that_has_changed_or_has_no_key(tmp_path: Path) -> None:
         sqlmicro.pram(str(tmp_path / "people.csv"), **{**given, "db": None, "drop": [], "to": str(tmp_path / "x.csv")})
 
 
+@pytest.mark.slow
 def test_one_record_and_whole_persons(tmp_path: Path) -> None:
     """A person is treated as a whole where her columns are; a record alone has nobody to swap with."""
     rows = [(1, 1, "a"), (2, 1, "a"), (3, 2, "b"), (4, 2, "b"), (5, 3, "b"), (6, 3, "b")]

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, ParameterError
@@ -31,7 +31,7 @@ def _put(db: str, rows: Rows) -> None:
             "CREATE OR REPLACE TABLE persons "
             '(id INTEGER, "net ""income""" INTEGER, town VARCHAR, sex VARCHAR, ill VARCHAR)'
         )
-        connection.executemany("INSERT INTO persons VALUES (?, ?, ?, ?, ?)", [(i, *row) for i, row in rows.items()])
+        insert(connection, "persons", [(i, *row) for i, row in rows.items()])
 
 
 def _night(db: str, method: str, number: int, settings: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -4,11 +4,12 @@ import datetime
 import os
 import random
 from collections import Counter
+from functools import cache
 
 import duckdb
 import pytest
 from command import run
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.database.templates import ident
@@ -57,17 +58,13 @@ def made(workbench, population, records, *, name="everybody"):
     """Return a database with the records and a population."""
     db = workbench.make({**records, "number": ("INTEGER", list(range(len(records["age"][1]))))})
     with opened(db) as connection:
-        listed = ", ".join(
-            f'"{column.replace(chr(34), chr(34) * 2)}" {kind}' for column, (kind, _) in population.items()
-        )
-        connection.execute(f'CREATE TABLE "{name}" ({listed})')
-        rows = list(zip(*(values for _, values in population.values()), strict=True))
-        marks = ", ".join("?" * len(population))
-        if rows:
-            connection.executemany(f"INSERT INTO {ident(name)} VALUES ({marks})", rows)
+        listed = ", ".join(f"{ident(column)} {kind}" for column, (kind, _) in population.items())
+        connection.execute(f"CREATE TABLE {ident(name)} ({listed})")
+        insert(connection, ident(name), zip(*(values for _, values in population.values()), strict=True))
     return db
 
 
+@cache
 def matches(shown, value, *, suppressed=False):
     """Tell whether somebody with a value may be one for whom this is released."""
     if suppressed:
@@ -169,11 +166,13 @@ def random_releases(workbench, seeds):
     return done
 
 
+@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.slow
 def test_releases_of_random_tables(workbench):
     assert len(random_releases(workbench, range(8))) >= 3
 
 
+@pytest.mark.usefixtures("in_this_thread")
 @pytest.mark.slow
 def test_releases_of_many_random_tables(workbench):
     assert min(random_releases(workbench, range(1000, 1000 + TABLES // 4)).values()) >= TABLES // 60

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from databases import opened
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro import InputError, ParameterError, SqlmicroError
@@ -107,7 +107,7 @@ def made(path: Path, n: int = 240) -> str:
             'CREATE TABLE people (id INTEGER PRIMARY KEY, home INTEGER, land INTEGER, "the ""kreis""" VARCHAR, '
             "street VARCHAR, job VARCHAR, size INTEGER, area VARCHAR)"
         )
-        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        insert(connection, "people", rows)
     return db
 
 
@@ -230,7 +230,7 @@ def test_where_there_is_nobody_to_swap_with(tmp_path: Path, rows: list[tuple[Any
     db = str(tmp_path / "p.duckdb")
     with duckdb.connect(db) as connection:
         connection.execute("CREATE TABLE people (id INTEGER, land INTEGER, job VARCHAR)")
-        connection.executemany("INSERT INTO people VALUES (?, ?, ?)", rows)
+        insert(connection, "people", rows)
     sqlmicro.swap(
         "people", db=db, columns=["land"], keep=["id", "job"], accept_unique=["id", "job"], kind="targeted", rate=1.0,
         risk_columns=["job"], into="out",

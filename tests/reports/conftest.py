@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import reported
+from databases import insert
 
 import sqlmicro
 from sqlmicro.reports.facts import Facts
@@ -47,7 +48,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     with duckdb.connect(db) as connection:
         quoted = '"' + INCOME.replace('"', '""') + '"'
         connection.execute(f'CREATE TABLE "{TABLE}" (person BIGINT, {quoted} DOUBLE, age INTEGER, "{CITY}" VARCHAR)')
-        connection.executemany(f'INSERT INTO "{TABLE}" VALUES (?, ?, ?, ?)', list(zip(*original.values(), strict=True)))
+        insert(connection, f'"{TABLE}"', zip(*original.values(), strict=True))
     options: dict[str, Any] = {
         "db": db,
         "columns": [f"{INCOME}", "age"],

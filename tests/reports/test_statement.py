@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Workbench, reported
+from databases import insert
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,7 +115,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 f'CREATE TABLE {name} ({name}_id INTEGER, "net ""income""" DOUBLE, age INTEGER, '
                 "illness VARCHAR, town VARCHAR)"
             )
-            connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?)", rows)
+            insert(connection, name, rows)
     given: dict[str, Any] = {"db": path, "nulls": "pattern", "rest": "drop"}
     sqlmicro.mdav("alone", columns=[INCOME, "age"], k=4, into="single", **given)
     sqlmicro.mdav("records", columns=["age"], k=4, into="first", **given)
@@ -209,7 +210,10 @@ def test_what_was_promised_of_sensitive_columns_is_measured_again(db: str) -> No
         assert "Failed: l-diversity (age, illness) is 1, at least 2 was demanded." in facts.verdict.sentence
     finally:
         with duckdb.connect(db) as connection:
-            connection.executemany("UPDATE diverse SET illness = $2 WHERE rowid = $1", before)
+            update = (
+                "UPDATE diverse SET illness = i FROM (SELECT unnest($1) AS r, unnest($2) AS i) WHERE diverse.rowid = r"
+            )
+            connection.execute(update, [list(values) for values in zip(*before, strict=True)])
 
 
 def test_a_check_that_was_recorded_as_failed_is_never_passed_over(db: str) -> None:

@@ -194,6 +194,7 @@ def test_the_bias_of_dropping_is_shown(workbench: Any) -> None:
 # Kept candidates
 
 
+@pytest.mark.slow_but("False")
 @pytest.mark.parametrize("kept", [True, False])
 def test_candidates_that_are_not_taken_leave_the_memory(db: str, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
     found, take = [], method._take
@@ -331,6 +332,7 @@ def test_candidates_are_made_at_the_same_time_and_are_the_same_for_any_number_of
     assert found[1] == found[2] == found[8]
 
 
+@pytest.mark.slow
 def test_what_is_made_at_the_same_time_fits_into_the_memory_that_one_may_take(
     db: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def test_a_release_is_invented_by_half_and_shows_few_who_are_unique(seed: int, n
     np.testing.assert_array_equal(np.bincount(found.target, found.count, len(found.new_n)), found.new_n)
 
 
+@pytest.mark.slow
 def test_many_runs_under_one_secret_show_no_more_than_a_quarter_of_the_unique() -> None:
     records = table(7, 600)
     original = counted(records)

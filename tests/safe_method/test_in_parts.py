@@ -132,6 +132,7 @@ def test_errors_of_parts_do_not_add_up(data_folder: Path, monkeypatch: pytest.Mo
     assert alone[2] > passed[2]
 
 
+@pytest.mark.slow
 def test_many_combinations_are_searched_in_parts_and_the_report_says_so(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def _best(codes: np.ndarray, n: np.ndarray, k: int) -> float:
     return min(_safe_distance(codes, n, placed) for placed in placements)
 
 
+@pytest.mark.slow
 def test_no_placement_of_a_tiny_file_is_better_by_much() -> None:
     """All placements of files of up to 8 records and two columns: the mean gap is small, and never negative."""
     gaps = []

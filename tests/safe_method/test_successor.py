@@ -122,6 +122,7 @@ def test_random_histories_show_only_classes_of_k() -> None:
     assert published > 10 * refused
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_random_histories_show_only_classes_of_k() -> None:
     published, refused = _histories(400, 1_000)

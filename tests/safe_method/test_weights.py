@@ -85,6 +85,7 @@ def test_the_mode_of_a_group_is_by_weight(workbench: Any) -> None:
     assert {row[0] for row in unweighted.records(COLUMNS)} == {"a"}
 
 
+@pytest.mark.slow
 def test_a_heavy_record_is_one_record(workbench: Any) -> None:
     """Weights of 100 make no group of one record: the k-rule counts records."""
     release = _release(workbench, _survey(60, 5, [100.0] * 60))

@@ -81,6 +81,7 @@ def test_every_kind_of_records_gives_the_same_release(connection: duckdb.DuckDBP
         assert r.closed
 
 
+@pytest.mark.slow
 def test_the_records_come_back_as_what_is_wanted(connection: duckdb.DuckDBPyConnection) -> None:
     pandas = pytest.importorskip("pandas", reason=f"pandas is missing: {HOW}")
     polars = pytest.importorskip("polars", reason=f"polars is missing: {HOW}")

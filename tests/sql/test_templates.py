@@ -12,6 +12,7 @@ import duckdb
 import jinja2.meta
 import numpy as np
 import pytest
+from databases import insert
 from looping import each
 
 from sqlmicro.database import templates
@@ -614,8 +615,7 @@ def test_deviations_equal_dense_products(connection, seed):
     for table, file in zip(("original", "changed"), files, strict=True):
         described = ", ".join(f"{templates.ident(name)} {types[name]}" for name in names)
         connection.execute(f"CREATE OR REPLACE TABLE staging.{table} ({described})")
-        marks = ", ".join("?" * len(names))
-        connection.executemany(f"INSERT INTO staging.{table} VALUES ({marks})", [list(r.values()) for r in file])
+        insert(connection, f"staging.{table}", [list(r.values()) for r in file])
     columns = {name: col(name, types[name]) for name in names}
     sets = [chosen for size in range(1, len(nominal) + 1) for chosen in combinations(nominal, size)]
     sql = templates.render(

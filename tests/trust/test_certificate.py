@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from databases import insert
 
 import sqlmicro
 from sqlmicro import verify
@@ -60,7 +61,7 @@ def made(folder: Path) -> Path:
     columns = 'id INTEGER, name VARCHAR, age DOUBLE, pay DOUBLE, "diag ""n""" VARCHAR, s DOUBLE'
     with duckdb.connect(str(folder / "w.duckdb")) as con:
         con.execute(f"CREATE TABLE persons ({columns})")
-        con.executemany("INSERT INTO persons VALUES (?, ?, ?, ?, ?, ?)", rows)
+        insert(con, "persons", rows)
     return folder / "w.duckdb"
 
 
@@ -690,6 +691,7 @@ def test_a_large_table_is_left_to_the_audits(tmp_path: Path, monkeypatch: pytest
     assert found["signature"] is None and found["certificate"]["signed"] is False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [{"into": "out"}, {"to": "r.parquet"}])
 def test_a_recount_holds_no_more_values_than_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: dict[str, str]
@@ -801,6 +803,7 @@ def test_the_command_refuses_what_it_cannot_do(
     refused("must not exist yet", overwrite=True)
 
 
+@pytest.mark.slow
 @needs_ssh
 def test_a_changed_release_or_ledger_is_not_certified(certified: Path, tmp_path: Path) -> None:
     shutil.copy(certified / "w.duckdb", tmp_path)

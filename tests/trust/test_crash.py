@@ -256,6 +256,7 @@ def test_a_lock_between_publishing_and_purge_is_told(db: Path, monkeypatch: pyte
     assert state(db) == (0, 2000, 1)
 
 
+@pytest.mark.slow
 def test_nobody_writes_while_the_file_is_replaced_and_a_reader_stops_it(
     db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_purge_leaves_no_canary_and_a_plain_replacement_thousands(
     assert counts["purged"] == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("compressed", [True, False])
 def test_a_purge_of_300_000_records(tmp_path: Path, compressed: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import labelled
 import pytest
-from databases import opened
+from databases import insert, opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -251,7 +251,7 @@ def test_one_value_with_other_letters_is_read_with_all_others(db: str) -> None:
     table(db, "CREATE TABLE t (n INTEGER, x VARCHAR, y VARCHAR)")
     with duckdb.connect(db) as connection:
         rows = [[i, streets[i % 2] if i % 3 else "Øster Allé 4", f"{i}"] for i in range(60)]
-        connection.executemany("INSERT INTO t VALUES ($1, $2, $3)", rows)
+        insert(connection, "t", rows)
     assert kinds(db, "t")["x"] == "street addresses"
     table(db, "UPDATE t SET x = 'flu', y = ['Zoë', 'Jürgen', 'Ángel', 'José', 'André', 'Björn'][n % 6 + 1]")
     assert kinds(db, "t")["y"] == "names of persons"

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from databases import insert
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -73,11 +74,11 @@ def made(draw: random.Random, table: str, columns: list[str], values: list[str])
         kinds = ["DOUBLE", "INTEGER", *["VARCHAR"] * (len(columns) - 2)]
         defined = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(columns, kinds, strict=True))
         con.execute(f"CREATE TABLE {quoted(table)} ({defined})")
-        few = values[:3]
+        few, rows = values[:3], list[list[Any]]()
         for i in range(ROWS):
             row = [draw.random(), draw.randint(0, 5), *(few[(i + j) % 3] for j in range(2))]
-            row += [values[(i + j) % len(values)] for j in range(len(columns) - 4)]
-            con.execute(f"INSERT INTO {quoted(table)} VALUES ({', '.join('?' * len(row))})", row)
+            rows.append([*row, *(values[(i + j) % len(values)] for j in range(len(columns) - 4))])
+        insert(con, quoted(table), rows)
     return db
 
 

@@ -258,14 +258,14 @@ METHODS = {
     "microaggregate": Long(4000, ("microaggregate", "--columns", NUMBERS)),
     "microaggregate, best": Long(1500, (*ENDLESS[:-1], "4")),
     "microaggregate, certified": Long(200, (*ENDLESS[:-1], "4", "--certify")),
-    "kanonymeans-star": Long(700, ("kanonymeans-star", "--columns", NUMBERS)),
+    "kanonymeans-star": Long(450, ("kanonymeans-star", "--columns", NUMBERS)),
     "k-ward": Long(6000, ("k-ward", "--columns", NUMBERS)),
     "max-distance": Long(20_000, ("max-distance", "--columns", NUMBERS)),
     "mhm": Long(20_000, ("mhm", "--columns", NUMBERS)),
     "mdav": Long(60_000, ("mdav", "--columns", NUMBERS)),
     "mondrian": Long(150_000, ("mondrian", "--columns", NUMBERS), ("--into", "o")),
     "suppress": Long(100_000, ("suppress", "--columns", "sex,age,city")),
-    "individual-ranking": Long(400_000, ("individual-ranking", "--columns", NUMBERS)),
+    "individual-ranking": Long(200_000, ("individual-ranking", "--columns", NUMBERS)),
 }
 
 

@@ -71,6 +71,7 @@ def test_every_type_of_the_database_is_kept_in_a_new_table(tmp_path: Path) -> No
     assert said == {"age": (before["age"], "DOUBLE"), "medium_enum": narrowed}
 
 
+@pytest.mark.slow
 def test_an_enum_keeps_no_label_of_a_record_that_was_left_out(db: str, tmp_path: Path) -> None:
     given = {"columns": ["age", INCOME], "keep": ["d", "nested"], "rest": "drop", "k": 3, "nulls": "suppress"}
     given["accept_unique"] = ["d", "nested"]

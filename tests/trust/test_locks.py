@@ -341,7 +341,7 @@ def test_two_publish_at_once(db: str) -> None:
     ("sent", "code", "target"),
     [
         (signal.SIGKILL, -signal.SIGKILL, "--in-place"),
-        (signal.SIGINT, 130, "--into=out"),
+        slow(signal.SIGINT, 130, "--into=out"),
         slow(signal.SIGKILL, -signal.SIGKILL, "--into=out"),
         slow(signal.SIGTERM, 143, "--in-place"),
     ],

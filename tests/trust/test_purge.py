@@ -145,6 +145,7 @@ def test_labels_within_other_types_are_named_by_purge_and_residue(nested: Path) 
     assert places["column t.two"] == 1, "the label b of one type is a text of the other, and in the data"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not TRIGGERS, reason="DuckDB 1.5 cannot change a column to a nested type: labels are named")
 def test_labels_within_other_types_are_taken_out(nested: Path) -> None:
     with duckdb.connect(str(nested)) as con:

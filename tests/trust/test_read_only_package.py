@@ -180,6 +180,7 @@ OWN = (
 """They want options of their own, and have no kernels."""
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_warm_up_leaves_nothing_to_compile(tmp_path: Path) -> None:
     """With its default options no method calls a function, or calls it with types, that warm-up has not compiled.

@@ -152,6 +152,7 @@ def test_a_job_file_names_a_seed_file_beside_it(db: str, tmp_path: Path) -> None
 # Nowhere to be seen
 
 
+@pytest.mark.slow
 def test_processes_scripts_and_databases_show_no_secret(
     db: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def release(package: Path, folder: Path) -> tuple[bool, bytes]:
     return compiled, (folder / "released.csv").read_bytes()
 
 
+@pytest.mark.long
 def test_it_is_used_where_it_fits_and_is_not_there_where_it_does_not(wheel: Path, tmp_path: Path) -> None:
     assert wheel.name.startswith(f"sqlmicro-0.0-cp{sys.version_info[0]}{sys.version_info[1]}-none-")
     package = tmp_path / "package"

@@ -334,6 +334,7 @@ def test_a_release_in_place_that_is_purged_leaves_nothing_to_say(db: Path) -> No
     assert left(db) == []
 
 
+@pytest.mark.slow
 def test_a_purge_that_fails_leaves_it_recorded(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlmicro.erasure.purge._replace", full)
     report = sqlmicro.individual_ranking("persons", db=str(db), in_place=True, **USED)
