@@ -68,15 +68,11 @@ def loaded(
         )  # fmt: skip
         shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, first=first, ties=ties)
         given, apart, in_order = [*columns, *ties], draws and not roles.row_key, warehouse.keeps_order
-        found = warehouse.run(
-            "load/numbered.sql", "numbered", view=apart and in_order, shuffled=shuffled, columns=given
-        )
+        found = warehouse.run("load/numbered.sql", "numbered", view=apart, shuffled=shuffled, columns=given)
         numbered = found
         if apart:
             copies = "load/copies.sql" if in_order else "load/copies_apart.sql"
             numbered = warehouse.run(copies, "copies", numbered=found, columns=given)
-    if apart and not in_order:
-        warehouse.forget(found)
     if source.is_text:
         warehouse.forget(typed)
     was_read = content_of_input(warehouse, numbered, columns, roles.row_key)

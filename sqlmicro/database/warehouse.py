@@ -102,12 +102,6 @@ class Warehouse(Protocol):
     def load(self, table: pa.Table, into: str, comment: str) -> Name:
         """Create the staging relation `into` from an Arrow table, such as the labels of a kernel."""
 
-    def words(self, into: str, key: str, n: int) -> Name:
-        """Create the staging relation `into` of n words that a release is put in order by: see `Key.words`.
-
-        The key, and what it makes, is never part of a statement.
-        """
-
     def set_key(self, name: str, key: str) -> None:
         """Bind a secret key of keyed hashes to a variable of the session; the key is never part of a statement."""
 

@@ -12,6 +12,7 @@ from sqlmicro.audits.verdict import PERSONS
 from sqlmicro.database import templates
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.content import by_kind, content_of
+from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import ORDER
 from sqlmicro.history import union
@@ -39,7 +40,7 @@ class Output:
     order: str = field(default="", repr=False)
     """The key of the order of its rows."""
     words: Name | None = None
-    """What its rows are put in order by, in the order of row_id; None where that depends on their values."""
+    """What its rows are put in order by, in the order of row_id; None where each is by its number or its values."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +166,8 @@ def ordered(run: Run, output: Output, series: Series | None = None) -> Output:
         return replace(output, records=records, order=series.order())
     names = [(column.staged, "") for column in _in_order(run)]
     order = run.key.order(run.recipe, run.content, content_of(run.warehouse, records, names))
-    return replace(output, records=records, order=order, words=_words(run, output.relation, order))
+    words = _words(run, output.relation, order) if run.warehouse.keeps_order else None
+    return replace(output, records=records, order=order, words=words)
 
 
 def _words(run: Run, relation: Name, order: str) -> Name:
@@ -174,6 +176,7 @@ def _words(run: Run, relation: Name, order: str) -> Name:
     They are staged before the transaction that publishes, which writes to one database only.
     """
     warehouse, into = run.warehouse, f"{relation.table}_words"
+    assert isinstance(warehouse, DuckDBWarehouse)  # the only one that keeps an order
     text = "SELECT count(*), coalesce(max(row_id) + 1, 0) FROM {{ r | ident }}"
     ((records, numbers),) = warehouse.query("words", text, r=relation)
     words = warehouse.words(into, order, numbers)
@@ -199,11 +202,13 @@ def _in_order(run: Run) -> list[Column]:
 
 
 def select_of(run: Run, output: Output) -> templates.Sql:
-    """Return the SELECT of the records as they are published; the key of an order by values is bound."""
+    """Return the SELECT of the records as they are published; the key of an order by numbers or values is bound."""
     columns, records = _in_order(run), output.records
     if output.words is not None or records is None:
         return templates.render("publish/records.sql", records=records, words=output.words, columns=columns)
     run.warehouse.set_key(ORDER, output.order)
+    if not run.warehouse.keeps_order:
+        return templates.render("publish/records_apart.sql", records=records, columns=columns)
     types = dict(run.warehouse.describe(records))
     kinds = by_kind([replace(column, type=types[column.staged]) for column in columns])
     return templates.render("publish/records_of_series.sql", records=records, columns=columns, kinds=kinds)

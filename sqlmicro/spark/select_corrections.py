@@ -39,6 +39,34 @@ def _rowid_in(node: exp.Expression) -> str:
     return "rowid"
 
 
+def without_order(select: exp.Expression) -> exp.Expression:
+    """A relation that is staged has no order: to sort it, Spark would compute it twice, once for the bounds."""
+    if not select.args.get("limit"):
+        select.set("order", None)
+    return select
+
+
+def in_parts(select: Any) -> exp.Expression:
+    """Which file of a release a record is in, and where in it, goes by what the release is put in order by."""
+    from sqlglot import exp
+
+    (ordered,) = select.args["order"].pop().expressions
+    place = exp.column(_unused("place", select), quoted=True)
+    columns = [exp.column(name, quoted=True) for name in select.named_selects]
+    drawn = select.select(ordered.this.as_(place.name, quoted=True), copy=False)
+    made = exp.select(*columns).from_(drawn.subquery("drawn"))
+    made.set("distribute", exp.Distribute(expressions=[place]))
+    made.set("sort", exp.Sort(expressions=[place.copy()]))
+    return made
+
+
+def _unused(name: str, select: Any) -> str:
+    """Return a name that no column of a SELECT has."""
+    while name.lower() in {taken.lower() for taken in select.named_selects}:
+        name += "_"
+    return name
+
+
 def nearest_joins(node: exp.Expression) -> exp.Expression:
     """ASOF LEFT JOIN b ON x >= b.y takes the record of b with the greatest y up to x."""
     from sqlglot import exp
@@ -130,6 +158,30 @@ def materialized(node: exp.Expression) -> exp.Expression:
     return node
 
 
+def read_once(select: Any) -> Any:
+    """A table of a WITH that is read once is a subquery.
+
+    Spark numbers the tables of all WITHs of a statement before it looks for what is persisted. So it does not find what
+    was made with a WITH of its own where there is another one (4.3).
+    """
+    from sqlglot import exp
+
+    found = select.args.get("with_")
+    if found is None or found.args.get("recursive"):
+        return select
+    for table in list(found.expressions):
+        readers = [
+            one for one in select.find_all(exp.Table)
+            if not one.db and one.name.lower() == table.alias.lower()
+        ]  # fmt: skip
+        if len(readers) == 1 and not table.alias_column_names and not readers[0].args.get("joins"):
+            table.pop()
+            readers[0].replace(table.this.subquery(readers[0].alias_or_name, copy=False))
+    if not found.expressions:
+        select.set("with_", None)
+    return select
+
+
 def ranges(node: exp.Expression) -> exp.Expression:
     """FROM range(n) has a column called range."""
     from sqlglot import exp
@@ -173,9 +225,7 @@ def qualified(node: exp.Expression) -> exp.Expression:
     condition = node.args["qualify"].this
     node.set("qualify", None)
     names = [projection.alias_or_name for projection in node.selects]
-    marker = "qualified"
-    while marker in names:
-        marker += "_"
+    marker = _unused("qualified", node)
     inner = node.copy().select(condition.as_(marker))
     inner.set("with_", None)
     columns: list[exp.Expression] = [exp.column(name, quoted=True) for name in names]

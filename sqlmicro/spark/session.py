@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sqlmicro.errors import InputError
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 OPTIONS = {
     "spark.sql.session.timeZone": "UTC",
@@ -25,8 +25,15 @@ OPTIONS = {
 LOCAL: dict[str, bool | float | int | str | None] = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
+    "spark.driver.defaultJavaOptions": "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000",
 }
-"""What a session on this machine is opened with."""
+"""What a session on this machine is opened with.
+
+Every statement is code of its own, most of which runs for less than the second compiler of Java takes for it: it has to
+run ten times longer than usual before that begins. Own `spark.driver.extraJavaOptions` come behind and win.
+"""
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _LEAST_IN_A_TASK = 20_000
 """Records, about, that are worth a task of their own after a shuffle: one takes 0.1 s to start in Python."""
 _IN_A_TASK = 200_000
@@ -91,12 +98,18 @@ def fit(session: SparkSession, records: int) -> None:
 
     What is persisted keeps its partitions, empty ones too, and each is a task in every statement that reads it.
     """
-    option = "spark.sql.shuffle.partitions"
-    most, worth = session.conf.get(option) or "", records // _LEAST_IN_A_TASK
+    most, worth = session.conf.get(_PARTITIONS) or "", records // _LEAST_IN_A_TASK
     if not through_connect(session):  # which does not tell its cores
         worth = min(worth, max(_ROUNDS * session.sparkContext.defaultParallelism, records // _IN_A_TASK))
     if most.isdecimal():
-        session.conf.set(option, str(min(int(most), max(1, worth))))
+        session.conf.set(_PARTITIONS, str(min(int(most), max(1, worth))))
+
+
+def keyed(session: SparkSession, frame: DataFrame) -> DataFrame:
+    """Return a data frame parted and sorted by row_id, into a number of parts that a join does not change."""
+    parts = session.conf.get(_PARTITIONS) or ""
+    made = frame.repartition(int(parts), "row_id") if parts.isdecimal() else frame.repartition("row_id")
+    return made.sortWithinPartitions("row_id")
 
 
 def _silence() -> None:

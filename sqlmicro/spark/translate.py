@@ -8,7 +8,7 @@ hashes is a session variable, as it is one of DuckDB's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlmicro.spark import select_corrections, value_corrections
 
@@ -106,8 +106,15 @@ Each returns what stands in place of the node: the node itself where nothing is 
 """
 
 
-def translate(sql: str) -> str:
+def translate(sql: str, *corrected: Correction) -> str:
     """Return a rendered template, or another SELECT of DuckDB's, as a SELECT of Spark's.
+
+    Parameters
+    ----------
+    sql : str
+        The SELECT.
+    *corrected : callable
+        What is to become of the SELECT as a whole before that.
 
     Raises
     ------
@@ -120,8 +127,10 @@ def translate(sql: str) -> str:
     """
     import sqlglot
 
-    tree = sqlglot.parse_one(sql, read="duckdb")
+    tree: Any = sqlglot.parse_one(sql, read="duckdb")
+    for correction in corrected:
+        tree = correction(tree)
     for correction in CORRECTIONS:
         tree = tree.transform(correction, copy=False)
-    text: str = tree.sql("spark", comments=False)
+    text: str = select_corrections.read_once(tree).sql("spark", comments=False)
     return text

@@ -18,11 +18,12 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, statement
-from sqlmicro.database.warehouse import ORDER, Logged, Row
+from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
-from sqlmicro.spark.session import fit, opened
-from sqlmicro.spark.translate import translate
+from sqlmicro.spark import select_corrections
+from sqlmicro.spark.session import fit, keyed, opened
+from sqlmicro.spark.translate import Correction, translate
 from sqlmicro.spark.types import duckdb_type
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ if TYPE_CHECKING:
     from sqlmicro.system.secrets import Secret
 
 T = TypeVar("T")
-_KEPT = ("load/typed.sql", "safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+_KEPT = ("safe/cells.sql", "safe/assigned.sql", "audit/cells.sql")
+_KEYED = ("load/numbered.sql", "load/copies_apart.sql")
+"""What all else is joined to by row_id: it is parted and sorted by that once, not by every join."""
 _ENDS = ("replace/released.sql",)
-"""What ends a step. Its plan is forgotten: a plan grows several times over with every step, and is read by each."""
+"""What ends a step."""
 _READ_ONCE = ("load/column_profile.sql",)
 """What is asked of the source several times, which takes long and tells the same each time."""
 _MOST_TO_ALL = 500_000
@@ -74,6 +77,7 @@ class SparkWarehouse:
         self._fetched: dict[Name, Name] = {}
         self._read: dict[str, list[tuple[Any, ...]]] = {}
         self._records: dict[Name, int] = {}
+        self._steps = 0
 
     @classmethod
     @contextmanager
@@ -179,11 +183,14 @@ class SparkWarehouse:
 
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
-        frame = self._frame(template, render(template, **params), into)
+        order = () if is_ordered(template) else (select_corrections.without_order,)
+        frame = self._frame(template, render(template, **params), into, *order)
         if template in _ENDS:
-            frame = self.checkpoint(template, frame)
+            frame = self._ended(template, frame)
         elif template in _KEPT:
             frame = self.keep(frame)
+        elif template in _KEYED and not view:
+            frame = self.keep(keyed(self.session, frame))
         if is_ordered(template):
             frame = self.numbered(self.keep(frame))
         return self.put(frame, into)
@@ -199,14 +206,6 @@ class SparkWarehouse:
         frame = self.call(into, lambda: self.session.createDataFrame(table))
         self.loaded.append(self.put(_small(frame, len(table)), into))
         return self.loaded[-1]
-
-    def words(self, into: str, key: str, n: int) -> Name:
-        """Create the staging relation `into` of n words that a release is put in order by, where they are needed."""
-        self.set_key(ORDER, key)
-        drawn = (
-            "SELECT range AS row_id, range AS rowid, sha256(concat(getvariable('sqlmicro_order'), ' ', range)) AS word"
-        )
-        return self.define(into, drawn + " FROM range({{ n | lit }})", n=n)
 
     def rows(self, template: str, *, log: bool = True, rows: int = 0, **params: Any) -> list[tuple[Any, ...]]:
         """Return the rows of a template."""
@@ -285,8 +284,8 @@ class SparkWarehouse:
 
     def write(self, select: Sql, path: Path, partition_by: tuple[str, ...] = (), *, rows: int = 0) -> Name:
         """Write the records of a SELECT to a new folder of Parquet files, and return what reads it back."""
-        records = self.define("published", "{{ select }}", select=select)
-        writer = self.frame(records).write.option("compression", "zstd").partitionBy(*partition_by)
+        frame = self._frame("published", select, "published", select_corrections.in_parts)
+        writer = frame.write.option("compression", "zstd").partitionBy(*partition_by)
         self.call("publish", lambda: writer.parquet(str(path)))
         return self.put(self.call("audit", lambda: self.session.read.parquet(str(path))), "read_back")
 
@@ -332,6 +331,14 @@ class SparkWarehouse:
         self._persisted.append(made)
         return made.toDF(*made.columns)  # or its columns would be taken for those it was made of, where both are joined
 
+    def _ended(self, title: str, frame: DataFrame) -> DataFrame:
+        """Compute what ends a step once. Of all steps but the first, forget how it was made.
+
+        A plan grows several times over with every step, and is read by each. What is persisted stays parted by row_id.
+        """
+        first, self._steps = not self._steps, self._steps + 1
+        return self.keep(frame) if first else self.checkpoint(title, frame)
+
     def numbered(self, frame: DataFrame, sizes: Mapping[int, int] | None = None) -> DataFrame:
         """Return a data frame with `rowid`, from 0, in the order of its partitions and of the records in them.
 
@@ -376,8 +383,8 @@ class SparkWarehouse:
             raise InputError("--engine spark", must, got, "Use fewer columns, or coarser ones: generalize")
         return table
 
-    def _frame(self, title: str, sql: str, into: str) -> DataFrame:
-        text = translate(sql)
+    def _frame(self, title: str, sql: str, into: str, *corrected: Correction) -> DataFrame:
+        text = translate(sql, *corrected)
         shown = _quoted(into)
         head = "" if not into else "CREATE OR REPLACE TEMPORARY VIEW " + shown + " AS\n"
         self.log.append(Logged(title, head + text + ";"))

@@ -6,11 +6,14 @@ from decimal import Decimal
 
 import duckdb
 import pytest
+from sql.case import by_hash
 from sql.conformance import NUMBERED, bind, prepare, rows_of, same_rows
 
 from sqlmicro.database import templates
+from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
-from sqlmicro.spark.session import OPTIONS
+from sqlmicro.spark import select_corrections
+from sqlmicro.spark.session import OPTIONS, keyed
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.system.progress import Progress
 
@@ -136,8 +139,6 @@ def test_all_but_the_listed_templates_run():
 
 def test_cells_round_trip(bench):
     """What tells -0.0 from 0.0 on Spark is read back as the number it was."""
-    from sqlmicro.database.columns import Column
-
     x, session = Column("x", "DOUBLE", "x"), bench.warehouse.session
     session.sql("SELECT explode(array(-0.0D, 0.0D, -1.5D, -1.5D, NULL)) AS x").createOrReplaceTempView("released")
     records = case_params("audit/records.sql", relation=Name("", "", "released"), as_bits=[x])
@@ -159,3 +160,75 @@ def test_what_is_not_a_select_of_duckdb_is_refused():
     sqlglot = pytest.importorskip("sqlglot")
     with pytest.raises(sqlglot.errors.ParseError):
         translation.translate("SELECT FROM WHERE")
+
+
+@pytest.fixture
+def in_four_parts(bench):
+    """Return the session of a run whose statements are shuffled into four parts."""
+    conf = bench.warehouse.session.conf
+    before = conf.get("spark.sql.shuffle.partitions")
+    conf.set("spark.sql.shuffle.partitions", "4")
+    yield bench.warehouse
+    conf.set("spark.sql.shuffle.partitions", before)
+
+
+def plan_of(frame):
+    conf, option = frame.sparkSession.conf, "spark.sql.maxPlanStringLength"
+    conf.set(option, "100000")
+    found = frame._jdf.queryExecution().executedPlan().toString()
+    conf.set(option, OPTIONS[option])
+    return found
+
+
+def test_what_was_made_with_a_with_is_found_again_where_there_is_another_one(bench):
+    warehouse = bench.warehouse
+    warehouse.define("numbers", "SELECT range AS row_id, range % 7 AS a FROM range(100)")
+    made = "WITH t AS (SELECT row_id, a + 1 AS a FROM numbers) SELECT t.* FROM t JOIN numbers USING (row_id)"
+    warehouse.define("kept", made, keep=True)
+    read = "WITH u AS (SELECT a, count(*) AS n FROM kept GROUP BY a) SELECT kept.*, n FROM kept JOIN u USING (a)"
+    frame = warehouse.frame(warehouse.define("counted", read))
+    assert plan_of(frame).count("InMemoryTableScan") == 2
+    assert sorted(row.n for row in frame.collect()) == [14] * 70 + [15] * 30
+
+
+def test_a_table_that_is_read_twice_stays_in_its_with():
+    text = "WITH a AS (SELECT x FROM t), b AS (SELECT x FROM a) SELECT b.x FROM b JOIN a AS c USING (x)"
+    once = "WITH a AS (SELECT x FROM t) SELECT b.x FROM (SELECT x FROM a) AS b JOIN a AS c USING (x)"
+    assert translation.translate(text) == once
+
+
+def test_what_is_staged_is_not_sorted_unless_it_is_cut():
+    without_order = select_corrections.without_order
+    assert translation.translate("SELECT x FROM t ORDER BY x", without_order) == "SELECT x FROM t"
+    assert " LIMIT 2" in translation.translate("SELECT x FROM t ORDER BY x LIMIT 2", without_order)
+    assert " ORDER BY x " in translation.translate("SELECT x FROM t ORDER BY x LIMIT 2", without_order)
+
+
+def test_what_is_parted_by_row_id_is_joined_by_it_where_it_is(in_four_parts):
+    session = in_four_parts.session
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    for name in ("one", "other"):
+        frame = in_four_parts.keep(keyed(session, session.range(0, 100, 1, 3).withColumnRenamed("id", "row_id")))
+        in_four_parts.put(frame, name)
+    joined = session.sql("SELECT one.row_id FROM one JOIN other ON one.row_id = other.row_id")
+    plan = plan_of(joined)
+    session.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    assert "SortMergeJoin" in plan
+    assert "ENSURE_REQUIREMENTS" not in plan
+    assert joined.count() == 100
+
+
+def test_the_parts_of_a_release_and_the_order_in_them_go_by_keyed_words(in_four_parts, tmp_path):
+    from pyarrow import parquet
+
+    in_four_parts.define("numbers", "SELECT range AS row_id, range AS n FROM range(1000)")
+    given = {"records": Name("", "", "numbers"), "columns": [Column("n", "BIGINT", "n")]}
+    in_four_parts.write(templates.render("publish/records_apart.sql", **given), tmp_path / "release")
+    files = sorted((tmp_path / "release").glob("*.parquet"))
+    parts = [parquet.read_table(file).column("n").to_pylist() for file in files]
+    assert len(parts) == 4
+    assert sorted(n for part in parts for n in part) == list(range(1000))
+    for part in parts:
+        assert 180 < len(part) < 320  # 250 and five standard deviations
+        assert part == by_hash(part)
+        assert 0.3 < sum(n < 500 for n in part) / len(part) < 0.7  # six standard deviations

@@ -114,6 +114,15 @@ CASES = [
         expect=[(1, 40), (1, 20), (1, 50), (1, 30)],
         ordered=True,
     ),
+    # The order is that of the keyed hash of the record's number; the own row_id has no part in it.
+    Case(
+        "publish/records_apart.sql",
+        given={"records": "SELECT i AS row_id, 7 AS row_id_, i * 10 AS own FROM range(3, 15) AS t(i)"},
+        params={"records": rel("records"), "columns": [ROW_ID, OWN]},
+        returns=["row_id", "own"],
+        expect=[(7, 10 * i) for i in by_hash(range(3, 15))],
+        ordered=True,
+    ),
     # Record 2 was left out, and its word with it.
     Case(
         "publish/words_of_records.sql",
