@@ -216,10 +216,3 @@ def test_what_replays_a_run_knows_whose_records_it_read(workbench, tmp_path):
         (row,) = sqlmicro.attack(**given, manifest=str(manifest))["attacks"]
         rates.append(row["rate"])
     assert rates[0] > 0.8 and rates[1] < 0.3
-
-
-def test_on_spark_persons_are_refused_before_it_is_started(tmp_path):
-    given = {"columns": ["age"], "rest": "drop", "engine": "spark", "to": str(tmp_path / "out")}
-    for method in (sqlmicro.mdav, sqlmicro.split_group):
-        with pytest.raises(ParameterError, match="other methods with a k count records"):
-            method(str(tmp_path / "visits.parquet"), person="patient", **given)

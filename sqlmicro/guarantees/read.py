@@ -145,9 +145,8 @@ def _branches(
 
 def alike(work: Work, level: Level) -> int:
     """Return how many units count as one with another, because nothing is known of them."""
-    units = "FROM {{ relation | ident }} JOIN {{ members | ident }} USING (row_id)"
-    params = {"relation": work.relation, "members": level.members}
-    ((found,),) = work.warehouse.query("units", f"SELECT count(*) - count(DISTINCT counted) {units}", **params)
+    text = "SELECT count(*) - count(DISTINCT counted) FROM {{ relation | ident }} JOIN {{ members | ident }} USING (row_id)"
+    ((found,),) = work.warehouse.query("units", text, relation=work.relation, members=level.members)
     return int(found)
 
 
