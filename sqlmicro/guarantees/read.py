@@ -145,7 +145,8 @@ def _branches(
 
 def alike(work: Work, level: Level) -> int:
     """Return how many units count as one with another, because nothing is known of them."""
-    text = "SELECT count(*) - count(DISTINCT counted) FROM {{ relation | ident }} JOIN {{ members | ident }} USING (row_id)"
+    text = """SELECT count(*) - count(DISTINCT counted)
+FROM {{ relation | ident }} JOIN {{ members | ident }} USING (row_id)"""
     ((found,),) = work.warehouse.query("units", text, relation=work.relation, members=level.members)
     return int(found)
 
