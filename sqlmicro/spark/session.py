@@ -112,6 +112,11 @@ def keyed(session: SparkSession, frame: DataFrame) -> DataFrame:
     return made.sortWithinPartitions("row_id")
 
 
+def apart(frame: DataFrame) -> DataFrame:
+    """Return a data frame whose columns Spark does not take for those they were made of, where both are joined."""
+    return frame.toDF(*frame.columns)
+
+
 def _silence() -> None:
     """Let PySpark print no errors of its own, which may quote records: they are told by `SparkWarehouse.call`."""
     from pyspark.logger import PySparkLogger

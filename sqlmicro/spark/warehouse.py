@@ -22,7 +22,7 @@ from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.spark import select_corrections
-from sqlmicro.spark.session import fit, keyed, opened
+from sqlmicro.spark.session import apart, fit, keyed, opened
 from sqlmicro.spark.translate import Correction, translate
 from sqlmicro.spark.types import duckdb_type
 
@@ -305,7 +305,7 @@ class SparkWarehouse:
 
     def put(self, frame: DataFrame, into: str) -> Name:
         """Make a data frame a staging relation."""
-        frame.createOrReplaceTempView(_quoted(into))
+        apart(frame).createOrReplaceTempView(_quoted(into))
         name = self.staged(into)
         self._records.pop(name, None)
         self._read = {text: rows for text, rows in self._read.items() if str(ident(name)) not in text}
@@ -329,7 +329,7 @@ class SparkWarehouse:
         if made.sparkSession is not self.session:
             return self.keep(frame)
         self._persisted.append(made)
-        return made.toDF(*made.columns)  # or its columns would be taken for those it was made of, where both are joined
+        return made
 
     def _ended(self, title: str, frame: DataFrame) -> DataFrame:
         """Compute what ends a step once. Of all steps but the first, forget how it was made.

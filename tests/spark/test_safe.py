@@ -142,6 +142,4 @@ def test_too_many_combinations_and_what_needs_records_are_refused(spark, persons
         sqlmicro.safe(persons, **given)
     with pytest.raises(ParameterError, match="keep-candidates"):
         sqlmicro.safe(persons, keep_candidates=True, **given)
-    with pytest.raises(ParameterError, match="--household"):
-        sqlmicro.safe(persons, household=["id"], **given)
     assert list(tmp_path.iterdir()) == []
