@@ -29,6 +29,7 @@ LITTLE = {
     "masking": "--rows 2000 --repeat 1 --only noise swap",
     "mdav": "--sizes 500 --columns 2 --repeat 1",
     "microaggregate": "speed --sizes 500x2",
+    "partitions": "--data eia --k 3",
     "persons": "--each 1",
     "population": "--people 3000 --min-k-map 3",
     "optimal_univariate": "--rows 1000 --k 3",
@@ -45,7 +46,7 @@ LITTLE = {
     "suppression": "--rows 500 --values 10",
     "threads": "--rows 2000 --repeat 1 --only mdav",
     "union": "--rows 2000 --releases 1",
-    "whole": "--rows 1000 --repeat 1 --only individual-ranking swap pseudonymise audit --compare",
+    "whole": "--rows 1000 --repeat 1 --only individual-ranking swap pseudonymise sample shift-dates audit --compare",
 }
 LONG = {"choosing", "identifiers", "mutants", "postgres", "spark"}
 """What these measure takes minutes, needs a server, or has tests of its own: tests/test_help.py runs the first one."""

@@ -71,6 +71,8 @@ class ColumnGeneration:
         self.lower = self.of_centre = -math.inf
         self.enumerated = False
         self.threshold = _NO_EXCESS * self.sse / max(1, self.n // k)
+        self.most_rounds = math.inf
+        """How often the linear programme may be solved."""
         self.rounds = self.work = self.candidates = 0
         self.nearest: np.ndarray | None = None
 
@@ -137,7 +139,7 @@ class ColumnGeneration:
 
     def generate(self) -> None:
         """Add groups that the heuristic finds for the smoothed prices, then for those of the programme."""
-        for _ in range(_GROW_ROUNDS):
+        for _ in range(int(min(_GROW_ROUNDS, self.most_rounds - self.rounds))):
             self._solve()
             if not self._grow(self._smoothed()) and not self._grow(self.prices):
                 break

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MOST_RECORDS = 10_000
 _SWEEPS_OF_BEST, _COLUMNS_OF_BEST = 4, (2000,)
 _ENRICHMENTS = 3
+_ROUNDS_OF_BEST = 1000  # over k, of the linear programme in a search without a bound: it takes longer with k
 _AFAR = (3, 20_000, 60_000_000, 1.0)  # annealing: runs, proposals per record, but at most so many, temperature
 _NEARBY = (20, 3_000, 12_000_000, 0.15)
 
@@ -128,6 +129,7 @@ def improve(
 ) -> np.ndarray:
     """Return labels (n,) of groups at least as good, by the first part of `certify`, without a bound."""
     search = ColumnGeneration(X, labels, k, rng, tick, math.inf if deadline is None else deadline)
+    search.most_rounds = _ROUNDS_OF_BEST // k
     with contextlib.suppress(TimeOver):
         search.improve(annealed(X, k, rng, deadline), _SWEEPS_OF_BEST, _COLUMNS_OF_BEST)
     return search.labels()

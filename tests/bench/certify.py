@@ -1,6 +1,6 @@
 """microaggregate --quality best --certify: loss, lower bound and CPU seconds on the three reference sets.
 
-python tests/bench/certify.py [--data census tarragona eia] [--k 3 5 10] [--seed 1] [--time-limit SECONDS]
+python tests/bench/certify.py [--data census tarragona eia] [--k 3 5 10] [--seed 1] [--time-limit SECONDS] [--keep]
 
 The files are read from SQLMICRO_DATA, or from ../shared/data beside the repository. One JSON line per set and k: IL of
 the groups, computed anew from the labels, the lower bound on the IL of any grouping, by how much the loss may be above
@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 import numpy as np
+import partitions
 from _measure import Measure, emit, peak_mb
 
 from sqlmicro.group.certify import annealed, certify
@@ -35,6 +36,7 @@ def main():
     parser.add_argument("--rows", type=int, help="the first so many records")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--time-limit", type=float, help="seconds that certify may take after the search")
+    parser.add_argument("--keep", action="store_true", help="keep the groups in partitions/ where they lose less")
     given = parser.parse_args()
     for data, k in ((data, k) for k in given.k for data in given.data):
         X = standardise(np.genfromtxt(DATA / f"{data}.csv", delimiter=",", skip_header=1)[: given.rows])
@@ -44,6 +46,8 @@ def main():
         with Measure() as certifying:
             found = certify(X, labels, k, rng, silent, pool=annealed(X, k, rng), time_limit=given.time_limit)
         assert np.bincount(found.labels).min() >= k
+        if given.keep and given.rows is None:
+            partitions.keep(data, k, found.labels.tolist())
         total = ((X - X.mean(axis=0)) ** 2).sum()
         emit(
             bench="certify",

@@ -80,7 +80,7 @@ CASES = {
     "pram": case("pram", ("town",), "sha256", "--keep-probability", "0.8"),
     "pseudonymise": case("pseudonymise", ("person",), "sha256", peer="pseudonyms"),
     "sample": case("sample", X, "sha256", "--fraction", "0.1"),
-    "shift-dates": case("shift-dates", ("born",), "sha256", "--within", "9d"),
+    "shift-dates": case("shift-dates", ("born",), "sha256", "--within", "9d", "--person", "person"),
     "shuffle": case("shuffle", X, "sort"),
     "swap": case("swap", X, "sort", "--kind", "rank", "--percent", "5", peer="swap"),
     "audit": case("audit", ("age", "town"), "group", "--sensitive", "illness", keep=("illness",), peer="audit"),
@@ -205,8 +205,13 @@ def command(one, db):
     columns, keep = list(one["columns"]), list(one["keep"])
     if one["command"] == "audit":
         return ["-m", "sqlmicro", "audit", "--db", db, "--table", "people", "--quasi", ",".join(columns), *one["more"]]
-    words = ["-m", "sqlmicro", one["command"], "--db", db, "--table", "people", "--columns", ",".join(columns)]
-    words += ["--rest", "drop", "--rows-are-persons", "--identifier-ok", ",".join(columns), "--into", "released"]
+    words = ["-m", "sqlmicro", one["command"], "--db", db, "--table", "people", "--rest", "drop"]
+    words += [] if "--person" in one["more"] else ["--rows-are-persons"]
+    words += ["--identifier-ok", ",".join(columns), "--into", "released"]
+    if one["command"] == "sample":  # it works on no column
+        keep = columns
+    else:
+        words += ["--columns", ",".join(columns)]
     if keep:
         words += ["--keep", ",".join(keep), "--accept-unique", ",".join(keep)]
     return [*words, *one["more"], "--quiet"]
@@ -251,12 +256,14 @@ def kept():
     """Return the ratios in README.md: of every case, by the number of rows."""
     text = (HERE / "README.md").read_text(encoding="utf-8")
     section = text.partition("## Whole commands")[2].partition("\n## ")[0]
-    heads = [10 ** "⁰¹²³⁴⁵⁶⁷⁸⁹".index(power) for power in re.findall(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹]) rows", section)]
-    found = {}
-    for name, cells in re.findall(r"^\| `([\w-]+)`[^|]*\|(.*)\|$", section, re.M):
+    found, heads = {}, []
+    for name, cells in re.findall(r"^\| (`[\w-]+`|command)[^|]*\|(.*)\|$", section, re.M):
+        if name == "command":
+            heads = [10 ** "⁰¹²³⁴⁵⁶⁷⁸⁹".index(power) for power in re.findall(r"10([⁰¹²³⁴⁵⁶⁷⁸⁹]) rows", cells)]
+            continue
         for rows, cell in zip(heads, cells.split("|"), strict=False):
             if number := re.match(r"\s*([\d.]+)", cell):
-                found[name, rows] = float(number[1])
+                found[name.strip("`"), rows] = float(number[1])
     return found
 
 
