@@ -82,11 +82,10 @@ def microaggregate(
     far memory. best, up to 2000 records and where the extra `optimal` is installed: annealings that are short, then the
     linear programme over the groups found and those that its prices suggest. Its solution is rounded in 20 ways, each
     is annealed from a low temperature, and a MILP chooses among all groups; three times, or until nothing is gained.
-    That takes up to 60 CPU seconds for k up to 5 and several minutes for k = 10 (385 seconds on CENSUS, which a time
-    limit ends); see `sqlmicro.group.certify`. Otherwise best makes four annealings that share 200 million moves, or
-    2000 per record from 100 000 records on. With a time limit it takes so many seconds, the starts included, and
-    returns the best groups so far. certify then proves a lower bound on the loss; see
-    `sqlmicro.group.certify`. The same seed gives the same groups unless a time limit is given.
+    That takes 25 to 75 CPU seconds with some 1000 records and k of 3 to 10; see `sqlmicro.group.certify`. Otherwise
+    best makes four annealings that share 200 million moves, or 2000 per record from 100 000 records on. With a time
+    limit it takes so many seconds, the starts included, and returns the best groups so far. certify then proves a lower
+    bound on the loss; see `sqlmicro.group.certify`. The same seed gives the same groups unless a time limit is given.
 
     One column is grouped by the exact shortest path of `optimal-univariate`, whatever the quality.
 
