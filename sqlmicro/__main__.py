@@ -48,9 +48,10 @@ def _end(watch: interrupts.Watch) -> NoReturn:
     A signal just before a block begins, or just as it ends, skips the end of that block: its folder is removed here.
     """
     watch.held += 1  # no further signal interrupts this
-    from sqlmicro.system import scratch
+    with contextlib.suppress(Exception):  # whatever is in the way: the run ends
+        from sqlmicro.system import scratch
 
-    scratch.remove_all()
+        scratch.remove_all()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()

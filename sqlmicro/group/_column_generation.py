@@ -47,8 +47,9 @@ class ColumnGeneration:
     """The best grouping and the best bound so far, and the steps that make them better."""
 
     def __init__(
-        self, X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, deadline: float
-    ) -> None:
+        self, X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, deadline: float,
+        most_rounds: float = math.inf,
+    ) -> None:  # fmt: skip
         import numpy as np
 
         self.n, self.k, self.largest = len(X), k, min(2 * k - 1, len(X))
@@ -71,8 +72,8 @@ class ColumnGeneration:
         self.lower = self.of_centre = -math.inf
         self.enumerated = False
         self.threshold = _NO_EXCESS * self.sse / max(1, self.n // k)
-        self.most_rounds = math.inf
-        """How often the linear programme may be solved."""
+        self.most_rounds = most_rounds
+        """How often groups may be added and the linear programme solved again."""
         self.rounds = self.work = self.candidates = 0
         self.nearest: np.ndarray | None = None
 

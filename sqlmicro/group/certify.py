@@ -128,8 +128,8 @@ def improve(
     X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, deadline: float | None = None
 ) -> np.ndarray:
     """Return labels (n,) of groups at least as good, by the first part of `certify`, without a bound."""
-    search = ColumnGeneration(X, labels, k, rng, tick, math.inf if deadline is None else deadline)
-    search.most_rounds = _ROUNDS_OF_BEST // k
+    until = math.inf if deadline is None else deadline
+    search = ColumnGeneration(X, labels, k, rng, tick, until, _ROUNDS_OF_BEST // k)
     with contextlib.suppress(TimeOver):
         search.improve(annealed(X, k, rng, deadline), _SWEEPS_OF_BEST, _COLUMNS_OF_BEST)
     return search.labels()

@@ -289,6 +289,13 @@ def prune(
     >>> prune(tree, {("", 2): 9, ("", 6): 9, ("", 7): 1}, 4)
     >>> tree
     {('', 1): (1, 0.5)}
+
+    Two halves with three persons each may have the same three.
+
+    >>> tree = {("", 1): (1, 0.5), ("", 2): (1, 0.5)}
+    >>> prune(tree, {("", 3): 9, ("", 4): 3, ("", 5): 3}, 4, joined=max)
+    >>> tree
+    {}
     """
     left = dict(sizes)
     while small := [found for found, records in left.items() if records < least and found[1] > 1]:

@@ -146,13 +146,13 @@ def search_block(table: pa.Table, *, k: int, size: int, features: int, key: str,
 
 
 def _rules(table: pa.Table, k: int) -> Rules:
-    """Return what the groups of a block must keep: k records, or k persons, or all of them where they are fewer."""
+    """Return what the groups of a block must keep: k records, or k persons where they are counted."""
     import numpy as np
 
     if "person" not in table.column_names:
         return Rules(k)
-    names, persons = np.unique(table["person"].to_numpy(), return_inverse=True)
-    return Rules(min(k, len(names)), persons.astype(np.int64))
+    persons = np.unique(table["person"].to_numpy(), return_inverse=True)[1]
+    return Rules(k, persons.astype(np.int64))
 
 
 def _grouped(table: pa.Table, row_id: np.ndarray, X: np.ndarray, labels: np.ndarray) -> pa.Table:

@@ -316,6 +316,22 @@ def test_one_group_and_one_column_are_known_to_be_best(shape: tuple[int, int]) -
     assert microaggregate(X, np.random.default_rng(0), silent, k=3, quality="best").notes == ()
 
 
+@pytest.mark.slow
+def test_best_solves_no_more_programmes_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CENSUS at k = 10 had hundreds of rounds, each longer than the one before, for nothing."""
+    X, solved = np.random.default_rng(3).normal(size=(90, 3)), []
+    solve = ColumnGeneration._solve
+    monkeypatch.setattr(ColumnGeneration, "_solve", lambda search: (solved.append(search.k), solve(search))[1])
+    found = []
+    for most in (1000, 12):
+        monkeypatch.setattr(sys.modules[certify.__module__], "_ROUNDS_OF_BEST", most)
+        solved.clear()
+        labels = microaggregate(X, np.random.default_rng(0), silent, k=3, quality="best").labels
+        found.append((len(solved), np.bincount(labels).min()))
+    assert found[0][0] > 4 and found[1][0] == 4
+    assert found[0][1] >= 3 and found[1][1] >= 3
+
+
 def test_without_highspy_best_anneals_alone_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "highspy", None)
     monkeypatch.setattr(sys.modules[microaggregate.__module__], "_BEST", (100, 4000, 100))
