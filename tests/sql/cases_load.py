@@ -12,7 +12,7 @@ CASES = [
     Case(
         "load/shuffled.sql",
         given={"typed": "SELECT 7 * i % 12 AS record, 7 * i % 12 * 10 AS x FROM range(12) AS t(i)"},
-        params={"relation": rel("typed"), "first": [], "ties": []},
+        params={"relation": rel("typed"), "order": ["record"]},
         returns=["record", "x"],
         expect=[(i, i * 10) for i in range(12)],
         ordered=True,
@@ -20,7 +20,7 @@ CASES = [
     Case(
         "load/shuffled.sql",
         given={"typed": values("record, key_0, x", "(4, 8, 'a')", "(4, 7, 'a')", "(3, 9, 'b')")},
-        params={"relation": rel("typed"), "first": [], "ties": ["key_0"]},
+        params={"relation": rel("typed"), "order": ["record", "key_0"]},
         returns=["record", "key_0", "x"],
         expect=[(3, 9, "b"), (4, 7, "a"), (4, 8, "a")],
         ordered=True,
@@ -31,7 +31,7 @@ CASES = [
         given={
             "typed": values("record, key_0, x", "(1, 8, NULL)", "(9, 7, -2.5)", "(5, 9, 3)", "(4, 6, 3)", "(4, 2, 3)")
         },
-        params={"relation": rel("typed"), "first": [col("x", "DOUBLE")], "ties": ["key_0"]},
+        params={"relation": rel("typed"), "order": [col("x", "DOUBLE"), "record", "key_0"]},
         returns=["record", "key_0", "x"],
         expect=[(9, 7, -2.5), (4, 2, 3), (4, 6, 3), (5, 9, 3), (1, 8, None)],
         ordered=True,
@@ -39,9 +39,19 @@ CASES = [
     Case(
         "load/numbered.sql",
         given={"shuffled": values('record, "net ""income""", row_id_', "(9, 100, 7)", "(4, NULL, 7)", "(6, 300, 5)")},
-        params={"shuffled": rel("shuffled"), "columns": [INCOME, col("row_id", "INTEGER", "row_id_")]},
+        params={"shuffled": rel("shuffled"), "columns": ["record", INCOME, col("row_id", "INTEGER", "row_id_")]},
         returns=["row_id", "record", 'net "income"', "row_id_"],
         expect=[(0, 9, 100, 7), (1, 4, None, 7), (2, 6, 300, 5)],
+        ordered=True,
+    ),
+    # The hash is of the values alone: what else is known of a record is left out of it.
+    Case(
+        "load/hashed.sql",
+        given={"numbered": values('row_id, "net ""income""", key_0', "(0, 300, 4)", "(1, NULL, 5)", "(2, 300, 6)")},
+        params={"numbered": rel("numbered"), "identity": [INCOME], "columns": [INCOME, "key_0"]},
+        returns=["row_id", "record", 'net "income"', "key_0"],
+        show='row_id, record = hash("net ""income"""), "net ""income""", key_0',
+        expect=[(0, True, 300, 4), (1, True, None, 5), (2, True, 300, 6)],
         ordered=True,
     ),
     # Record 1 is not in the relation; NULL is the last value, and all records without a person are one person.

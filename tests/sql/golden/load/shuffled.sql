@@ -3,8 +3,8 @@
 --   which may say who came when, is forgotten here. What a method sorts by can come first, so that it has no sort of its own
 -- reads: relation
 -- returns: the columns of relation
--- order: the first column, if any, then record, then key_0 where there is one; read by position, when the records are numbered
--- params: relation, first (columns), ties
+-- order: the columns given; read by position, when the records are numbered
+-- params: relation, order (columns: what a method sorts by, if any, record where that leaves ties, key_0 where there is one)
 SELECT *
 FROM "staging"."typed"
-ORDER BY record
+ORDER BY "record"
