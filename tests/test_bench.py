@@ -26,7 +26,7 @@ LITTLE = {
     "linkage": "--sets tarragona --methods swap",
     "levels": "visits --patients 200",
     "load": "--case writers --rows 5000 --limit 1GB --times 2",
-    "masking": "--rows 2000 --repeat 1 --only noise swap",
+    "masking": "--rows 2000 --repeat 1 --only noise swap pseudonymise",
     "mdav": "--sizes 500 --columns 2 --repeat 1",
     "microaggregate": "speed --sizes 500x2",
     "partitions": "--data eia --k 3",

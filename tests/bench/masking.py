@@ -36,12 +36,12 @@ SELECT
   'town ' || hash(i) % 20 AS town,
   'P' || hash(i) % 100000000 AS person
 FROM range({{ n }}) AS t(i)"""
-HASHED = "SELECT {} AS value, sha256(concat(getvariable('sqlmicro_order'), ' ', row_id)) AS h FROM staging.numbered"
+HASHED = "SELECT {{ column | ident }} AS value, sha256(concat(getvariable('sqlmicro_order'), ' ', row_id)) AS h FROM staging.numbered"
 SORTED = "SELECT row_id, x FROM staging.numbered ORDER BY x"
 
 
-def create(warehouse, select):
-    return lambda: warehouse._connection.execute(f"CREATE OR REPLACE TABLE staging.result AS {select}")
+def create(warehouse, select, **params):
+    return lambda: warehouse.query("base", f"CREATE OR REPLACE TABLE staging.result AS {select}", **params)
 
 
 def mask(run, name, column, settings):
@@ -76,7 +76,8 @@ def main():
             run = pipeline.load(warehouse, source, roles, secrets.from_text("bench"), plan)
             for name in given.only:
                 method, column, settings = MASKS[name]
-                base = create(warehouse, SORTED if name == "swap" else HASHED.format(column))
+                (staged,) = [c for c in source.columns if c.name == column]
+                base = create(warehouse, SORTED if name == "swap" else HASHED, column=staged)
                 cpu = rounds({"mask": mask(run, method, column, settings), "base": base}, given.repeat)
                 emit(
                     bench="masking", mask=name, rows=rows, memory_limit=given.memory_limit,
