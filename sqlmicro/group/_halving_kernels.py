@@ -80,8 +80,13 @@ def halved(
     each(all_below, nodes)
     leaves = np.flatnonzero(tree.leaf)
     leaves = leaves[np.argsort(tree.first[leaves])]
-    leaf_of = np.repeat(np.arange(len(leaves)), (tree.stop - tree.first)[leaves]) * len(X)
-    tree.order[:] = np.sort(leaf_of + tree.order) - leaf_of  # in a loop that is compiled, sorting takes long to compile
+
+    def ascending(some: np.ndarray) -> None:  # in a loop that is compiled, sorting takes long to compile
+        leaf_of = np.repeat(np.arange(len(some)), (tree.stop - tree.first)[some]) * len(X)
+        points = tree.order[tree.first[some[0]] : tree.stop[some[-1]]]
+        points[:] = np.sort(leaf_of + points) - leaf_of
+
+    each(ascending, np.split(leaves, np.flatnonzero(np.diff(tree.first[leaves] // _POINTS_BELOW)) + 1))
     return tree
 
 

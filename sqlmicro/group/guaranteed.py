@@ -14,9 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.errors import InputError
-from sqlmicro.group.local_search import by_value
 from sqlmicro.group.mdav import mdav_labels
 from sqlmicro.group.starts import persons_can_be_first, persons_first, t_first, t_first_size
+from sqlmicro.group.value_order import by_value
 from sqlmicro.guarantees.bounds import bound
 from sqlmicro.guarantees.state import columns_of, missing, state_of
 from sqlmicro.registry import Tick, late

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlmicro.group import small_sets
 from sqlmicro.group.mdav import mdav
 from sqlmicro.group.mhm import mhm
+from sqlmicro.group.value_order import by_value
 from sqlmicro.registry import Tick, late, silent
 from sqlmicro.system import parallel
 
@@ -100,9 +102,9 @@ class Search:
         self._order = order[self._tree.order]
         self._X = np.ascontiguousarray(X[self._order])
         self.total = float(((self._X - self._X.mean(axis=0)) ** 2).sum())
-        self._near, beyond = self._nearest(self._X, min(reach, n - 1), _LEAF, leaves)
-        self._spread = self._spread_around(beyond)
-        self._ways, self._round = self._units_by_turns(), 0
+        tree, self._ways = self._cut_in_turn()
+        self._near, beyond = self._nearest(self._X, min(reach, n - 1), tree, leaves)
+        self._spread, self._round = self._spread_around(beyond), 0
         self._units = 1 + max(int(way.max()) for way in self._ways)
         quantiles = (np.arange(4096) + 0.5) / 4096
         self._exponential = np.random.default_rng(0).permutation(-np.log(quantiles))
@@ -167,7 +169,8 @@ class Search:
         used = np.flatnonzero(groups.size).astype(np.int32)
         if len(used) < 2:
             return
-        short, _ = self._nearest(groups.mean[used], min(_NEAR_GROUPS, len(used) - 1), _LEAF // 2, _LEAVES)
+        means = groups.mean[used]
+        short, _ = self._nearest(means, min(_NEAR_GROUPS, len(used) - 1), self._tree_of(means, _LEAF // 2), _LEAVES)
         near = np.zeros((len(groups.size), short.shape[1]), dtype=np.int32)
         near[used] = used[short]
 
@@ -247,26 +250,33 @@ class Search:
         parts = list(_slices(len(groups.size), _SLOTS_PER_CALL))
         return float(sum(parallel.each(lambda part: recentre(self._X, groups, *part), parts)))
 
-    def _units_by_turns(self) -> list[np.ndarray]:
-        """Return ways to cut the records into units: the unit (n,) of every record, for each way."""
+    def _cut_in_turn(self) -> tuple[Halves | None, list[np.ndarray]]:
+        """Return the tree of the records, and ways to cut them into units: for each the unit (n,) of every record."""
         import numpy as np
 
         n, p = self._X.shape
-        if n <= _UNIT:
-            return [np.zeros(n, np.int16)]
-        ways = [(np.arange(n) // _UNIT).astype(np.int16)]
-        if p == 1:
-            return [*ways, ((np.arange(n) + _UNIT // 2) // _UNIT).astype(np.int16)]
-        for cosine, sine in _TURNS:
-            turned = self._X.copy()
-            for j in range(p - 1):
-                left, right = turned[:, j].copy(), turned[:, j + 1].copy()
-                turned[:, j], turned[:, j + 1] = cosine * left - sine * right, sine * left + cosine * right
-            tree, way = self._halved(turned, _UNIT), np.empty(n, np.int16)
-            for unit, leaf in enumerate(np.flatnonzero(tree.leaf)):
-                way[tree.order[tree.first[leaf] : tree.stop[leaf]]] = unit
-            ways.append(way)
-        return ways
+        whole = (np.arange(n) // _UNIT).astype(np.int16)
+        if n <= _UNIT or p == 1:
+            tree = self._tree_of(self._X, _LEAF)
+            return tree, [whole] if n <= _UNIT else [whole, ((np.arange(n) + _UNIT // 2) // _UNIT).astype(np.int16)]
+
+        cuts: list[Callable[[], Any]] = [lambda: self._tree_of(self._X, _LEAF)]  # the longest one begins first
+        cuts += [partial(self._turned, *turn) for turn in _TURNS]
+        tree, *ways = parallel.each(lambda cut: cut(), cuts)
+        return tree, [whole, *ways]
+
+    def _turned(self, cosine: float, sine: float) -> np.ndarray:
+        """Return the unit of every record where they are halved in other directions."""
+        import numpy as np
+
+        turned, way = self._X.copy(), np.empty(len(self._X), np.int16)
+        for j in range(turned.shape[1] - 1):
+            left, right = turned[:, j].copy(), turned[:, j + 1].copy()
+            turned[:, j], turned[:, j + 1] = cosine * left - sine * right, sine * left + cosine * right
+        tree = self._halved(turned, _UNIT)
+        for unit, leaf in enumerate(np.flatnonzero(tree.leaf)):
+            way[tree.order[tree.first[leaf] : tree.stop[leaf]]] = unit
+        return way
 
     def _in_units(self, function: Callable[[int, np.ndarray], T]) -> list[T]:
         """Call a function with every unit and its records; the units are cut anew from one call to the next."""
@@ -299,16 +309,20 @@ class Search:
         tree: Halves = halved(X, np.arange(len(X)), leaf, multiple, self.say, parallel.each)
         return tree
 
-    def _nearest(self, X: np.ndarray, reach: int, leaf: int, leaves: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the points near to each (n, reach), exact where there are few, and how far others are at least."""
+    def _tree_of(self, X: np.ndarray, leaf: int) -> Halves | None:
+        """Return the tree that nearest points are looked up in; None where there are few."""
+        return self._halved(X, leaf) if len(X) > _LISTED else None
+
+    def _nearest(self, X: np.ndarray, reach: int, tree: Halves | None, leaves: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the points near to each (n, reach), exact without a tree, and how far others are at least."""
         import numpy as np
 
         n = len(X)
-        if n <= _LISTED:
+        if tree is None:
             return small_sets.all_nearest(X, reach), np.full(n, np.inf)
         nearest = late("sqlmicro.group._block_kernels", "nearest")
 
-        tree, near, beyond = self._halved(X, leaf), np.empty((n, reach), dtype=np.int32), np.empty(n)
+        near, beyond = np.empty((n, reach), dtype=np.int32), np.empty(n)
 
         def listed(part: tuple[int, int]) -> None:
             nearest(X, tree, near, *part, leaves, beyond)
@@ -371,25 +385,6 @@ def _slices(count: int, most: int) -> Iterator[tuple[int, int]]:
     """Yield where slices of at most so many of `count` begin and end."""
     for start in range(0, count, most):
         yield start, min(start + most, count)
-
-
-def by_value(X: np.ndarray) -> np.ndarray:
-    """Return the rows in the order of their values, column by column; rows that are equal stay in order."""
-    import numpy as np
-
-    order = np.argsort(X[:, 0], kind="stable")
-    apart = np.ones(len(X), dtype=np.bool_)  # whether a place begins rows that are equal as far as was looked
-    apart[1:] = np.diff(X[order, 0]) != 0
-    for column in X.T[1:]:
-        tied = np.flatnonzero(~apart | ~np.append(apart[1:], True))
-        if not len(tied):
-            break
-        rows, run = order[tied], np.cumsum(apart[tied])
-        by = np.argsort(column[rows], kind="stable")
-        by = by[np.argsort(run[by], kind="stable")]
-        order[tied] = rows[by]
-        apart[tied[1:]] |= np.diff(column[rows[by]]) != 0
-    return order
 
 
 def _block_size(n: int, p: int) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.errors import InputError
-from sqlmicro.group.local_search import by_value
 from sqlmicro.group.ona_star import grouped
+from sqlmicro.group.value_order import by_value
 from sqlmicro.options.params import K, Param
 from sqlmicro.registry import Tick, method, silent
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError
-from sqlmicro.group.local_search import by_value
+from sqlmicro.group.value_order import by_value
 from sqlmicro.options.params import K
 from sqlmicro.registry import Tick, method, silent
 

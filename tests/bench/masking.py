@@ -36,7 +36,8 @@ SELECT
   'town ' || hash(i) % 20 AS town,
   'P' || hash(i) % 100000000 AS person
 FROM range({{ n }}) AS t(i)"""
-HASHED = "SELECT {{ column | ident }} AS value, sha256(concat(getvariable('sqlmicro_order'), ' ', row_id)) AS h FROM staging.numbered"
+HASHED = """SELECT {{ column | ident }} AS value, sha256(concat(getvariable('sqlmicro_order'), ' ', row_id)) AS h
+FROM staging.numbered"""
 SORTED = "SELECT row_id, x FROM staging.numbered ORDER BY x"
 
 
