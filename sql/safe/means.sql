@@ -1,37 +1,46 @@
 -- title: The size of every group and its mean in every numeric column
--- source: Höhne, SAFE. A group has no value where most of its records have none; the values are added in the order of the
---   cells, so that the mean does not depend on the number of threads, and it does not leave the range of its values. Groups
---   of records that are all of one cell, often millions, have its values: a list for each takes long and much memory
+-- source: Höhne, SAFE. A group has no value where most of its records have none. Values are added as in
+--   replace/group_means.sql: exactly, in units of a power of two, or else in the order of the cells; so a mean does not
+--   depend on the number of threads. It does not leave the range of its values
 -- reads: cells, members
 -- returns: label, n, a mean per numeric column
 -- params: cells, members, columns
-WITH sizes AS (
-  SELECT label, count(*) AS cells, min(cell) AS cell, sum(n) AS n
-  FROM {{ members | ident }}
-  GROUP BY label)
-SELECT
-  s.label,
-  s.n
-{% for column in columns %}
-  , CAST(c.{{ column | ident }} AS DOUBLE) AS {{ column | ident }}
-{% endfor %}
-FROM sizes AS s
-JOIN {{ cells | ident }} AS c USING (cell)
-WHERE s.cells = 1
-UNION ALL
+WITH bounds AS (
+  SELECT
+    count(*) AS cells,
+    (SELECT CAST(sum(n) AS DOUBLE) + 1 FROM {{ members | ident }}) AS records
+  {% for column in columns %}
+    , coalesce(min(abs(CAST({{ column | ident }} AS DOUBLE))) FILTER (WHERE {{ column | ident }} <> 0), 1) AS least_{{ loop.index }}
+    , coalesce(max(abs(CAST({{ column | ident }} AS DOUBLE))) FILTER (WHERE {{ column | ident }} <> 0), 1) AS most_{{ loop.index }}
+  {% endfor %}
+  FROM {{ cells | ident }}
+),
+units AS (
+  SELECT
+    records
+  {% for column in columns %}
+    , CASE WHEN least_{{ loop.index }} > 1e-250
+      AND log2(most_{{ loop.index }}) - log2(least_{{ loop.index }}) + log2(records) < 68
+      THEN pow(2, 54 - floor(log2(least_{{ loop.index }}))) END AS per_one_{{ loop.index }}
+  {% endfor %}
+  FROM bounds
+)
 SELECT
   m.label,
   sum(m.n) AS n
 {% for column in columns %}
   , CASE WHEN 2 * sum(m.n) FILTER (WHERE c.{{ column | ident }} IS NOT NULL) >= sum(m.n) THEN
       greatest(min(CAST(c.{{ column | ident }} AS DOUBLE)), least(
-        list_sum(list(m.n * CAST(c.{{ column | ident }} AS DOUBLE) ORDER BY c.cell)
-          FILTER (WHERE c.{{ column | ident }} IS NOT NULL))
+        coalesce(
+          CAST(sum(CAST(m.n * CAST(c.{{ column | ident }} AS DOUBLE) * u.per_one_{{ loop.index }} AS HUGEINT)) AS DOUBLE)
+            / any_value(u.per_one_{{ loop.index }}),
+          list_sum(list(m.n * CAST(c.{{ column | ident }} AS DOUBLE) ORDER BY c.cell)
+            FILTER (WHERE u.per_one_{{ loop.index }} IS NULL AND c.{{ column | ident }} IS NOT NULL)))
         / sum(m.n) FILTER (WHERE c.{{ column | ident }} IS NOT NULL),
         max(CAST(c.{{ column | ident }} AS DOUBLE))))
     END AS {{ column | ident }}
 {% endfor %}
 FROM {{ members | ident }} AS m
 JOIN {{ cells | ident }} AS c USING (cell)
-WHERE m.label IN (SELECT label FROM sizes WHERE cells > 1)
+CROSS JOIN units AS u
 GROUP BY m.label

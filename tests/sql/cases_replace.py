@@ -83,6 +83,26 @@ CASES = [
         returns=["label", "x", 'net "income"'],
         expect=[(0, 3.0, 5 / 3), (1, 5.0, 7.0), (2, None, 2.5)],
     ),
+    # (1 - 10^16 + 10^16) / 3, whatever is added first; beside 10^38 it is added in ascending order, where 1 is lost.
+    Case(
+        "replace/group_means.sql",
+        given={
+            "grouped": values(
+                "label, x, y, z, empty",
+                *("(0, 1e16, 1e16, 0, NULL)", "(0, 1, 1, 0, NULL)", "(0, -1e16, -1e16, 0, NULL)"),
+                *(
+                    "(1, -3, 1e38, 0, NULL)",
+                    "(1, 4, 1e38, 0, NULL)",
+                    "(2, 1, 50000.25, 0, NULL)",
+                    "(2, 2, 50000.5, 0, 7)",
+                ),
+            )
+        },
+        params={"grouped": rel("grouped"), "columns": [col("x"), col("y"), col("z"), col("empty")]},
+        returns=["label", "x", "y", "z", "empty"],
+        show="label, x = [1 / 3::DOUBLE, 0.5, 1.5][label + 1], y = [0, 1e38, 50000.375][label + 1], z, empty",
+        expect=[(0, True, True, 0.0, None), (1, True, True, 0.0, None), (2, True, True, 0.0, 7.0)],
+    ),
     # One column, as group/groups_by_rank.sql has it.
     Case(
         "replace/group_means.sql",

@@ -169,6 +169,22 @@ CASES = [
         returns=["label", "n", 'net "income"'],
         expect=[(0, 3, 4 / 3), (1, 2, 1.0), (2, 3, None), (3, 2, None), (4, 7, 1.0)],
     ),
+    # (3 + 1.5 (10^16 - 10^16)) / 5 of weights, whatever is added first; 10^38 beside them is added cell by cell.
+    Case(
+        "safe/means.sql",
+        given={
+            "cells": values(
+                "cell, x, y, n", "(0, 1e16, 1e38, 1)", "(1, 1.5, 1.5, 2)", "(2, -1e16, -1e38, 1)", "(3, 7, 7, 1)"
+            ),
+            "members": values(
+                "cell, label, n", "(0, 0, 1.5)", "(1, 0, 2.0)", "(2, 0, 1.5)", "(3, 1, 4321.5)", "(3, 2, 0.5)"
+            ),
+        },
+        params={"cells": rel("cells"), "members": rel("members"), "columns": [col("x"), col("y")]},
+        returns=["label", "n", "x", "y"],
+        show="label, n::DOUBLE, x = [0.6, 7, 7][label + 1], y = [0, 7, 7][label + 1]",
+        expect=[(0, 5.0, True, True), (1, 4321.5, True, True), (2, 0.5, True, True)],
+    ),
     Case(
         "safe/means.sql",
         given={"cells": CELLS, "members": values("cell, label, n", "(1, 0, 2)", "(0, 0, 1)", "(3, 5, 2)")},

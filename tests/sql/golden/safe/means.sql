@@ -1,33 +1,40 @@
 -- title: The size of every group and its mean in every numeric column
--- source: Höhne, SAFE. A group has no value where most of its records have none; the values are added in the order of the
---   cells, so that the mean does not depend on the number of threads, and it does not leave the range of its values. Groups
---   of records that are all of one cell, often millions, have its values: a list for each takes long and much memory
+-- source: Höhne, SAFE. A group has no value where most of its records have none. Values are added as in
+--   replace/group_means.sql: exactly, in units of a power of two, or else in the order of the cells; so a mean does not
+--   depend on the number of threads. It does not leave the range of its values
 -- reads: cells, members
 -- returns: label, n, a mean per numeric column
 -- params: cells, members, columns
-WITH sizes AS (
-  SELECT label, count(*) AS cells, min(cell) AS cell, sum(n) AS n
-  FROM "staging"."members"
-  GROUP BY label)
-SELECT
-  s.label,
-  s.n
-  , CAST(c."net ""income""" AS DOUBLE) AS "net ""income"""
-FROM sizes AS s
-JOIN "staging"."cells" AS c USING (cell)
-WHERE s.cells = 1
-UNION ALL
+WITH bounds AS (
+  SELECT
+    count(*) AS cells,
+    (SELECT CAST(sum(n) AS DOUBLE) + 1 FROM "staging"."members") AS records
+    , coalesce(min(abs(CAST("net ""income""" AS DOUBLE))) FILTER (WHERE "net ""income""" <> 0), 1) AS least_1
+    , coalesce(max(abs(CAST("net ""income""" AS DOUBLE))) FILTER (WHERE "net ""income""" <> 0), 1) AS most_1
+  FROM "staging"."cells"
+),
+units AS (
+  SELECT
+    records
+    , CASE WHEN least_1 > 1e-250
+      AND log2(most_1) - log2(least_1) + log2(records) < 68
+      THEN pow(2, 54 - floor(log2(least_1))) END AS per_one_1
+  FROM bounds
+)
 SELECT
   m.label,
   sum(m.n) AS n
   , CASE WHEN 2 * sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL) >= sum(m.n) THEN
       greatest(min(CAST(c."net ""income""" AS DOUBLE)), least(
-        list_sum(list(m.n * CAST(c."net ""income""" AS DOUBLE) ORDER BY c.cell)
-          FILTER (WHERE c."net ""income""" IS NOT NULL))
+        coalesce(
+          CAST(sum(CAST(m.n * CAST(c."net ""income""" AS DOUBLE) * u.per_one_1 AS HUGEINT)) AS DOUBLE)
+            / any_value(u.per_one_1),
+          list_sum(list(m.n * CAST(c."net ""income""" AS DOUBLE) ORDER BY c.cell)
+            FILTER (WHERE u.per_one_1 IS NULL AND c."net ""income""" IS NOT NULL)))
         / sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL),
         max(CAST(c."net ""income""" AS DOUBLE))))
     END AS "net ""income"""
 FROM "staging"."members" AS m
 JOIN "staging"."cells" AS c USING (cell)
-WHERE m.label IN (SELECT label FROM sizes WHERE cells > 1)
+CROSS JOIN units AS u
 GROUP BY m.label
