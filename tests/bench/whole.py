@@ -61,6 +61,7 @@ QUADRATIC = (
     "ona-star", "recursive-k-ward", "secure-k-ward", "v-mdav",
 )  # fmt: skip
 CASES = {
+    "individual-ranking-1": case("individual-ranking", X, "sort", peer="ranking"),
     "individual-ranking": case("individual-ranking", X, "sort", keep=("id",), peer="ranking"),
     "individual-ranking-5": case("individual-ranking", X5, "sort", keep=("id",), peer="ranking"),
     "optimal-univariate": case("optimal-univariate", X, "sort", peer="ranking"),
