@@ -14,8 +14,6 @@ from sqlmicro.database.typed_columns import type_columns
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError
 
-RECORD = "record"
-"""A hash of what identifies a record: its row key, or its values."""
 KNOWN_BY = "key_0"
 """The hash of the key that only the ledger knows records by."""
 
@@ -32,7 +30,6 @@ LOADED = (
     Relation("typed", "load/typed.sql"),
     Relation("shuffled", "load/shuffled.sql"),
     Relation("numbered", "load/numbered.sql"),
-    Relation("hashed", "load/hashed.sql", certain=False),
     Relation("copies", "load/copies.sql", certain=False),
 )
 """What `load` makes of every source."""
@@ -69,22 +66,16 @@ def loaded(
             warehouse, source, columns, set(roles.used), row_key=roles.row_key, known_by=roles.known_by,
             view=not source.is_text,  # of text, whose columns are found anew with every statement
         )  # fmt: skip
-        apart, in_order = draws and not roles.row_key, warehouse.keeps_order
-        # A hash of the values can be made again, and parts nothing where all of them are sorted by.
-        hashed = in_order and not draws and not roles.row_key
-        known = [] if hashed and set(columns) == set(first) else [RECORD]
-        shuffled = warehouse.run(
-            "load/shuffled.sql", "shuffled", view=True, relation=typed, order=[*first, *known, *ties]
-        )
-        stored = [*([] if hashed else [RECORD]), *columns, *ties]
-        numbered = warehouse.run("load/numbered.sql", "numbered", view=apart, shuffled=shuffled, columns=stored)
-        if hashed:
-            numbered = warehouse.run(
-                "load/hashed.sql", "hashed", view=True, numbered=numbered, identity=columns, columns=stored
-            )
+        # Records that are alike in all they are known by need no hash to be told apart.
+        hashed = [] if not roles.row_key and set(columns) == set(first) else ["record"]
+        order = [*first, *hashed, *ties]
+        shuffled = warehouse.run("load/shuffled.sql", "shuffled", view=True, relation=typed, order=order)
+        given, apart, in_order = [*columns, *ties], draws and not roles.row_key, warehouse.keeps_order
+        found = warehouse.run("load/numbered.sql", "numbered", view=apart, shuffled=shuffled, columns=given)
+        numbered = found
         if apart:
             copies = "load/copies.sql" if in_order else "load/copies_apart.sql"
-            numbered = warehouse.run(copies, "copies", numbered=numbered, columns=[*columns, *ties])
+            numbered = warehouse.run(copies, "copies", numbered=found, columns=given)
     if source.is_text:
         warehouse.forget(typed)
     was_read = content_of_input(warehouse, numbered, columns, roles.row_key)

@@ -1,9 +1,10 @@
 -- title: The records, numbered once
 -- source: sqlmicro: row_id is what all relations of a run are keyed by
 -- reads: shuffled
--- returns: row_id from 0, the columns
+-- returns: row_id from 0, record, the columns
 -- params: shuffled, columns
 SELECT
   row_number() OVER () - 1 AS row_id,
-  "record", "net ""income""", "row_id_"
+  record,
+  "net ""income""", "row_id_"
 FROM "staging"."shuffled"
