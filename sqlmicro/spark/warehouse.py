@@ -23,7 +23,7 @@ from sqlmicro.errors import InputError, QueryError
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.spark import select_corrections
 from sqlmicro.spark.session import apart, fit, keyed, opened
-from sqlmicro.spark.translate import Correction, translate
+from sqlmicro.spark.translate import INSTEAD, Correction, translate
 from sqlmicro.spark.types import duckdb_type
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class SparkWarehouse:
     def run(self, template: str, into: str, *, view: bool = False, rows: int = 0, **params: Any) -> Name:
         """Create the staging relation `into` from a template, and return its name."""
         order = () if is_ordered(template) else (select_corrections.without_order,)
-        frame = self._frame(template, render(template, **params), into, *order)
+        frame = self._frame(template, render(INSTEAD.get(template, template), **params), into, *order)
         if template in _ENDS:
             frame = self._ended(template, frame)
         elif template in _KEPT:

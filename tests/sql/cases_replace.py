@@ -83,6 +83,13 @@ CASES = [
         returns=["label", "x", 'net "income"'],
         expect=[(0, 3.0, 5 / 3), (1, 5.0, 7.0), (2, None, 2.5)],
     ),
+    Case(
+        "replace/group_means_apart.sql",
+        given={"grouped": GROUPED},
+        params={"grouped": rel("grouped"), "columns": [X, INCOME]},
+        returns=["label", "x", 'net "income"'],
+        expect=[(0, 3.0, 5 / 3), (1, 5.0, 7.0), (2, None, 2.5)],
+    ),
     # (1 - 10^16 + 10^16) / 3, whatever is added first; beside 10^38 it is added in ascending order, where 1 is lost.
     Case(
         "replace/group_means.sql",
