@@ -101,7 +101,7 @@ def all_calls() -> tuple[Call, ...]:
 
 
 def warm_up_values(verb: Callable[[str], Callable[..., Any]], options: NoOptions, progress: Progress) -> Compiled:
-    """Compile now what is compiled on first use, which takes two or three minutes: for images, and before the first run."""
+    """Compile now what is compiled on first use, which takes some minutes: for images, and before the first run."""
     return warm_up(verb, progress)
 
 

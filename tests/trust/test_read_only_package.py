@@ -159,7 +159,8 @@ assert [kernel.__name__ for kernel in kernels if not kernel.stats.cache_path] ==
 reached = [kernel for kernel in kernels if kernel.signatures]
 for kernel in reached:
     reached += [one for one in called(kernel) if one not in reached]
-assert [kernel.py_func for kernel in kernels if kernel not in reached] == [], "no call of warm-up leads to them"
+left = [f"{kernel.__module__}.{kernel.__name__}" for kernel in kernels if kernel not in reached]
+assert left == [], f"no call of warm-up leads to {left}"
 known, refused = compiled(), []
 assert known
 for method in sqlmicro.methods()["methods"]:
