@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column, make_columns, pick
@@ -263,29 +263,28 @@ class Work:
         )  # fmt: skip
         smallest, count, below = found[0]
         if column is None or count:
-            self.refuse_small_strata(k, int(smallest or 0), int(below), column.name if column else "")
+            self.refuse_small_strata(k, int(smallest or 0), int(below), int(count), column.name if column else "")
         return strata
 
-    def refuse_small_strata(self, k: int, smallest: int, below: int, column: str = "") -> None:
-        """Raise InputError when a stratum, or the whole table, has fewer than k records."""
+    def refuse_small_strata(
+        self, k: int, smallest: int, below: int, strata: int, column: str = "",
+        of: Literal["records", "persons"] = "records",
+    ) -> None:  # fmt: skip
+        """Raise InputError when the smallest stratum has fewer than k, as `below` of all `strata` have."""
         if smallest >= k:
             return
-        of = f" with a value in {column!r}" if column else ""
+        must = f"at least k = {k} {of}" + (f" with a value in {column!r}" if column else "")
         # Patterns of missing values are strata that nobody named: they are small where the whole table is.
         if any(not isinstance(stratum, str) for stratum in self.by):
-            raise InputError(
-                self.where,
-                f"every stratum must have at least k = {k} records{of}",
-                f"{below} strata with fewer, the smallest has {smallest}",
-                "Use fewer or coarser --by columns, or a smaller --k",
-            )
-        hint = (
+            got = f"{below} of {strata} strata with fewer, the smallest has {smallest}"
+            do = "Use fewer or coarser --by columns, or a smaller --k"
+            raise InputError(self.where, f"every stratum must have {must}", got, do)
+        do = (
             "Use a smaller --k"
             if smallest >= 2 or self.by
-            else "A group needs 2 records: check --table, and what --nulls leaves"
+            else f"A group needs 2 {of}: check --table, and what --nulls leaves"
         )
-        got = "fewer" if self.by else f"{smallest}"
-        raise InputError(self.where, f"there must be at least k = {k} records{of}", got, hint)
+        raise InputError(self.where, f"there must be {must}", "fewer" if self.by else f"{smallest}", do)
 
     def groups_by_rank(self, ordered: Name, strata: Name, k: int) -> Name:
         """Return the group of every record from its position; a view, computed when it is read."""
@@ -374,7 +373,7 @@ class Work:
             return labels
         sizes = (counts := np.bincount(strata))[counts > 0]
         told = np.bincount(strata, records)[counts > 0]
-        self.refuse_small_strata(k, int(told.min()), int((told < k).sum()), column)
+        self.refuse_small_strata(k, int(told.min()), int((told < k).sum()), len(told), column)
         by_digits = strata.astype(np.uint16 if len(counts) <= 1 << 16 else strata.dtype, copy=False)
         members = np.split(np.argsort(by_digits, kind="stable"), np.cumsum(sizes)[:-1])
         with self.warehouse.progress.kernel(text, n) as progress:

@@ -44,7 +44,7 @@ def test_the_main_job(db):
     assert report["k"] >= 3
     assert any("id, name" in note for note in report["notes"])
     assert {"persons_anonymized", "releases", "audits"} <= tables(db)
-    with duckdb.connect(str(db), read_only=True) as con:
+    with opened(db, read_only=True) as con:
         names = [row[0] for row in con.execute("DESCRIBE persons_anonymized").fetchall()]
         assert names == ["age", "sex", 'net "income"', "class"]
         by = 'age, sex, "net ""income""", class'
@@ -114,14 +114,14 @@ def test_the_printed_script_runs_in_a_plain_database(db, tmp_path):
     assert db.read_bytes() == before
     assert "hidden" not in done.stdout
     assert "-- title:" in done.stdout
-    with duckdb.connect(str(copy)) as con:
+    with opened(copy) as con:
         con.execute(done.stdout)
         scripted = con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall()
     sqlmicro(
         "individual-ranking", "--db", db, "--table", "persons", "--columns", 'age,net "income"', "--by", "sex",
         "--keep", "id", "--accept-unique", "id", "--rest", "drop", "--into", "out",
     )  # fmt: skip
-    with duckdb.connect(str(db), read_only=True) as con:
+    with opened(db, read_only=True) as con:
         assert con.execute('SELECT id, age, "net ""income""" FROM out ORDER BY id').fetchall() == scripted
 
 
@@ -211,7 +211,7 @@ def test_ctrl_c_leaves_nothing(tmp_path, method, rows):
     db = tmp_path / "big.duckdb"
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    with duckdb.connect(str(db)) as con:
+    with opened(db) as con:
         con.execute("CREATE TABLE t AS SELECT random() AS x, random() AS y, random() AS z FROM range(?)", [rows])
     command = [*SQLMICRO, method, "--db", str(db), "--table", "t", "--columns", "x,y,z"]
     process = subprocess.Popen(
@@ -238,7 +238,7 @@ def test_a_script_without_its_kernel_publishes_nothing(db, tmp_path):
     arguments += ["--accept-unique", 'id,name,"net ""income"""']
     done = sqlmicro(*arguments, "--show-sql")
     assert done.returncode == 0, done.stderr
-    with duckdb.connect(str(copy)) as con:
+    with opened(copy) as con:
         before = con.execute("SELECT * FROM persons ORDER BY id").fetchall()
         failures = 0
         for statement in con.extract_statements(done.stdout):  # as a shell does that goes on after an error

@@ -7,8 +7,8 @@ import textwrap
 import tomllib
 from pathlib import Path
 
-import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -33,7 +33,7 @@ def db(tmp_path: Path) -> Path:
         '(i * {} % 4)::{} AS "{}"'.format(2 * j + 1, "VARCHAR" if j % 2 else "INTEGER", name.replace('"', '""'))
         for j, name in enumerate(AWKWARD)
     )
-    with duckdb.connect(str(path)) as connection:
+    with opened(path) as connection:
         connection.execute(
             f"""CREATE TABLE "my ""table\""" AS SELECT 'customer ' || i AS customer_name, i AS id, uuid() AS u,
             {columns}, CASE WHEN i % 7 = 0 THEN NULL ELSE i % 3 END AS gaps, i % 2 = 0 AS flag,
@@ -62,13 +62,13 @@ def test_a_draft_drops_identifiers_anonymizes_all_else_and_says_why(db: Path) ->
 
 @pytest.mark.slow
 def test_the_draft_of_awkward_names_runs_as_it_is(db: Path) -> None:
-    with duckdb.connect(str(db)) as connection:
+    with opened(db) as connection:
         connection.execute(
             'CREATE VIEW few AS SELECT id, "net ""income""", "two\nlines", gaps FROM "my ""table""" ORDER BY id'
         )
     (db.parent / "job.toml").write_text(sqlmicro.init("few", db=str(db))["toml"], encoding="utf-8")
     assert sqlmicro.run(str(db.parent / "job.toml"))["k"] >= 3
-    with duckdb.connect(str(db), read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         names = [row[0] for row in connection.execute("DESCRIBE few_anonymized").fetchall()]
     assert names == ['net "income"', "two\nlines", "gaps"]
 
@@ -126,7 +126,7 @@ def explained(folder: Path, text: str) -> str:
 
 
 def test_a_job_is_explained_from_the_catalog_alone(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute("""CREATE TABLE persons AS SELECT 'SECRET' AS name, 1 AS weight, 2 AS income, 3 AS age,
             'f' AS sex, 'r' AS region FROM range(70)""")
     before = (tmp_path / "w.duckdb").read_bytes()
@@ -157,7 +157,7 @@ def test_a_job_is_explained_from_the_catalog_alone(tmp_path: Path) -> None:
 
 def test_a_view_over_a_file_is_explained_without_the_file(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text("name,weight,income,age,sex,region\na,1,2,3,f,r\n")
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute(f"CREATE VIEW persons AS FROM read_csv('{tmp_path}/p.csv')")
     (tmp_path / "p.csv").unlink()
     assert "(6 columns)" in explained(tmp_path, JOB)
@@ -221,7 +221,7 @@ def test_no_variable_of_the_environment_gets_into_a_job(tmp_path: Path, monkeypa
 
     monkeypatch.setenv("SQLMICRO_DB", str(tmp_path / "other.duckdb"))
     monkeypatch.setenv("HOME", "elsewhere")
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute('CREATE TABLE "${HOME}" AS SELECT i % 3 AS "$HOME", i % 2 AS b FROM range(30) r(i)')
     (tmp_path / "job.toml").write_text(
         textwrap.dedent("""
@@ -241,6 +241,6 @@ def test_no_variable_of_the_environment_gets_into_a_job(tmp_path: Path, monkeypa
     with pytest.raises(SystemExit) as caught:
         app()
     assert caught.value.code == 0
-    with duckdb.connect(str(tmp_path / "w.duckdb"), read_only=True) as connection:
+    with opened(tmp_path / "w.duckdb", read_only=True) as connection:
         assert connection.execute('SELECT DISTINCT "$HOME" FROM "$HOME"').fetchall() == [("%HOME% ~ ${HOME} $HOME",)]
     assert not (tmp_path / "other.duckdb").exists()

@@ -144,7 +144,7 @@ def test_keys_join_between_files(folder: Path, to: str) -> None:
 def test_composite_keys_of_any_type(folder: Path, kind: str) -> None:
     value = {"UUID": "md5(({}) || 'x')::UUID", "DATE": "DATE '2000-01-01' + ({})::INTEGER"}.get(kind, "({})::" + kind)
     parent, child = value.format("i // 4"), value.format("i % 21")
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         connection.execute(f"CREATE TABLE p AS SELECT i % 4 AS tenant, {parent} AS id, i AS x FROM range(80) r(i)")
         connection.execute(f"CREATE TABLE c AS SELECT i % 5 AS tenant, {child} AS p, i AS y FROM range(90) r(i)")
     table = '[[table]]\nname = "T"\n[[table.step]]\ndo = "shuffle"\ncolumns = ["C"]\n[[table.step]]\ndo = "publish"\n'
@@ -152,7 +152,7 @@ def test_composite_keys_of_any_type(folder: Path, kind: str) -> None:
     text = head + table.replace("T", "c").replace("C", "y")
     text += '[[key]]\nfrom = ["c.tenant", "c.p"]\nto = ["p.tenant", "p.id"]\n'
     report = sqlmicro.run(write(folder, text=text))
-    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+    with opened(folder / "w.duckdb", read_only=True) as connection:
         joined = "SELECT count(*) FROM c{0} c JOIN p{0} p ON c.tenant = p.tenant AND c.p = p.id"
         before, after = (connection.execute(joined.format(end)).fetchall() for end in ("", "_anonymized"))
     assert before == after
@@ -166,7 +166,7 @@ def test_composite_references_to_the_same_table_and_to_repeated_values(folder: P
     """Staff refer to staff by tenant and number, some to nobody; shifts and sick days refer to each other by both."""
     value = {"UUID": "md5(({}) || 'x')::UUID"}.get(kind, "({})::" + kind)
     boss, who, other = (value.format(text) for text in ("CASE WHEN i % 4 > 0 THEN i // 5 END", "i // 3", "i % 50"))
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         own = value.format("i")
         connection.execute(f"CREATE TABLE staff AS SELECT i % 3 AS tenant, {own} AS id, CASE WHEN i % 7 > 0 THEN "
                            f"i // 5 % 3 END AS up_tenant, {boss} AS up, i % 2 AS x FROM range(60) r(i)")  # fmt: skip
@@ -188,7 +188,7 @@ def test_composite_references_to_the_same_table_and_to_repeated_values(folder: P
             f"SELECT count(*) FROM {child}{{0}} c JOIN {parent}{{0}} p ON c.{tenant} = p.tenant AND c.{column} = p.id"
         )
     report = sqlmicro.run(write(folder, text=text))
-    with duckdb.connect(str(folder / "w.duckdb"), read_only=True) as connection:
+    with opened(folder / "w.duckdb", read_only=True) as connection:
         before, after = ([connection.execute(join.format(end)).fetchall() for join in joins] for end in ("", "_r"))
     assert before == after
     assert all(rows > 0 for ((rows,),) in before)
@@ -264,7 +264,7 @@ def test_errors_name_the_key(folder: Path, old: str, new: str, words: list[str])
 
 @pytest.mark.parametrize(("kind", "ok"), [("VARCHAR", False), ("HUGEINT", True), ("DOUBLE", False)])
 def test_both_sides_have_the_same_text(folder: Path, kind: str, ok: bool) -> None:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         connection.execute(f"ALTER TABLE orders ALTER customer_id TYPE {kind}")
     if ok:
         sqlmicro.run(write(folder))
@@ -274,7 +274,7 @@ def test_both_sides_have_the_same_text(folder: Path, kind: str, ok: bool) -> Non
 
 
 def test_a_collation_is_refused(folder: Path) -> None:
-    with duckdb.connect(str(folder / "w.duckdb")) as connection:
+    with opened(folder / "w.duckdb") as connection:
         connection.execute("ALTER TABLE orders ALTER customer_id TYPE VARCHAR COLLATE NOCASE")
         connection.execute("ALTER TABLE persons ALTER id TYPE VARCHAR COLLATE NOCASE")
     with pytest.raises(sqlmicro.InputError, match="without a collation"):
@@ -301,7 +301,7 @@ def test_random_graphs_lose_no_row(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("a secret of at least sixteen bytes\n")
     names, keys = [f"t{number}" for number in range(4)], []
     text = 'db = "w.duckdb"\nkey_file = "secret"\n'
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         for number, name in enumerate(names):
             parents = [random.choice(names[: number + 1]) for _ in range(2)]
             listed = "".join(f", f{j} INTEGER" for j in range(2))

@@ -8,6 +8,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from sources import nodes, tree
+
 import sqlmicro
 
 PACKAGE = Path(sqlmicro.__file__).parent
@@ -40,11 +42,6 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 FACES = {"__init__", "__main__"}
 """They hand names on, late and in both directions."""
 HEAVY = {"numpy", "duckdb", "pyarrow", "jinja2", "numba", "scipy", "sklearn", "highspy", "pyspark", "sqlglot", "rich"}
-
-
-@cache
-def tree(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -147,7 +144,7 @@ def test_no_room_takes_what_is_private_to_another():
     wrong = []
     for path in MODULES:
         here = room(module_of(path))
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.ImportFrom) and own(node.module or ""):
                 names = [f"{node.module}.{alias.name}" for alias in node.names]
             elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "late":
@@ -202,7 +199,7 @@ def test_only_the_warehouse_knows_the_database():
 def test_no_statement_is_put_together_with_an_f_string():
     verbs = ("SELECT ", "INSERT ", "DELETE ", "UPDATE ", "CREATE ", "DROP ", "ALTER ", "COPY ", "ATTACH ")
     for path in MODULES:
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, ast.JoinedStr):
                 text = "".join(part.value for part in node.values if isinstance(part, ast.Constant))
                 assert not text.lstrip().startswith(verbs), f"{path.name}:{node.lineno}"
@@ -210,7 +207,7 @@ def test_no_statement_is_put_together_with_an_f_string():
 
 def test_only_the_command_line_prints_or_exits():
     for path in MODULES:
-        calls = {n.func.id for n in ast.walk(tree(path)) if isinstance(n, ast.Call) and hasattr(n.func, "id")}
+        calls = {n.func.id for n in nodes(path) if isinstance(n, ast.Call) and hasattr(n.func, "id")}
         if path.name not in ("cli.py", "__main__.py", "verify.py"):  # a command line that stands alone
             assert not calls & {"print", "exit"}, path.name
 
@@ -243,7 +240,7 @@ def test_files_and_functions_are_short():
         lines = path.read_text(encoding="utf-8").count("\n")
         if lines > MOST_LINES:
             long.append(f"{name} has {lines} lines")
-        for node in ast.walk(tree(path)):
+        for node in nodes(path):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 said = node.body[0] if ast.get_docstring(node) else None
                 lines = node.end_lineno - node.lineno + 1 - (said.end_lineno - said.lineno + 1 if said else 0)

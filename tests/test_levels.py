@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from databases import opened
 from hypothesis import settings
 from naive_levels import KINDS, MASKS, NOT_SENSITIVE, NUMBERS, ONLY_NUMBERS, Row, faults, lose_values, possible, table
 
@@ -229,6 +230,7 @@ def test_classes_are_as_large_as_is_said_where_many_units_are_unknown() -> None:
         after, report = release.arrow().to_pylist(), release.report
     (told,) = [note for note in report["notes"] if "classes of" in note]
     least = int(told.split()[2])
+    assert f"classes of {least} persons or more, each unknown one counted by itself for the columns" in told
     units: dict[float, set[Any]] = {}
     for row in after:
         who = person[row["rid"]]
@@ -236,6 +238,42 @@ def test_classes_are_as_large_as_is_said_where_many_units_are_unknown() -> None:
     assert least > 8
     assert min(map(len, units.values())) >= least
     assert report["IL"] < 10
+
+
+def test_a_stratum_of_few_persons_is_one_class_and_that_is_said() -> None:
+    rng = np.random.default_rng(29)
+    person = np.arange(900) // 3
+    rows = {"rid": range(900), "patient": person, "age": 20 + person * 7919 % 70, "cost": rng.lognormal(size=900)}
+    table = pa.table({**{name: pa.array(values) for name, values in rows.items()}, "ward": pa.array(person < 6)})
+    given: dict[str, Any] = {"keep": ["rid"], "accept_unique": ["rid"], "columns": ["age", "cost"], "k": 4}
+    with sm.open() as w, w.mdav(table, person="patient", by="ward", **given) as release:
+        after, report = release.arrow().to_pylist(), release.report
+    (told,) = [note for note in report["notes"] if "classes of" in note]
+    least = int(told.split()[2])
+    assert told.startswith(f"classes of {least} persons or more, or all of a stratum that has fewer for the columns")
+    units: dict[tuple[bool, float], set[int]] = {}
+    for row in after:
+        units.setdefault((row["ward"], row["age"]), set()).add(row["rid"] // 3)
+    assert [len(who) for (ward, _), who in units.items() if ward] == [6]
+    assert 6 < least <= min(len(who) for (ward, _), who in units.items() if not ward)
+
+
+def test_classes_that_a_population_holds_are_of_k_persons(tmp_path: Any) -> None:
+    """It was said that they are of 54."""
+    person = np.arange(900) // 3
+    costs = np.random.default_rng(29).lognormal(size=900)
+    rows = {"rid": np.arange(900), "patient": person, "age": 20 + person * 7919 % 70, "cost": costs}
+    visits = pa.table({name: pa.array(values) for name, values in rows.items()})  # noqa: F841 (DuckDB reads it)
+    with opened(db := tmp_path / "w.duckdb") as connection:
+        connection.execute("CREATE TABLE visits AS FROM visits")
+    given: dict[str, Any] = {"person": "patient", "k": 4, "population": "visits", "min_k_map": 6, "keep": ["rid"]}
+    report = sm.mondrian(
+        "visits", db=str(db), into="out", columns=["age", "cost"], accept_unique=["rid"], **given
+    )  # fmt: skip
+    with opened(db, read_only=True) as connection:
+        sizes = connection.execute("SELECT count(DISTINCT rid // 3) FROM out GROUP BY age ORDER BY ALL").fetchall()
+    assert (4,) <= sizes[0] < (8,)
+    assert not [note for note in report["notes"] if "classes of" in note]
 
 
 @pytest.mark.slow

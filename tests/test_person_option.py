@@ -7,6 +7,7 @@ from datetime import date
 import duckdb
 import pytest
 from command import run
+from databases import opened
 
 import sqlmicro
 from sqlmicro.errors import InputError, JobError, ParameterError
@@ -150,7 +151,7 @@ def test_persons_may_be_spread_over_files(workbench, tmp_path, how):
     patients = table["patient"][1]
     table["row"] = ("INTEGER", list(range(120)))
     db, to = workbench.make(table), tmp_path / "shards"
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         shared = f"COPY (SELECT *, row % 4 AS part FROM records) TO '{to}' (FORMAT parquet, PARTITION_BY (part))"
         connection.execute(shared)
     files = f"{to}/**/*.parquet"

@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -16,7 +17,7 @@ import sqlmicro
 def db(tmp_path: Path) -> str:
     """Forty persons: every original income is one of its own, ending in .25, and no mean of three does."""
     path = str(tmp_path / "w.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         connection.execute("""CREATE TABLE persons AS SELECT 'person ' || i AS name, i % 2 AS sex, i * i + 0.25 AS
             income, DATE '1950-01-01' + (i * i)::INTEGER AS born, 'secret ' || i AS note FROM range(40) r(i)""")
     return path
@@ -32,7 +33,7 @@ def test_a_value_from_before_is_in_no_preview(db: str) -> None:
     assert len(found["rows"]) == 40
     text = json.dumps(found, default=str)
     assert "secret" not in text
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         raw = connection.execute("SELECT income, born FROM persons").fetchall()
     shown = [tuple(row["values"]) for row in found["rows"]]
     assert not {row[0] for row in shown} & {row[0] for row in raw}
@@ -53,7 +54,7 @@ def test_values_of_few_records_and_of_no_promise_are_not_shown(db: str) -> None:
 
 
 def test_marks_tell_what_was_changed_or_suppressed(db: str) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("""CREATE TABLE cells AS
             SELECT i % 2 AS sex, CASE WHEN i = 7 THEN 'rare' ELSE 'often' END AS job FROM range(40) r(i)""")
     report = sqlmicro.suppress("cells", db=db, columns=["sex", "job"], k=3, dry_run=True, diff=True, diff_rows=40)

@@ -89,7 +89,7 @@ def test_means_are_rounded_to_the_type_of_the_column_unless_widened(db):
 @pytest.mark.slow
 def test_widen_makes_columns_double(tmp_path):
     path = str(tmp_path / "plain.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute("CREATE TABLE t AS SELECT i AS x, i::DECIMAL(9, 2) AS y FROM range(10) r(i)")
     sqlmicro.mdav("t", db=path, columns=["x", "y"], k=3, in_place=True, widen=True)
     assert query(path, "SELECT DISTINCT typeof(x), typeof(y) FROM t") == [("DOUBLE", "DOUBLE")]
@@ -125,7 +125,7 @@ def test_in_place_refuses_a_release_with_other_columns_than_the_table(db, verb, 
 
 
 def test_a_foreign_key_parent_is_refused_and_left_alone(db):
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         con.execute("CREATE TABLE visits (person INTEGER REFERENCES persons (id))")
         con.execute("INSERT INTO visits VALUES (1)")
     before = query(db, "SELECT * FROM persons ORDER BY id")
@@ -146,7 +146,7 @@ def test_a_foreign_key_parent_is_refused_and_left_alone(db):
     ],
 )
 def test_in_place_is_refused_before_any_work_is_done(db, statement, arguments, word):
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         con.execute(statement)
     with pytest.raises(sqlmicro.InputError, match=word):
         sqlmicro.mdav("persons", db=db, columns=["age"], rest="keep", k=3, in_place=True, **arguments)
@@ -155,7 +155,7 @@ def test_in_place_is_refused_before_any_work_is_done(db, statement, arguments, w
 @pytest.mark.slow
 def test_a_dropped_column_is_emptied_in_place_whatever_its_default(tmp_path):
     path = str(tmp_path / "defaults.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute("CREATE TABLE t (secret INTEGER DEFAULT 77, x INTEGER)")
         con.execute("INSERT INTO t SELECT i, i FROM range(10) r(i)")
     sqlmicro.mdav("t", db=path, columns=["x"], drop=["secret"], k=3, in_place=True)
@@ -164,7 +164,7 @@ def test_a_dropped_column_is_emptied_in_place_whatever_its_default(tmp_path):
 
 def test_infinite_dates_are_refused(tmp_path):
     path = str(tmp_path / "dates.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute("CREATE TABLE t AS SELECT DATE '2020-01-01' + i::INTEGER AS d FROM range(9) r(i)")
         con.execute("INSERT INTO t VALUES ('infinity')")
     with pytest.raises(sqlmicro.InputError, match="finite"):
@@ -189,7 +189,7 @@ def test_the_parameters_of_a_release_tell_what_was_kept_and_how_it_was_grouped(d
 
 def test_a_check_constraint_that_means_break_rolls_everything_back(tmp_path):
     path = str(tmp_path / "checked.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute("CREATE TABLE t (x DOUBLE CHECK (x = floor(x)))")
         con.execute("INSERT INTO t SELECT i FROM range(10) r(i) WHERE i <> 5")
     with pytest.raises(sqlmicro.InputError, match="constraint"):
@@ -284,7 +284,7 @@ def test_the_order_of_a_release_says_nothing(db):
 
 
 def test_a_new_table_carries_no_collation_and_no_enum(db):
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         con.execute("CREATE TYPE colour AS ENUM ('red', 'green', 'secret')")
         con.execute("CREATE TABLE c AS SELECT i, ['red', 'green'][1 + i % 2]::colour AS col FROM range(20) r(i)")
     sqlmicro.safe("c", db=db, columns=["i", "col"], k=3, into="out")

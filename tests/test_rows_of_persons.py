@@ -81,7 +81,7 @@ def test_in_a_session_and_over_files_it_is_refused_too(db, tmp_path):
     with sqlmicro.open(db) as session, pytest.raises(InputError, match="--rows-are-persons"):
         session.mdav("visits", columns=["age"], rest="drop")
     for file in ("v.parquet", "v.csv"):
-        with duckdb.connect(db) as connection:
+        with opened(db) as connection:
             connection.execute(f"COPY visits TO '{tmp_path / file}'")
         with pytest.raises(InputError, match="--person patient_id"):
             sqlmicro.mdav(str(tmp_path / file), columns=["age"], rest="drop", to=str(tmp_path / "out.parquet"))

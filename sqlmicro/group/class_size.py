@@ -61,14 +61,23 @@ def settle(work: Work, k: int) -> int:
     part = work.part
     if part.level is None or not part.below:
         return k
-    best = _best(*_records(work, part.level), k)
+    records, strata, counted = _records(work, part.level)
+    best = _best(records, strata[records.unit], k)
     work.part = replace(part, guides=part.below if best[1] else ())
     if best[0] > k:
-        unit = part.level.unit
-        work.note(
-            f"classes of {best[0]} {unit}s or more for the columns of the {unit}: all columns together lose least so"
-        )
+        work.note(_told(best[0], part.level.unit, strata, counted))
     return best[0]
+
+
+def _told(size: int, unit: str, strata: np.ndarray, counted: np.ndarray) -> str:
+    """Return what is said of classes, given the stratum of every unit and what it counts as."""
+    import numpy as np
+
+    found = np.bincount(strata)
+    alike = ", each unknown one counted by itself" if len(np.unique(counted)) < len(counted) else ""
+    smaller = ", or all of a stratum that has fewer" if found[found > 0].min() < size else ""
+    classes = f"classes of {size} {unit}s or more{alike}{smaller}"
+    return f"{classes} for the columns of the {unit}: all columns together lose least so"
 
 
 def _best(records: _Records, strata: np.ndarray, k: int) -> tuple[int, bool]:
@@ -140,8 +149,8 @@ def _within(X: np.ndarray, labels: np.ndarray) -> float:
     return float(((X - _means(X, labels)[labels]) ** 2).sum())
 
 
-def _records(work: Work, level: Level) -> tuple[_Records, np.ndarray]:
-    """Read the records of the units, and the stratum of each."""
+def _records(work: Work, level: Level) -> tuple[_Records, np.ndarray, np.ndarray]:
+    """Read the records of the units; of every unit its stratum, and as what it counts."""
     import numpy as np
 
     asked, members = work.guaranteed, level.members
@@ -154,12 +163,13 @@ def _records(work: Work, level: Level) -> tuple[_Records, np.ndarray]:
     )
     stays = found["stays"].astype(bool)
     persons = found["person"][stays].astype(np.int64) if asked.person else None
-    units = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=members)["row_id"]
-    unit = np.searchsorted(units, work.warehouse.arrays("load/unit_of_records.sql", members=members)["unit"][stays])
+    units = work.warehouse.arrays("load/unit_counts.sql", relation=work.relation, members=members)
+    row_id = units["row_id"]
+    unit = np.searchsorted(row_id, work.warehouse.arrays("load/unit_of_records.sql", members=members)["unit"][stays])
     own, below = (_coordinates(work, columns, into) for columns, into in (
         (work.part.columns, "own"), (work.part.below, "below"),
     ))  # fmt: skip
-    return _Records(own, below, unit, persons), work.stratum_numbers(len(units))[unit]
+    return _Records(own, below, unit, persons), work.stratum_numbers(len(row_id)), units["counted"]
 
 
 def _coordinates(work: Work, columns: Sequence[Column], into: str) -> np.ndarray:

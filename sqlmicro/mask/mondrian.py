@@ -95,11 +95,14 @@ def mondrian(
     and sets of the group, of whom at most the share `max_delta` is in it. Who has a value between two ranges is in no
     group. So groups must not overlap: this does not go with `relaxed`.
     """
-    size = class_size.settle(work, k)
     asked = everybody.asked_of(work, min_k_map, population, max_delta)
     if asked.limits and relaxed:
         must = "does not go with a population: a member of it must be in one group only"
         raise ParameterError(f"{work.where}, relaxed", must, "both", "Leave one of them out")
+    if asked.limits:  # members of a population have no columns of the levels below; the classes they hold are of k
+        work.part, size = replace(work.part, guides=()), k
+    else:
+        size = class_size.settle(work, k)
     if recoding_to:
         decided.refuse_more(work, population=population is not None, relaxed=relaxed, by_class=True)
     found, X = _coordinates(work, of="record" if relaxed else "combination")

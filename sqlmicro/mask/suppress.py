@@ -292,7 +292,7 @@ def _refuse_few(work: Work, strata: np.ndarray, n: np.ndarray, k: int) -> None:
     import numpy as np
 
     sizes = np.bincount(keys(strata), n)
-    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
+    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), len(sizes))
 
 
 def _search(

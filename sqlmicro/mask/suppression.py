@@ -65,7 +65,7 @@ def keys(codes: np.ndarray) -> np.ndarray:
 
     kernels = late("sqlmicro.mask._suppression_kernels")
 
-    label: np.ndarray = kernels.groups(codes, np.arange(codes.shape[1]))
+    label: np.ndarray = kernels.groups(np.ascontiguousarray(codes), np.arange(codes.shape[1]))
     return label
 
 

@@ -121,7 +121,7 @@ def in_parts(work: Work, scales: Scales, importance: Mapping[Column, float], k: 
     features = work.run("load/features.sql", "features", **params)
     strata = work.warehouse.arrays("load/stratum_sizes.sql", features=features, nominal=scales.nominal)
     sizes = strata["records"]
-    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()))
+    work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), len(sizes))
     values = {column: int(strata[column.staged].max()) + 1 for column in scales.nominal}
     _refuse_wide(work, rows, values)
     standards: dict[Column, Standard] = {}

@@ -323,12 +323,12 @@ def _place(
     groups.forget()
 
 
-def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int]:
-    """Return the size of the smallest stratum and the number of strata below k."""
+def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int, int]:
+    """Return the size of the smallest stratum, and the numbers of strata below k and of all."""
     import numpy as np
 
     sizes = np.bincount(cells.strata, cells.n)
-    return int(sizes.min()), int((sizes < k).sum())
+    return int(sizes.min()), int((sizes < k).sum()), len(sizes)
 
 
 def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:

@@ -275,7 +275,7 @@ def _refuse_small(work: Work, sizes: Sequence[tuple[Any, ...]], k: int) -> None:
     for stratum, _, records, *_ in sizes:
         strata[stratum] = strata.get(stratum, 0) + int(records)
     below = sum(records < k for records in strata.values())
-    work.refuse_small_strata(k, min(strata.values(), default=0), below)
+    work.refuse_small_strata(k, min(strata.values(), default=0), below, len(strata))
 
 
 def prune(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sqlmicro.database.templates import Name
-from sqlmicro.errors import InputError
 from sqlmicro.guarantees import read
 from sqlmicro.spark.warehouse import SparkWarehouse
 from sqlmicro.work import Work
@@ -54,10 +53,4 @@ def refuse_few(warehouse: SparkWarehouse, work: Work, points: Name, k: int) -> N
         With how many they are.
     """
     strata, fewest, few = (int(found) for found in warehouse.query("persons", _FEWEST, points=points, k=k)[0])
-    if not few:
-        return
-    do = "Use a smaller --k, or fewer or coarser --by columns"
-    if strata == 1:
-        raise InputError(work.where, f"there must be at least k = {k} persons", f"{fewest}", do)
-    got = f"{few} of {strata} strata with fewer, the smallest has {fewest}"
-    raise InputError(work.where, f"every stratum must have at least k = {k} persons", got, do)
+    work.refuse_small_strata(k, fewest, few, strata, of="persons")

@@ -1,7 +1,7 @@
 """The command `warm-up`: all that is compiled on first use is compiled now, for images and before the first user comes.
 
-What there is to compile is found by doing it: every method with a kernel runs on a small table, and those named here in
-each of the ways that lead to other kernels.
+What there is to compile is found by doing it: every method with a kernel runs on a small table, and what is named here
+in each of the ways that lead to other kernels. A test says which kernel none of them leads to.
 """
 
 from __future__ import annotations
@@ -12,34 +12,47 @@ import importlib.util
 import os
 import pkgutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import IntEnum
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from sqlmicro.errors import InputError
 from sqlmicro.group import small_sets
-from sqlmicro.history import seats
 from sqlmicro.options.common import NoOptions
 from sqlmicro.registry import methods
 from sqlmicro.reports.results import Compiled
 from sqlmicro.system import scratch
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.secrets import LASTING_VARIABLE
 
-_RECORDS, _FEW, _MANY = 400, 18, 2500
 _NUMBERS = ("x", "y", "z")
 _CODES = ("sex", "city", "size")
+_MIXED = ("y", "z", "city")
+
+
+class Sample(IntEnum):
+    """A small table, by the number of its records; where a setting names a table it is one of them."""
+
+    FEW = 18
+    SOME = 400
+    MANY = 2500
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call that leads to kernels: a verb, the columns and settings it is given, and what must be installed for it."""
+    """A call that leads to kernels: a verb, the columns and settings it is given, and what must be installed for it.
+
+    One that is in a series is two nights of it.
+    """
 
     verb: str
     columns: tuple[str, ...] = _NUMBERS
     settings: Mapping[str, object] = field(default_factory=dict)
-    records: int = _RECORDS
+    table: Sample = Sample.SOME
     needs: str = ""
 
 
@@ -47,12 +60,14 @@ CALLS = (
     *(Call(verb) for verb in ("secure-k-ward", "split-group", "optimal-univariate", "k-ward")),
     Call("k-ward", ("x",)),
     Call("mdav"),
-    Call("mdav", records=_FEW),
+    Call("mdav", table=Sample.FEW),
     Call("mdav", settings={"sensitive": ("city",), "min_l": 2, "max_t": 0.9}),
-    Call("microaggregate", settings={"quality": "fast"}, records=_MANY),
+    Call("mdav", settings={"sensitive": ("weight",), "max_t": 0.05}),
+    Call("mdav", ("y", "z"), {"series": "seats", "row_key": ("x",), "nulls": "suppress"}),
+    Call("microaggregate", settings={"quality": "fast"}, table=Sample.MANY),
     Call("microaggregate"),
     Call("microaggregate", settings={"sensitive": ("city", "sex"), "min_l": 2, "max_t": 0.4, "person": ("age",)}),
-    Call("microaggregate", settings={"quality": "best", "certify": True}, records=_FEW, needs="highspy"),
+    Call("microaggregate", settings={"quality": "best", "certify": True}, table=Sample.FEW, needs="highspy"),
     *(Call("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
     Call("kanonymeans", settings={"measure": "sse", "init": "forgy"}),
     Call("kanonymeans-star", settings={"generations": 1}),
@@ -60,6 +75,7 @@ CALLS = (
     Call("suppress", (*_CODES, "x")),
     Call("suppress", (*_CODES, "age"), {"nulls_match": "wildcard"}),
     Call("suppress", _CODES, {"sensitive": ("age",), "min_l": 2, "max_risk": 0.9, "weight": "weight"}),
+    Call("suppress", (*_CODES, "age"), {"sensitive": ("weight",), "min_l": 2, "max_t": 0.5}),
     Call("mondrian"),
     Call("mondrian", (*_NUMBERS, *_CODES)),
     Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
@@ -68,6 +84,12 @@ CALLS = (
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
     Call("safe", ("sex", "size", "x"), {"method": "search", "effort": "fast", "sensitive": ("city",), "min_l": 3}),
+    Call("safe", _CODES, {"method": "search", "effort": "fast", "person": ("age",)}),
+    Call("safe", _CODES, {"method": "search", "effort": "fast", "series": "files", "nulls": "keep"}),
+    Call("swap", _CODES, {"kind": "data", "rate": 0.5, "min_k_map": 1, "population": Sample.FEW}),
+    Call("attack", _NUMBERS, {"original": Sample.SOME, "release": (Sample.FEW,), "control": Sample.MANY}),
+    Call("attack", _MIXED, {"original": Sample.SOME, "release": (Sample.SOME,), "match": ("x",)}),
+    Call("attack", _MIXED, {"original": Sample.SOME, "release": (Sample.SOME,), "person": ("age",)}),
 )
 
 
@@ -79,7 +101,7 @@ def all_calls() -> tuple[Call, ...]:
 
 
 def warm_up_values(verb: Callable[[str], Callable[..., Any]], options: NoOptions, progress: Progress) -> Compiled:
-    """Compile now what is compiled on first use, which takes a minute or two: for images, and before the first run."""
+    """Compile now what is compiled on first use, which takes some minutes: for images, and before the first run."""
     return warm_up(verb, progress)
 
 
@@ -95,28 +117,18 @@ def warm_up(verb: Callable[[str], Callable[..., Any]], progress: Progress) -> Co
     known = all_calls()
     left_out = tuple(sorted({call.needs for call in known if call.needs and not _installed(call.needs)}))
     calls = [call for call in known if call.needs not in left_out]
-    total = len(calls) + 3
-    small = small_sets.compiled_from(_FEW)  # what is grouped without compiled code elsewhere is grouped with it here
-    with small, scratch.spill() as folder, progress.stage("compile", total, unit="calls"):
-        tables = {records: _table(folder / f"{records}.csv", records) for records in (_FEW, _RECORDS, _MANY)}
-        some, few = tables[_RECORDS], tables[_FEW]
+    small = small_sets.compiled_from(Sample.FEW)  # what is grouped without compiled code elsewhere is grouped with it
+    with small, scratch.spill() as folder, progress.stage("compile", len(calls), unit="calls"):
+        tables = {sample: _table(folder / f"{sample.name}.csv", range(sample)) for sample in Sample}
         for number, call in enumerate(calls):
-            progress.tick(number, total)
-            progress.log(f"{number + 1} of {total}: {call.verb}")
-            verb(call.verb)(
-                tables[call.records], columns=list(call.columns), rest="drop", k=3, seed="warm-up",
-                dry_run=True, **call.settings,
-            )  # fmt: skip
-        progress.tick(len(calls), total)
-        progress.log(f"{total - 2} of {total}: swap")
-        verb("swap")(
-            some, columns=list(_CODES), kind="data", rate=0.5, min_k_map=1, population=some, rest="drop",
-            seed="warm-up", dry_run=True,
-        )  # fmt: skip
-        progress.log(f"{total - 1} of {total}: attack")
-        verb("attack")(original=some, release=[few], columns=list(_NUMBERS))
-        progress.log(f"{total} of {total}: series")
-        _two_nights()
+            progress.tick(number, len(calls))
+            progress.log(f"{number + 1} of {len(calls)}: {call.verb}")
+            if "series" in call.settings:
+                _two_nights(verb(call.verb), _given(call, tables), folder)
+            elif call.verb in methods():
+                verb(call.verb)(tables[call.table], **_given(call, tables), seed="warm-up", dry_run=True)
+            else:
+                verb(call.verb)(**_given(call, tables))
     kept = tuple(sorted({_kept(kernel) for kernel in kernels()} - {""}))
     if not kept:
         raise InputError(
@@ -135,14 +147,45 @@ def kernels() -> Iterator[Any]:
                 yield value
 
 
-def _two_nights() -> None:
-    """Open classes, leave seats and take them."""
-    import numpy as np
+def _given(call: Call, tables: Mapping[Sample, str]) -> dict[str, Any]:
+    """Return what a verb is given by name, with the path of every table that is named."""
 
-    who, rules = np.arange(30), seats.Rules(3, patience=0, moves=True)
-    X = np.stack([who % 3, who % 5], 1).astype(float)
-    memory, _ = seats.begin(who[:20], X[:20], who[:20] // 4, 0, rules)
-    seats.go_on(memory, who[2:], X[2:], 1, rules)
+    def value(setting: object) -> object:
+        if isinstance(setting, tuple):
+            return [value(one) for one in setting]
+        return tables[setting] if isinstance(setting, Sample) else setting
+
+    method = methods().get(call.verb)
+    common: dict[str, Any] = {"rest": "drop"} if method else {}
+    if method and any(parameter.name == "k" for parameter in method.parameters):
+        common["k"] = 3
+    return common | {"columns": list(call.columns)} | {name: value(one) for name, one in call.settings.items()}
+
+
+def _two_nights(verb: Callable[..., Any], given: dict[str, Any], folder: Path) -> None:
+    """Release a table, and the next night that of which some have left and others came."""
+    number, own = int(Sample.SOME), folder / given["series"]
+    own.mkdir()
+    with _of_nobody(own):
+        for night, rows in enumerate((range(number * 3 // 4), range(number // 8, number)), 1):
+            table, to = _table(own / "table.csv", rows), str(own / "release.csv")
+            verb(table, **given, night=f"2000-01-0{night}", to=to, overwrite=True)
+
+
+@contextmanager
+def _of_nobody(folder: Path) -> Iterator[None]:
+    """Let what lasts from night to night, the ledger and the secret, be in a folder: neither is the user's."""
+    ours = {LASTING_VARIABLE: "of nobody, for a table of nobody", "XDG_CONFIG_HOME": str(folder)}
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _kernel_modules() -> Iterator[ModuleType]:
@@ -161,12 +204,12 @@ def _installed(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
-def _table(path: Path, records: int) -> str:
-    """Write a small table without persons, and return its path."""
+def _table(path: Path, rows: Sequence[int]) -> str:
+    """Write some rows of a table without persons, and return its path."""
     with path.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)
         out.writerow(("x", "y", "z", "sex", "city", "size", "age", "weight"))
-        for i in range(records):
+        for i in rows:
             x, y, z = (i * factor % 997 / 7 for factor in (367, 541, 811))
             out.writerow((x, y, z, "mf"[i % 2], "abcdefg"[i * i % 7], "sml"[i * 5 % 3], i * 37 % 90, 1 + i % 4 / 2))
     return str(path)

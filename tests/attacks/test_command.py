@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from databases import opened
 from typer.testing import CliRunner
 
 from sqlmicro.cli import app
@@ -134,12 +135,11 @@ def test_a_gate_on_what_is_not_known_fails(files: Path) -> None:
 
 
 def test_a_quasi_identifier_that_the_original_lacks_leaves_linkage_unknown(workbench: Any) -> None:
-    import duckdb
 
     import sqlmicro
 
     db = workbench.make({"x": ("DOUBLE", [1.0, 2.0])})
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE release AS SELECT x, 1 AS added FROM records")
     report = sqlmicro.audit("release", db=db, original="records", quasi=("x", "added"), max_linkage=0.5)
     row = next(row for row in report["audits"] if row["check"] == "linkage")

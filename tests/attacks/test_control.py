@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import Workbench
+from databases import opened
 
 import sqlmicro
 from sqlmicro.attacks import learned
@@ -375,10 +376,9 @@ def db(workbench: Workbench) -> str:
 
 @pytest.mark.slow
 def test_a_rehearsal_holds_people_out(db: str) -> None:
-    import duckdb
 
     def contents() -> list[Any]:
-        with duckdb.connect(db, read_only=True) as connection:
+        with opened(db, read_only=True) as connection:
             tables = connection.execute(
                 "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
             ).fetchall()
@@ -417,9 +417,8 @@ def test_a_gate_rehearses_and_a_report_has_the_figures(db: str) -> None:
 
 @pytest.mark.slow
 def test_a_release_that_is_not_recorded_needs_a_control_group(db: str) -> None:
-    import duckdb
 
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE other AS FROM out")
     with pytest.raises(InputError, match=r"the options of the release must be recorded.*Give --control TABLE"):
         sqlmicro.attack(original="records", release="other", db=db, attack="membership")

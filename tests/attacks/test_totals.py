@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from databases import opened
@@ -49,7 +48,7 @@ def test_the_newcomer_of_the_next_night_is_found_exactly(tmp_path: Path) -> None
     """4 950 records and the next night 4 951, mdav with k = 5: what the ledger exists for."""
     db = nights(tmp_path, 4950, 1)
     sqlmicro.mdav("persons", db=db, into="first", **GIVEN)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("INSERT INTO persons FROM everybody WHERE id = 4950")
         newcomer = connection.execute("SELECT age FROM everybody WHERE id = 4950").fetchone()
     sqlmicro.mdav("persons", db=db, into="second", **GIVEN)
@@ -72,7 +71,7 @@ def test_totals_of_whole_numbers_are_exact_however_means_are_rounded(tmp_path: P
     db = nights(tmp_path, 60, 1, "INTEGER")
     rounded = ", ".join(f'round(avg("{name.replace(chr(34), chr(34) * 2)}"), 1)' for name in COLUMNS)
     names = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in COLUMNS)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         for into, last, by in (("first", 60, 5), ("second", 61, 6)):
             labelled = f"SELECT *, least(id // {by}, 60 // {by} - 1) AS label FROM everybody WHERE id < {last}"
             connection.execute(

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.audits.k_anonymity import ClassSizes, class_sizes, statement
@@ -179,10 +180,9 @@ def test_wrong_quasi_identifiers_are_refused(workbench: Any, quasi: list[str]) -
 
 
 def test_types_that_are_ambiguous_in_writing_are_refused(workbench: Any) -> None:
-    import duckdb
 
     db = workbench.make({"a": ("INTEGER", [1])}, table="other")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE records (x UNION(number INTEGER, word VARCHAR), y INTEGER)")
         connection.execute("INSERT INTO records VALUES (union_value(number := 1), 1), (union_value(word := '1'), 1)")
     with pytest.raises(sqlmicro.ParameterError, match="written alike"):

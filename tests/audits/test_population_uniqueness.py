@@ -31,6 +31,7 @@ def of_adult(folder: Path, fraction: float) -> Mapping[str, float]:
     return found
 
 
+@pytest.mark.slow_but("0.1-zayatz-0.3207402393466189", "0.1-pitman-0.27684993883653597")
 @pytest.mark.parametrize(
     ("fraction", "model", "value"),
     [(0.2, "zayatz", 0.3577099234829125), (0.1, "zayatz", 0.3207402393466189), (0.1, "pitman", 0.27684993883653597),

@@ -61,6 +61,7 @@ def random_frame(seed: int, numbers: bool) -> Any:
     })  # fmt: skip
 
 
+@pytest.mark.slow_but("0-nominal", "1-numeric")
 @pytest.mark.parametrize("numbers", [False, True], ids=["nominal", "numeric"])
 @pytest.mark.parametrize("seed", range(5))
 def test_small_frames(audit: Audit, seed: int, numbers: bool) -> None:

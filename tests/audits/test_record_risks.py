@@ -77,7 +77,7 @@ def test_by_naive_figures(tmp_path: Path) -> None:
 def test_figures_of_sdcmicro(data_folder: Path, reference_folder: Path, tmp_path: Path) -> None:
     """On testdata, record by record: class sizes, individual and household risk by the weights."""
     db = str(tmp_path / "survey.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             f"CREATE TABLE survey AS SELECT row_number() OVER () AS id, * FROM '{data_folder / 'testdata.csv'}'"
         )
@@ -101,7 +101,7 @@ def test_who_is_linked(tmp_path: Path) -> None:
     """Records 1 and 2 are alike, so that nobody knows which is which; the others have kept all of their values."""
     rows: list[Row] = [(i, 10 if i < 3 else 100 * i * i, "x", 1) for i in range(1, 31)]
     db = made(tmp_path, rows)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute('CREATE TABLE out AS SELECT id, "net ""income""" FROM people WHERE id <> 9')
     sqlmicro.audit("out", db=db, quasi=['net "income"'], original="people", match=["id"], per_record="record_risk")
     found = {row["id"]: row["linked_by"] for row in risks(db)}
@@ -117,7 +117,7 @@ def test_who_is_linked_is_what_the_audit_counts(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     rows: list[Row] = [(i, int(v), "x", 1) for i, v in enumerate(rng.integers(0, 10**6, 300))]
     db = made(tmp_path, rows)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             'CREATE TABLE out AS SELECT id, "net ""income""" + (hash(id) % 20001)::INTEGER - 10000 AS "net ""income""" '
             "FROM people"
@@ -159,7 +159,7 @@ def test_one_record_and_none(tmp_path: Path) -> None:
     sqlmicro.audit("people", db=db, quasi=QUASI, household=["h"], per_record="record_risk")
     (row,) = risks(db)
     assert (row["class_size"], row["individual_risk"], row["household_risk"]) == (1, 1.0, 1.0)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("DELETE FROM people")
     sqlmicro.audit("people", db=db, quasi=QUASI, per_record="record_risk")
     assert risks(db) == []
@@ -283,7 +283,7 @@ def test_it_goes_with_the_originals(tmp_path: Path) -> None:
     """A release in place removes it, and the purge what was in it; the ledger tells that it is there."""
     columns = "id INTEGER PRIMARY KEY, name VARCHAR, b VARCHAR"
     db = made(tmp_path, [(i, f"secret-key-{i}", "xy"[i % 2]) for i in range(40)], columns)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE others AS FROM people")
     sqlmicro.audit("people", db=db, quasi=["b"], per_record="record_risk")
     sqlmicro.audit("others", db=db, quasi=["b"], per_record="record_risk_of_others")

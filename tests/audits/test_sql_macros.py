@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from databases import insert
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.audits import sql_macros
@@ -215,7 +215,7 @@ def test_the_command_installs_them(workbench: Any) -> None:
     db = workbench.make({"x": ("INTEGER", [1, 1, 2])})
     found = sqlmicro.macros(db=db)
     assert len(found["macros"]) == len(sql_macros.ORDER)
-    with duckdb.connect(db, read_only=True) as connection:
+    with opened(db, read_only=True) as connection:
         assert connection.execute("FROM sm_k_anonymity('records', ['x'])").fetchall() == [(1, 2, 3, 1)]
     sqlmicro.macros(db=db)
     assert sqlmicro.macros(print=True)["script"] == sql_macros.script()

@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from command import run as command
 from databases import insert, opened
@@ -100,7 +99,7 @@ def test_by_a_key_that_all_have_it_is_plain_python(tmp_path: Path, seed: int) ->
         rows = [[draw.choice([None, 1.5, -0.0, 0.0]) if c != "id" else i for c in columns]
                 for i in range(30) if draw.random() < 0.95]  # fmt: skip
         types = ", ".join(f'"{c.replace(chr(34), chr(34) * 2)}" {"INT" if c == "id" else "DOUBLE"}' for c in columns)
-        with duckdb.connect(path) as connection:
+        with opened(path) as connection:
             connection.execute(f"CREATE TABLE {name} ({types})")
             insert(connection, name, rows)
             connection.execute(f"COPY {name} TO '{tmp_path}/{name}.parquet'")

@@ -45,6 +45,7 @@ def naive(X: np.ndarray, k: int) -> float:
     return float(distances[:, 1:k].sum()) / (2 * k)
 
 
+@pytest.mark.slow_but("normal", "duplicates", "offset")
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bound_is_never_above_the_optimum(kind: str) -> None:
     rng = np.random.default_rng([1, KINDS.index(kind)])

@@ -65,6 +65,7 @@ def partition(labels: np.ndarray, names: np.ndarray) -> set[frozenset[int]]:
 # Losses
 
 
+@pytest.mark.slow_but("census-3", "tarragona-5", "eia-10")
 @every_set
 def test_fast_loses_less_than_mdav(data_folder: Path, data: str, k: int) -> None:
     X = read(data_folder, data)
@@ -126,6 +127,7 @@ def small_sets() -> list[np.ndarray]:
     ]
 
 
+@pytest.mark.slow_but("2-0", "3-1", "4-2", "2-3", "3-4", "4-5", "2-6")
 @pytest.mark.parametrize("number", range(7))
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_small_sets_get_their_optimum(number: int, k: int) -> None:

@@ -185,7 +185,7 @@ def test_a_table_that_has_changed_or_has_no_key(tmp_path: Path) -> None:
         connection.execute("UPDATE people SET town = 'c' WHERE id = 3")
     with pytest.raises(InputError, match="as it was when its risks were measured"):
         sqlmicro.pram("people", **given)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE keyless AS SELECT town FROM people")
     sqlmicro.audit("keyless", db=db, quasi=["town"], per_record="record_risk_2")
     with pytest.raises(InputError, match="needs a table with a key"):
@@ -213,7 +213,7 @@ def test_one_record_and_whole_persons(tmp_path: Path) -> None:
     report = sqlmicro.pram("people", person=["person"], keep_probability=0.0, into="out", **given)
     assert any("1 of 3 persons are at risk" in note for note in report["notes"])
     assert {i: row["town"] for i, row in records(db, "out").items()} == dict.fromkeys(range(1, 7), "b")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("DELETE FROM people WHERE id > 1")
     sqlmicro.audit("people", db=db, quasi=["town"], per_record="record_risk")
     given |= {"drop": ["person"], "alone_because": "a test"}

@@ -196,6 +196,7 @@ def _testdata(folder: Path) -> tuple[list[Row], np.ndarray]:
     return rows, np.array(rows)
 
 
+@pytest.mark.slow_but("3-410-154")
 @pytest.mark.parametrize(("k", "own", "wild"), [(2, 207, 93), (3, 410, 154), (5, 746, 289)])
 def test_testdata_needs_no_more_than_sdcmicro(
     data_folder: Path, reference_folder: Path, k: int, own: int, wild: int

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
 from databases import insert, opened
@@ -209,7 +208,7 @@ def test_by_the_table_of_risks(tmp_path: Path) -> None:
 
 def test_records_without_households_and_without_a_region(tmp_path: Path) -> None:
     db = str(tmp_path / "p.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 4 <> 3 THEN i % 4 END AS land, "
             "CASE WHEN i < 8 THEN i ELSE -1 END AS job FROM range(60) AS t(i)"
@@ -228,7 +227,7 @@ def test_records_without_households_and_without_a_region(tmp_path: Path) -> None
 @pytest.mark.parametrize("rows", [[(1, 5, "x")], [(1, 5, "x"), (2, 5, "y")], [(1, None, "x"), (2, None, "y")]])
 def test_where_there_is_nobody_to_swap_with(tmp_path: Path, rows: list[tuple[Any, ...]]) -> None:
     db = str(tmp_path / "p.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE people (id INTEGER, land INTEGER, job VARCHAR)")
         insert(connection, "people", rows)
     sqlmicro.swap(
@@ -265,7 +264,7 @@ def test_one_key_makes_one_swap(db: str) -> None:
 def test_on_testdata(data_folder: Path, tmp_path: Path) -> None:
     """Of a survey in regions that are drawn: every household at risk goes, or is said to have found nobody."""
     db = str(tmp_path / "survey.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT row_number() OVER () AS id, ori_hid AS home, urbrur, relat, sex, "
             "ori_hid % 4 AS nuts1, 10 * (ori_hid % 4) + ori_hid // 7 % 3 AS nuts2, "

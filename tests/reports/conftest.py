@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from conftest import reported
-from databases import insert
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.reports.facts import Facts
@@ -45,7 +44,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         CITY: [RARE, RARE, *(rng.choice(["Bonn", "Bonn", FREQUENT, "Köln"]) for _ in range(RECORDS - 3)), None],
     }
     db = str(tmp_path_factory.mktemp("report") / "world.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         quoted = '"' + INCOME.replace('"', '""') + '"'
         connection.execute(f'CREATE TABLE "{TABLE}" (person BIGINT, {quoted} DOUBLE, age INTEGER, "{CITY}" VARCHAR)')
         insert(connection, f'"{TABLE}"', zip(*original.values(), strict=True))

@@ -18,6 +18,7 @@ from typing import Any, get_args
 import duckdb
 import pytest
 from conftest import Workbench, reported
+from sources import nodes
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -62,7 +63,7 @@ def written() -> dict[str, str]:
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         known = "sentences import" in text or path.name == "sentences.py"
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(path):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
                 continue
             where, name = f"{path.name}:{node.lineno}", node.func.id

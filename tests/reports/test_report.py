@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Workbench, reported
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -125,14 +126,14 @@ def test_a_source_that_is_gone_or_has_changed_is_said(workbench: Workbench) -> N
 
     db = workbench.make({"x": ("DOUBLE", [float(i) for i in range(60)])})
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, into="out")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("DELETE FROM records WHERE x < 5")
     assert "the original now has 55" in markdown(reported("report", release="out", db=db, sample=0))
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("DROP TABLE records")
     found = sqlmicro.report(release="out", db=db, sample=0)
     assert found["no_original"] == "its source, records, is no longer there; name it with --original"
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute('DROP TABLE "out"')
     with pytest.raises(InputError, match="what was published as 'out' must still be there"):
         sqlmicro.report(release="1", db=db)
@@ -151,7 +152,7 @@ def test_missing_values_and_dates(workbench: Workbench) -> None:
             "x": ("DOUBLE", [None if i % 2 else float(i) for i in range(90)]),
         }
     )
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE original AS SELECT CAST(day AS DATE) AS day, g, x FROM records")
         connection.execute("CREATE TABLE released AS FROM original")
     found = sqlmicro.report(release="released", db=db, original="original", quasi=["g"], sample=0)

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Workbench, reported
-from databases import insert
+from databases import insert, opened
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,7 +109,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (i, None if i % 4 == 0 else round(rng.lognormvariate(8, 1), 2), rng.randrange(18, 90),
          rng.choice("abc"), rng.choice(["x", "y", None])) for i in range(300)
     ]  # fmt: skip
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         for name in ("records", "alone", "promised"):  # of other people each: their tables have other columns
             connection.execute(
                 f'CREATE TABLE {name} ({name}_id INTEGER, "net ""income""" DOUBLE, age INTEGER, '
@@ -267,7 +267,7 @@ def test_every_column_has_its_missing_rates(db: str) -> None:
     assert rows[INCOME][2:5] == ["mdav", "25.0 %", "25.0 %"]
     assert rows["age"][2:5] == ["mdav", "0 %", "0 %"]
     assert set(rows) == {INCOME, "age"}
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE elsewhere AS FROM second")
     bare = reported("report", release="elsewhere", db=db, quasi=["age"], sample=0)
     (section,) = [section for section in sections(bare) if section.key == "columns"]
@@ -293,7 +293,7 @@ def test_a_loss_that_was_measured_in_another_way_is_not_on_the_map(workbench: Wo
     sqlmicro.mdav("records", columns=["age", "x"], k=8, into="b", **given)
     sqlmicro.pram("records", columns=["age"], keep=["x"], keep_probability=0.9, accept_unique=["x"], into="c", **given)
     sqlmicro.mdav("records", columns=["age", "x"], k=9, into="d", **given)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("DROP TABLE d")
     facts = reported("report", release="a", db=db, sample=50)
     assert [point.label for point in facts.candidates] == ["a", "b"]

@@ -258,7 +258,7 @@ def test_what_was_kept_before_is_replaced_only_on_request(db: str, tmp_path: Pat
     before = workbench.relations(db)
     with pytest.raises(InputError, match="must not exist yet"):
         _safe(db, keep_candidates=True, algorithm=["mdav"])
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("DROP TABLE t")
     with pytest.raises(InputError, match="'t_candidate_1' must not exist yet"):
         _safe(db, keep_candidates=True, algorithm=["mdav"])
@@ -272,7 +272,7 @@ def test_what_was_kept_before_is_replaced_only_on_request(db: str, tmp_path: Pat
 
 @pytest.mark.slow
 def test_a_later_candidate_in_the_way_is_found_before_anything_is_written(db: str, workbench: Any) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE VIEW t_candidate_3 AS SELECT 1 AS one")
     before = workbench.relations(db)
     for overwrite in (False, True):

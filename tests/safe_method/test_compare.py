@@ -1,7 +1,7 @@
 """safe-distance: any two tables, compared by cell values."""
 
-import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 
@@ -9,7 +9,7 @@ import sqlmicro
 @pytest.fixture
 def db(tmp_path):
     path = str(tmp_path / "w.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute(
             "CREATE TABLE a AS SELECT i % 3 AS g, ['x', 'y', NULL][1 + i % 3] AS h, i * 1.5 AS v FROM range(90) r(i)"
         )
@@ -38,7 +38,7 @@ def test_two_records_that_move(db):
 
 def test_files_are_compared_with_tables(db, tmp_path):
     first, second = str(tmp_path / "a.parquet"), str(tmp_path / "b.csv")
-    with duckdb.connect(db, read_only=True) as con:
+    with opened(db, read_only=True) as con:
         con.execute(f"COPY a TO '{first}' (FORMAT parquet)")
         con.execute(f"COPY b TO '{second}' (FORMAT csv, HEADER)")
     by_table = sqlmicro.safe_distance("a", "b", db=db)
@@ -46,7 +46,7 @@ def test_files_are_compared_with_tables(db, tmp_path):
 
 
 def test_tables_without_a_common_column_are_refused(db):
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         con.execute("CREATE TABLE other AS SELECT 1 AS z")
     with pytest.raises(sqlmicro.InputError, match="in common"):
         sqlmicro.safe_distance("a", "other", db=db)

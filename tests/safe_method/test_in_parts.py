@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from databases import opened
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -138,7 +138,7 @@ def test_many_combinations_are_searched_in_parts_and_the_report_says_so(
 ) -> None:
     rng = np.random.default_rng(2)
     values = {f"c{j}": rng.integers(0, 5, 3_000) for j in range(5)}
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as db:
+    with opened(tmp_path / "w.duckdb") as db:
         db.register("v", pa.table(values))
         db.execute("CREATE TABLE t AS SELECT * FROM v")
     monkeypatch.setattr(direct, "AT_ONCE", 500)
@@ -148,7 +148,7 @@ def test_many_combinations_are_searched_in_parts_and_the_report_says_so(
         sqlmicro.safe(**place, into="no", invented=0.5)
     release = sqlmicro.safe(**place, into="r")
     assert any("searched in parts of at most 500" in note for note in release["notes"])
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as db:
+    with opened(tmp_path / "w.duckdb") as db:
         least, rows = db.execute("SELECT min(n), sum(n) FROM (SELECT count(*) AS n FROM r GROUP BY ALL)").fetchone()
         assert "no" not in {name for (name,) in db.execute("SHOW TABLES").fetchall()}
     assert least >= 3 and rows == 3_000

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from databases import opened
 
 import sqlmicro as sm
 from sqlmicro.session.frames import as_arrow
@@ -35,7 +36,7 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 @pytest.fixture
 def file(tmp_path: Path) -> str:
     path = str(tmp_path / "w.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         connection.register("given", TABLE)
         connection.execute("CREATE TABLE persons AS SELECT * FROM given")
     return path
@@ -189,7 +190,7 @@ def test_candidates_are_published_with_the_release(file: str) -> None:
 
 @pytest.mark.slow
 def test_in_place_the_file_is_rewritten(file: str) -> None:
-    with duckdb.connect(file) as connection:
+    with opened(file) as connection:
         connection.execute("CREATE TABLE words AS SELECT 'zebra' || i AS word, i % 3 AS n FROM range(30) r(i)")
     w = sm.open(file)
     r = w.constant("words", columns="word", value="x", keep="n")
@@ -304,7 +305,7 @@ def test_attached_databases_are_read_and_published_into(connection: duckdb.DuckD
             w.mdav("crm.main.person", **SMALL)
         assert databases(connection) == ["crm", "memory", "staging"]
     assert databases(connection) == ["memory"]
-    with duckdb.connect(file) as other:
+    with opened(file) as other:
         assert other.execute("SELECT count(*) FROM released").fetchall() == [(N,)]
 
 

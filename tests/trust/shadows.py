@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import duckdb
+from sources import nodes
 
 import sqlmicro
 from sqlmicro.database import templates
@@ -42,7 +43,7 @@ def texts() -> list[str]:
     """Return the templates, and every text in the program: some are SQL."""
     found = [path.read_text(encoding="utf-8") for path in sorted(templates.root().rglob("*.sql"))]
     for path in sorted(Path(sqlmicro.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.append(node.value)
     return found

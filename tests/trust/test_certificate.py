@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from databases import insert
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro import verify
@@ -59,7 +59,7 @@ def made(folder: Path) -> Path:
         for i in range(RECORDS)
     ]  # fmt: skip
     columns = 'id INTEGER, name VARCHAR, age DOUBLE, pay DOUBLE, "diag ""n""" VARCHAR, s DOUBLE'
-    with duckdb.connect(str(folder / "w.duckdb")) as con:
+    with opened(folder / "w.duckdb") as con:
         con.execute(f"CREATE TABLE persons ({columns})")
         insert(con, "persons", rows)
     return folder / "w.duckdb"
@@ -720,7 +720,7 @@ def test_a_recount_holds_no_more_values_than_fit(
 
 def test_csv_tells_an_empty_text_from_a_missing_one(tmp_path: Path) -> None:
     """A reader may tell them apart; counted as one, a class of 14 was seen where there are two of 7."""
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as con:
+    with opened(tmp_path / "w.duckdb") as con:
         con.execute("CREATE TABLE p AS SELECT range AS id, 1 AS a, CASE range % 12 WHEN 0 THEN '' WHEN 1 THEN NULL "
                     "ELSE 'x' END AS s FROM range(84)")  # fmt: skip
     used: dict[str, Any] = {"db": str(tmp_path / "w.duckdb"), "columns": ["a"], "rest": "drop", "keep": ["s"]}
@@ -731,7 +731,7 @@ def test_csv_tells_an_empty_text_from_a_missing_one(tmp_path: Path) -> None:
 
 
 def test_persons_and_lists_are_only_attested(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as con:
+    with opened(tmp_path / "w.duckdb") as con:
         con.execute("CREATE TABLE visits AS SELECT range // 2 AS person, range % 50 AS age, [1.0] AS l FROM range(200)")
     made_of = sqlmicro.mdav("visits", db=str(tmp_path / "w.duckdb"), columns=["age"], person=["person"], keep=["l"],
                             rest="drop", to=str(tmp_path / "r.parquet"), k=5)  # fmt: skip
@@ -746,7 +746,7 @@ def test_persons_and_lists_are_only_attested(tmp_path: Path) -> None:
 
 def test_why_it_is_only_attested_is_true(tmp_path: Path) -> None:
     """Entropy and recursive l can be measured by whoever has the release, what a population holds cannot."""
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as con:
+    with opened(tmp_path / "w.duckdb") as con:
         con.execute("CREATE TABLE p AS SELECT range // 10 AS age, range % 5 AS s FROM range(200)")
         con.execute("CREATE TABLE everybody AS SELECT range // 20 AS age FROM range(400)")
     used: dict[str, Any] = {"db": str(tmp_path / "w.duckdb"), "columns": ["age"], "rest": "drop", "k": 5}
@@ -856,7 +856,7 @@ def test_what_was_checked_is_not_what_the_table_of_audits_says_now(certified: Pa
     used = {"db": str(tmp_path / "w.duckdb"), "key": str(certified / "owner")}
     told = []
     for change in ("", "UPDATE sqlmicro.audits SET value = 50"):
-        with duckdb.connect(used["db"]) as con:
+        with opened(used["db"]) as con:
             con.execute(change)
         to = tmp_path / f"{len(told)}.json"
         sqlmicro.certify_release(str(certified / "r.parquet"), to=str(to), **used)

@@ -249,7 +249,7 @@ def test_one_value_with_other_letters_is_read_with_all_others(db: str) -> None:
     """Addresses whose only letters are not ASCII are found beside a column of numbers, and names beside others."""
     streets = ["Вулиця 1", "東京都新宿区西新宿2丁目8番1号"]
     table(db, "CREATE TABLE t (n INTEGER, x VARCHAR, y VARCHAR)")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         rows = [[i, streets[i % 2] if i % 3 else "Øster Allé 4", f"{i}"] for i in range(60)]
         insert(connection, "t", rows)
     assert kinds(db, "t")["x"] == "street addresses"

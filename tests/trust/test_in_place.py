@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database import levels
@@ -37,7 +38,7 @@ needs_triggers = pytest.mark.skipif(not KNOWS_TRIGGERS, reason="DuckDB knows tri
 @pytest.fixture
 def db(tmp_path: Path) -> str:
     path = str(tmp_path / "w.duckdb")
-    with duckdb.connect(path) as con:
+    with opened(path) as con:
         con.execute("CREATE TYPE mood AS ENUM ('sad', 'happy')")
         con.execute(
             "CREATE TABLE persons AS SELECT i AS id, (i * 37) % 90 AS age, sqrt(i) AS income, 'n' || i AS name, "
@@ -49,7 +50,7 @@ def db(tmp_path: Path) -> str:
 
 
 def query(db: str, text: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         return con.execute(text).fetchall()
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from databases import insert
+from sources import nodes
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -386,7 +387,7 @@ def test_every_statement_in_the_code_prints_filtered_values_only() -> None:
     """sql/ is held to this by its own test; these are the statements that are no SELECT, written where they are run."""
     found = 0
     for path in Path(sqlmicro.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 for printed in re.findall(r"{{\s*(.*?)\s*}}", node.value):
                     found += 1

@@ -41,14 +41,14 @@ def db(tmp_path: Path) -> str:
 def test_every_type_of_the_database_is_kept_in_a_new_table(tmp_path: Path) -> None:
     """Of ENUM types the labels that occur; everything else is the same DESCRIBE, and the same values."""
     path = str(tmp_path / "all.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         every = "SELECT 30 + i % 3 AS age, t.* FROM test_all_types() t, range(2) r(i)"
         connection.execute(f"CREATE TABLE persons AS {every}")
         before = described(connection, "persons")
     report = sqlmicro.mdav(
         "persons", db=path, columns=["age"], rest="keep", k=2, into="released", identifier_ok=["uuid"]
     )
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         after = described(connection, "released")
         kept = [name for name in before if name not in ENUMS | {"age"}]
         assert len(kept) > 45
@@ -95,18 +95,18 @@ def test_an_enum_whose_labels_all_occur_keeps_its_type_exactly(db: str) -> None:
     report = sqlmicro.mdav(
         "persons", db=db, columns=["age"], keep=["d"], rest="drop", accept_unique=["d"], into="released"
     )
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         assert described(connection, "released")["d"] == described(connection, "persons")["d"]
         assert connection.execute("SELECT max(d)::VARCHAR FROM released").fetchone() == ("it's",)  # its order too
     assert [one["column"] for one in report["types_changed"]] == ["age"]
 
 
 def test_strata_are_kept_columns_too(db: str) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE many AS SELECT * REPLACE (i % 2 = 0 AS number) FROM persons, range(4) r(i)")
     columns = {"columns": ["age"], "by": ["number", "pay"], "keep": ["d"], "rest": "drop"}
     sqlmicro.mdav("many", db=db, k=2, into="released", **columns)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         before, after = described(connection, "many"), described(connection, "released")
     assert {name: after[name] for name in ("number", "pay")} == {name: before[name] for name in ("number", "pay")}
 
@@ -143,7 +143,7 @@ def test_a_change_of_type_is_one_line_of_the_output(db: str) -> None:
 
 
 def test_what_parquet_cannot_hold_is_said(db: str, tmp_path: Path) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("ALTER TABLE persons ADD COLUMN total HUGEINT")
     given: dict[str, Any] = {"columns": ["age"], "keep": ["total", "pay"], "rest": "drop"}
     report = sqlmicro.mdav("persons", db=db, **given, to=str(tmp_path / "o.parquet"))
@@ -153,19 +153,19 @@ def test_what_parquet_cannot_hold_is_said(db: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_table_that_is_changed_in_place_keeps_its_definition(db: str) -> None:
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         before = described(connection, "persons")
     given: dict[str, Any] = {"columns": ["age"], "rest": "keep", "in_place": True, "no_purge": True}
     given["accept_unique"] = [INCOME, "d", "nested", "number"]
     assert sqlmicro.mdav("persons", db=db, **given)["types_changed"] == []
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         assert described(connection, "persons") == before
     assert [one["column"] for one in sqlmicro.mdav("persons", db=db, **given, widen=True)["types_changed"]] == ["age"]
 
 
 def test_a_collation_that_is_not_kept_is_said(tmp_path: Path) -> None:
     path = str(tmp_path / "c.duckdb")
-    with duckdb.connect(path) as connection:
+    with opened(path) as connection:
         connection.execute("CREATE TABLE persons (age DOUBLE, name VARCHAR COLLATE NOCASE)")
         connection.execute("INSERT INTO persons SELECT i, 'x' FROM range(6) r(i)")
     (said,) = sqlmicro.mdav("persons", db=path, columns=["age"], rest="keep", into="o")["types_changed"]

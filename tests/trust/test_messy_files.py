@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import duckdb
 import pytest
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -43,7 +43,7 @@ def test_a_decimal_comma_is_noticed(tmp_path: Path) -> None:
 
 def test_postcodes_are_nominal(tmp_path: Path) -> None:
     db = str(tmp_path / "w.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute(
             """CREATE TABLE p AS SELECT 10000 + 7 * i AS plz, 10000 + 7 * i AS "zipCode", 1000 + i AS income,
             printf('%05d', 900 + 7 * i) AS place, CAST(8000000 + i AS BIGINT) AS ags FROM range(100) AS r(i)"""

@@ -7,6 +7,7 @@ import random
 
 import pytest
 from conftest import Workbench, reported
+from databases import opened
 from typer.testing import CliRunner
 
 import sqlmicro
@@ -72,9 +73,8 @@ def test_text_json_and_report_say_it(db: str) -> None:
 
 def test_what_found_nothing_to_attack_is_said_too(db: str) -> None:
     """Two releases with no record in common cannot be intersected: that is a reason, not a silence."""
-    import duckdb
 
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE first AS FROM out WHERE id < 60")
         connection.execute("CREATE TABLE second AS FROM out WHERE id >= 60")
     report = sqlmicro.attack(original="records", release=["first", "second"], db=db, match="id")

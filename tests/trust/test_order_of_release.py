@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.database.opening import open_warehouse
@@ -30,10 +31,9 @@ def test_words_are_those_of_shake_128_block_by_block() -> None:
 @pytest.fixture(scope="module")
 def releases(tmp_path_factory: pytest.TempPathFactory) -> list[list[int]]:
     """Return the places of the records in releases under 40 seeds; some records are suppressed."""
-    import duckdb
 
     db = tmp_path_factory.mktemp("order") / "persons.duckdb"
-    with duckdb.connect(str(db)) as con:
+    with opened(db) as con:
         con.execute("CREATE TABLE persons AS SELECT i AS id, CASE WHEN i < 3 THEN NULL ELSE i * 1.5e0 END AS x "
                     "FROM range(23) AS t(i)")  # fmt: skip
     found = []
@@ -83,7 +83,6 @@ def test_a_release_depends_on_neither_threads_nor_the_order_of_its_source(tmp_pa
 
     Several columns are put in their places; the records of one are numbered in its order.
     """
-    import duckdb
 
     rows = "SELECT i % 140000 AS id, CASE WHEN i % 13 = 0 THEN NULL ELSE hash(i % 140000) % 900 / 4e0 END AS x, "
     rows += "CASE WHEN i % 140000 % 7 < 3 THEN -0.0e0 ELSE hash(i % 140000 + 1) % 50000 / 8e0 END AS y "
@@ -94,7 +93,7 @@ def test_a_release_depends_on_neither_threads_nor_the_order_of_its_source(tmp_pa
     found: list[list[str]] = []
     for number, (order, threads) in enumerate([("i", 1), ("i", 4), ("-i", 2), ("hash(i)", 3)]):
         db = str(tmp_path / f"persons_{number}.duckdb")
-        with duckdb.connect(db) as con:
+        with opened(db) as con:
             con.execute(f"CREATE TABLE persons AS {rows} ORDER BY {order}")
         with sqlmicro.open(db, threads=threads) as session:
             made = [session.individual_ranking("persons", columns=c, **ranking) for c in (["x", "y"], ["x"], ["y"])]
@@ -107,11 +106,10 @@ def test_a_release_depends_on_neither_threads_nor_the_order_of_its_source(tmp_pa
 @pytest.mark.slow
 def test_the_order_of_a_release_says_nothing_of_the_values_by_which_its_records_were_numbered(tmp_path: Path) -> None:
     """Places of a uniform order correlate with ranks by ± 1/√n; beyond four times that is one key of 16 000."""
-    import duckdb
 
     n = 20_000
     db = str(tmp_path / "persons.duckdb")
-    with duckdb.connect(db) as con:
+    with opened(db) as con:
         con.execute(f"CREATE TABLE persons AS SELECT i AS id, i * 1e0 AS x FROM range({n}) AS t(i)")
     with sqlmicro.open(db) as session:
         release = session.individual_ranking(

@@ -140,6 +140,11 @@ import sqlmicro
 from sqlmicro.__main__ import main
 from sqlmicro.verbs import warm_up
 
+def called(kernel):
+    # They were compiled with it, if it was read from where it is kept.
+    names = {name: kernel.py_func.__globals__.get(name) for name in kernel.py_func.__code__.co_names}
+    return [one for one in names.values() if hasattr(one, "py_func")]
+
 def compiled():
     return {(kernel.__module__, kernel.__name__, str(types)) for kernel in kernels for types in kernel.signatures}
 
@@ -151,6 +156,11 @@ except SystemExit as end:
     assert not end.code
 kernels = list(warm_up.kernels())
 assert [kernel.__name__ for kernel in kernels if not kernel.stats.cache_path] == [], "they are not kept"
+reached = [kernel for kernel in kernels if kernel.signatures]
+for kernel in reached:
+    reached += [one for one in called(kernel) if one not in reached]
+left = [f"{kernel.__module__}.{kernel.__name__}" for kernel in kernels if kernel not in reached]
+assert left == [], f"no call of warm-up leads to {left}"
 known, refused = compiled(), []
 assert known
 for method in sqlmicro.methods()["methods"]:
@@ -165,6 +175,19 @@ for method in sqlmicro.methods()["methods"]:
         refused.append(method["name"])
     assert compiled() == known, method["name"]
 assert len(refused) <= 4, refused  # which need an option that has no default
+given = {"rest": "drop", "dry_run": True}
+for name in ("mdav", "suppress", "mondrian", "safe"):
+    for options in (
+        {"by": ["sex"]}, {"person": ["age"]}, {"sensitive": ["household_size"], "max_t": 0.4},
+        {"sensitive": ["household_size"], "min_l": 2, "by": ["sex"]},
+    ):
+        columns = ["age", "household_size"] if name in ("mdav", "mondrian") else ["region", "household_size"]
+        columns = [column for column in columns if [column] not in options.values()]
+        getattr(sqlmicro, name)(table, columns=columns, **options, **given)
+        assert compiled() == known, (name, options)
+for options in ({}, {"match": ["person_id"]}, {"person": ["household_size"]}):
+    sqlmicro.attack(original=table, release=[table], columns=["age", "region"], sample=50, **options)
+    assert compiled() == known, options
 """
 OWN = (
     "apply-recoding",

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import numpy as np
 import pytest
+from databases import opened
 
 import sqlmicro
 from sqlmicro.audits.regression import formula, renamed
@@ -93,7 +93,7 @@ def test_formulas_are_read_as_they_are_written() -> None:
 
 def test_a_gate_of_a_job_takes_the_names_of_the_table(tmp_path: Path, tables: tuple[str, str]) -> None:
     """`total` has another name in staging, where the gate looks."""
-    with duckdb.connect(str(tmp_path / "w.duckdb")) as connection:
+    with opened(tmp_path / "w.duckdb") as connection:
         connection.execute("CREATE TABLE t AS FROM read_csv($1)", [tables[0]])
     job = tmp_path / "job.toml"
     job.write_text("""db = "w.duckdb"

@@ -45,7 +45,7 @@ def release(package: Path, folder: Path) -> tuple[bool, bytes]:
     """Release a table with the package in a folder; tell whether anything was compiled, and return the release."""
     cache = folder / "cache"
     shutil.rmtree(cache, ignore_errors=True)
-    env = os.environ | {"PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = os.environ | {"PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(cache)}
     done = subprocess.run([sys.executable, *RELEASE], capture_output=True, text=True, cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
     compiled = bool(list(cache.rglob("*.nbi")))

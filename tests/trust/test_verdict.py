@@ -120,7 +120,7 @@ def test_a_promise_that_is_no_longer_kept_is_red_and_fails(db: str, tmp_path: Pa
 def test_a_column_of_the_promise_that_is_gone_is_not_kept(db: str) -> None:
     """What could not be measured counts as failed."""
     mdav(db)
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("ALTER TABLE out DROP zip")
     found = sqlmicro.attack(original="records", release="out", db=db)
     assert (found["passed"], found["verdict"]["status"]) == (False, "broken")
@@ -401,7 +401,7 @@ def test_missing_values_single_out_too(workbench: Workbench) -> None:
 def test_a_collation_hides_no_unique_value(tmp_path: Path) -> None:
     """For NOCASE n0 and N0 are one value, in a release they are two: six records of 46 are alone with theirs."""
     db = str(tmp_path / "c.duckdb")
-    with duckdb.connect(db) as connection:
+    with opened(db) as connection:
         connection.execute("CREATE TABLE t (x INTEGER, kept VARCHAR COLLATE NOCASE)")
         connection.execute("INSERT INTO t SELECT i // 4, ['bob', 'BOB'][1 + i % 2] FROM range(40) AS r(i)")
         connection.execute("INSERT INTO t SELECT 100, ['n', 'N'][1 + i // 3] || (i % 3) FROM range(6) AS r(i)")
