@@ -22,7 +22,9 @@ each time others.
 """
 
 _SWEEPS = 6  # of pool, prices and MILP, until one of them finds no smaller loss
-_GROW_ROUNDS = 150  # of heuristic pricing, until it finds nothing
+_IDLE_ROUNDS = 5  # of pricing in which the linear programme does not fall
+_FALLS = 1e-6  # by this part
+_SHORT_WORK = 200_000  # steps of the search around one anchor, when groups are generated
 _TIGHTENINGS = 10  # rounds of triples before a MILP
 _WORK = 100_000_000_000  # steps of all rounds of exact pricing
 _NEAR = 0.05  # of the gap: so near to the linear programme the bound must be before triples are added
@@ -30,7 +32,8 @@ _CUT_ROUNDS = 5  # in which triples must raise the bound
 _WORTH = 0.05  # by this part of the gap
 _ANCHOR_WORK = 200_000_000  # steps of the search around one anchor: 0.3 s or so
 _SLICE_WORK = 40_000_000  # steps between two ticks
-_ROUND_WORK = 40_000_000_000  # steps of a round of exact pricing; one that needs more has not finished
+_ROUND_WORK = (2_000_000_000, 8_000_000_000, 32_000_000_000)  # steps of a round of exact pricing; more if it finds none
+_AHEAD = 4  # times its part of the steps left is what the search around an anchor may take: most need little
 _WIDTH = 2000  # candidates around an anchor
 _KEEP = 4  # groups that exact pricing finds per anchor
 _SMOOTHING = 0.5
@@ -48,7 +51,7 @@ class ColumnGeneration:
 
     def __init__(
         self, X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, deadline: float,
-        most_rounds: float = math.inf,
+        most_rounds: float = math.inf, most_steps: float = math.inf,
     ) -> None:  # fmt: skip
         import numpy as np
 
@@ -70,11 +73,11 @@ class ColumnGeneration:
         self.prices = self.centre = self._shares()
         self.objective = self.sse
         self.lower = self.of_centre = -math.inf
-        self.enumerated = False
+        self.enumerated = self.whole = self.hopeless = False
         self.threshold = _NO_EXCESS * self.sse / max(1, self.n // k)
-        self.most_rounds = most_rounds
-        """How often groups may be added and the linear programme solved again."""
-        self.rounds = self.work = self.candidates = 0
+        self.most_rounds, self.most_steps = most_rounds, most_steps
+        """How often groups may be added and the linear programme solved again, and the steps that may take."""
+        self.rounds = self.steps = self.work = self.short_work = self.candidates = 0
         self.nearest: np.ndarray | None = None
 
     def _shares(self) -> np.ndarray:
@@ -88,12 +91,15 @@ class ColumnGeneration:
             prices[members] = np.square(Y - Y.mean(axis=0)).sum(axis=1)
         return prices
 
-    def improve(self, pool: Pool, sweeps: int = _SWEEPS, most: Sequence[int] = _MILP_COLUMNS) -> bool:
-        """Take groups from the pool and from prices, and choose among so many, until nothing gets better.
+    def improve(
+        self, pool: Pool, sweeps: int = _SWEEPS, most: Sequence[int] = _MILP_COLUMNS, gain: float = 1e-12
+    ) -> bool:
+        """Take groups from the pool and from prices, and choose among so many, until less than `gain` is gained.
 
         Returns whether anything got better.
         """
         first = self.sse
+        self._price(self.prices)
         for _ in range(0 if self.proven() else sweeps):
             before = self.sse
             for labels in pool(self.labels(), self.rounded if len(self.used) else None):
@@ -104,7 +110,7 @@ class ColumnGeneration:
                 self.offer(self._choice(columns))
                 if self.sse < before or self.candidates <= columns:
                     break
-            if self.sse >= before * (1 - 1e-12) or self.proven():
+            if self.sse >= before * (1 - gain) or self.proven() or self.rounds >= self.most_rounds:
                 break
         return self.sse < first
 
@@ -139,11 +145,38 @@ class ColumnGeneration:
         return labels
 
     def generate(self) -> None:
-        """Add groups that the heuristic finds for the smoothed prices, then for those of the programme."""
-        for _ in range(int(min(_GROW_ROUNDS, self.most_rounds - self.rounds))):
+        """Add groups for the smoothed prices, then for those of the programme, until its value falls no more.
+
+        They are found by moving centres, and exactly as far as little work goes; what takes less is tried first. Exact
+        pricing alone knows of fines; where it searches everything, it is enough.
+        """
+        least, idle = math.inf, 0
+        while self.rounds < self.most_rounds and self.steps < self.most_steps and idle <= _IDLE_ROUNDS:
             self._solve()
-            if not self._grow(self._smoothed()) and not self._grow(self.prices):
+            idle = 0 if self.objective < least * (1 - _FALLS) else idle + 1
+            least = min(least, self.objective)
+            searches = [self._price] if self.whole else [self._grow, self._price]
+            if self.short_work < self.n * self.X.size:
+                searches.reverse()
+            if not any(search(prices) for search in searches for prices in (self._smoothed(), self.prices)):
                 break
+
+    def _price(self, prices: np.ndarray) -> int:
+        """Search groups exactly, but little around each record; return how many were new.
+
+        Once that was cut short and found none, it is left out.
+        """
+        if self.hopeless:
+            return 0
+        before = self.work
+        lower, new, _ = self.price(prices, self.threshold, _KEEP, anchor_work=_SHORT_WORK)
+        if self.whole:
+            self._raise(lower, prices)
+        self.lower = max(self.lower, lower)  # prices that little work suits are not near the best
+        self.hopeless = not (new or self.whole)
+        self.short_work = self.work - before
+        self.steps += self.short_work
+        return new
 
     def tighten(self) -> None:
         """Add groups, and triples that the linear programme violates, until its value hardly rises."""
@@ -156,18 +189,19 @@ class ColumnGeneration:
 
     def bound(self) -> None:
         """Add groups by exact pricing, and triples that the linear programme violates, and raise the lower bound."""
-        smoothing, at_cut = True, [-math.inf] * _CUT_ROUNDS
+        smoothing, at_cut, efforts = True, [-math.inf] * _CUT_ROUNDS, list(_ROUND_WORK)
         while self.work < _WORK and not self.proven():
             self.generate()
             prices = self._smoothed() if smoothing else self.prices
-            lower, new, _ = self.price(prices, self.threshold, _KEEP)
-            if lower is not None and lower > self.of_centre:
-                self.lower = self.of_centre = lower
-                self.centre = prices
+            lower, new, _ = self.price(prices, self.threshold, _KEEP, round_work=efforts[0])
+            self._raise(lower, prices)
             left = self.objective - self.of_centre
             converged = left <= 2 * _ROUNDING * self.sse or not (new or smoothing)
             # Where smoothed prices find no group, those of the programme may already be the best.
             smoothing = bool(new)
+            if converged and not self.whole and len(efforts) > 1:
+                efforts, smoothing = efforts[1:], True
+                continue
             if not converged and left > _NEAR * (self.sse - self.objective):
                 continue
             cutting = self.of_centre - at_cut[-_CUT_ROUNDS] > _WORTH * (self.sse - self.of_centre)
@@ -176,6 +210,12 @@ class ColumnGeneration:
                 smoothing = True
             elif converged:
                 break
+
+    def _raise(self, lower: float, prices: np.ndarray) -> None:
+        """Keep a bound and its prices if it is the best so far."""
+        if lower > self.of_centre:
+            self.of_centre, self.centre = lower, prices
+            self.lower = max(self.lower, lower)
 
     def _cut(self) -> int:
         """Add triples that the solution of the linear programme violates; return how many."""
@@ -235,6 +275,7 @@ class ColumnGeneration:
 
         in_use = [self.X[list(self.columns.groups[j])].mean(axis=0) for j in np.flatnonzero(self.used > 1e-9)]
         centres = np.vstack([self.X, *in_use])
+        self.steps += len(centres) * self.X.size
         before = len(self.columns.groups)
         step = max(1, _SLICE_WORK // (self.X.size * 8))
         for start in range(0, len(centres), step):
@@ -247,12 +288,13 @@ class ColumnGeneration:
         return int(np.count_nonzero(reduced < -self.threshold))
 
     def price(
-        self, prices: np.ndarray, threshold: float, keep: int, *, anchor_work: int = _ANCHOR_WORK
-    ) -> tuple[float | None, int, bool]:
+        self, prices: np.ndarray, threshold: float, keep: int, *, anchor_work: int = _ANCHOR_WORK,
+        round_work: int = _ROUND_WORK[-1],
+    ) -> tuple[float, int, bool]:  # fmt: skip
         """Search the `keep` groups of largest excess around every record.
 
-        Returns the bound that the prices give, None where the work for a round did not suffice; how many groups were
-        new; and whether there are no other groups above the threshold.
+        Returns the bound that the prices give; how many groups were new; and whether there are no other groups above
+        the threshold.
         """
         import numpy as np
 
@@ -261,11 +303,11 @@ class ColumnGeneration:
         prices = self._padded(prices)
         order = np.argsort(-prices[: self.n], kind="stable")
         triples = kernels.Triples(*self.programme.triples.arrays(self.n, prices[self.n :]))
-        before, position, work, partial = len(self.columns.groups), 0, 0, 0
+        before, position, work, partial, full = len(self.columns.groups), 0, 0, 0, 0
         bounds, nearest = np.empty(self.n), self._nearest()
         levels = kernels.make_levels(self.largest, min(self.n, _WIDTH))
-        budgets = (anchor_work, _SLICE_WORK)
-        while position < self.n and work < _ROUND_WORK:
+        while position < self.n:
+            part = _AHEAD * max(round_work - work, 0) // (self.n - position)
             members, sizes, position, done, cut = kernels.price_groups(
                 self.X,
                 prices[: self.n],
@@ -276,17 +318,18 @@ class ColumnGeneration:
                 self.k,
                 threshold,
                 keep,
-                *budgets,
+                min(anchor_work, part),
+                _SLICE_WORK,
                 levels,
                 bounds,
             )
             self.columns.add_rows(members, sizes)
             work, partial = work + done, partial + cut
+            full += int(np.count_nonzero(np.bincount(members[:, 0]) == keep))
             self._step()
         self.work += work
+        self.whole = partial == full
         new = len(self.columns.groups) - before
-        if position < self.n:
-            return None, new, False
         excess = math.fsum(np.sort(np.maximum(bounds, 0.0))[-(self.n // self.k) :])
         rounding = _ROUNDING * self.sse + 1e-12 * math.fsum(np.abs(prices))
         return math.fsum(prices[: self.n]) - math.fsum(prices[self.n :]) - excess - rounding, new, not partial
@@ -301,7 +344,7 @@ class ColumnGeneration:
         return labels
 
     def _choice(self, most: int) -> list[int]:
-        """Return the grouping that the MILP finds among the columns that may be in a better one, `most` at most.
+        """Return the grouping that the MILP finds among its groups and `most` others that may be in a better one.
 
         Where all such columns are there, its bound is one for every grouping.
         """
@@ -312,8 +355,8 @@ class ColumnGeneration:
         reduced = self.columns.reduced_costs(prices, triples)
         reduced[self.best] = -np.inf
         candidates = np.flatnonzero(reduced <= self.sse - (self.of_centre if known else self.objective))
-        self.candidates = len(candidates)
-        chosen = np.sort(candidates[np.argsort(reduced[candidates], kind="stable")[:most]])
+        self.candidates = len(candidates) - len(self.best)
+        chosen = np.sort(candidates[np.argsort(reduced[candidates], kind="stable")[: len(self.best) + most]])
         programme = Programme(self.n, self.deadline, seed=int(self.rng.integers(2**31)))
         groups = [self.columns.groups[j] for j in chosen]
         programme.add(groups, [self.columns.costs[j] for j in chosen])

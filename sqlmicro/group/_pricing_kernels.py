@@ -301,7 +301,7 @@ def _price_anchor(X, prices, near, triples, order, rank, position, k, threshold,
         need, to_anchor = _need(found, threshold), plain.copy()
         _spread_fines(triples, anchor, size, rank, to_anchor)
         count, opening = _open(X, prices, near, order, position, size, need, to_anchor, rows, levels, width)
-        if count < 0 or work > budget:
+        if count < 0 or work + count * count > budget:
             bound = max(bound, opening)
             continue
         local[rows[:count]] = np.arange(count)

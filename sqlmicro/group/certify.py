@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     import numpy as np
 
 MOST_RECORDS = 10_000
-_SWEEPS_OF_BEST, _COLUMNS_OF_BEST = 4, (2000,)
+_SWEEPS_OF_BEST, _COLUMNS_OF_BEST, _GAIN_OF_BEST = 3, (2000,), 1e-5
 _ENRICHMENTS = 3
-_ROUNDS_OF_BEST = 1000  # over k, of the linear programme in a search without a bound: it takes longer with k
-_AFAR = (3, 20_000, 60_000_000, 1.0)  # annealing: runs, proposals per record, but at most so many, temperature
-_NEARBY = (20, 3_000, 12_000_000, 0.15)
+_ROUNDS_OF_BEST = 500  # over k, of the linear programme in a search without a bound: it takes longer with k
+_STEPS_OF_BEST = 21_000_000_000  # over k, of the searches for groups: 10 to 20 s
+_AFAR = ((1, 40_000, 48_000_000, 10.0), (2, 20_000, 24_000_000, 1.0), (1, 100_000, 200_000_000, 1.0))
+"""Annealing: runs, proposals per record, but at most so many, temperature. The first loosens what lies far out too; the
+short ones find other groups, among which the linear programme chooses."""
+_COLD = (0.001, 0.05)  # temperature at the end: between these, where all but 1 % of the records have settled
+_SETTLED = 8  # temperatures below the spread of a record
+_NEARBY = ((15, 3_000, 4_000_000, 0.15),)
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ def certify(
     tick: Tick,
     *,
     pool: Pool = lambda labels, rounded: (),
+    least: float = 0.0,
     time_limit: float | None = None,
 ) -> Certificate:
     """Improve a grouping by set partitioning, and bound the SSE of every grouping from below.
@@ -62,6 +68,8 @@ def certify(
         Told (steps done, steps at most) and the best loss so far.
     pool : callable, default nothing
         Given the best labels so far, yields labels of good groupings, such as an annealer makes.
+    least : float, default 0
+        A lower bound on the SSE of every grouping that is known already.
     time_limit : float, optional
         Seconds until the best result so far is returned. By default counts alone limit the work, so that the same
         generator gives the same labels.
@@ -70,7 +78,7 @@ def certify(
     -------
     Certificate
         labels (n,), numbered 0..G-1 by their first record; sse; lower_bound on the SSE of every grouping, None where
-        no round of exact pricing finished; note, what the two say.
+        none above 0 is known; note, what the two say.
 
     Raises
     ------
@@ -94,9 +102,10 @@ def certify(
     belongs to that of its records which comes first in a fixed order. Whatever the grouping, its SSE is at least the
     sum of all prices less all fines less the excess of its groups. These are at most n/k, of different first records,
     so that the n/k largest bounds on the excess by first record are enough to take off. Where the search around a
-    record is cut short, the bound of its open branches takes the place of the largest excess. A round that does not
-    reach all records gives no bound. 10⁻⁹ of the SSE is taken off for rounding. Where all groups that may be in a
-    better grouping are known, the bound of the MILP holds too; 10⁻⁶ of the SSE is taken off it, since HiGHS works with
+    record is cut short, the bound of its open branches takes the place of the largest excess, so that every round gives
+    a bound, however little was searched; it may be below `least`, or below 0. The steps of a round are shared out among
+    the records that are left. 10⁻⁹ of the SSE is taken off for rounding. Where all groups that may be in a better
+    grouping are known, the bound of the MILP holds too; 10⁻⁶ of the SSE is taken off it, since HiGHS works with
     tolerances.
 
     Time and memory grow with the number of groups worth looking at, and with k more than with n. No polynomial bound on
@@ -120,19 +129,25 @@ def certify(
         for _ in range(_ENRICHMENTS):
             if not search.enrich() or not search.improve(pool):
                 break
-    bound = None if search.known is None else search.known * search.unit
-    return Certificate(search.labels(), search.sse * search.unit, bound, _note(search))
+    return _certificate(search, least)
 
 
 def improve(
-    X: np.ndarray, labels: np.ndarray, k: int, rng: np.random.Generator, tick: Tick, deadline: float | None = None
-) -> np.ndarray:
-    """Return labels (n,) of groups at least as good, by the first part of `certify`, without a bound."""
+    X: np.ndarray,
+    labels: np.ndarray,
+    k: int,
+    rng: np.random.Generator,
+    tick: Tick,
+    *,
+    least: float = 0.0,
+    deadline: float | None = None,
+) -> Certificate:
+    """Return groups at least as good, by the first part of `certify`, and what bound that gives by the way."""
     until = math.inf if deadline is None else deadline
-    search = ColumnGeneration(X, labels, k, rng, tick, until, _ROUNDS_OF_BEST // k)
+    search = ColumnGeneration(X, labels, k, rng, tick, until, _ROUNDS_OF_BEST // k, _STEPS_OF_BEST // k)
     with contextlib.suppress(TimeOver):
-        search.improve(annealed(X, k, rng, deadline), _SWEEPS_OF_BEST, _COLUMNS_OF_BEST)
-    return search.labels()
+        search.improve(annealed(X, k, rng, deadline), _SWEEPS_OF_BEST, _COLUMNS_OF_BEST, _GAIN_OF_BEST)
+    return _certificate(search, least)
 
 
 def ready(n: int) -> None:
@@ -152,25 +167,38 @@ def annealed(X: np.ndarray, k: int, rng: np.random.Generator, deadline: float | 
 
     From `deadline` on, a value of `time.monotonic()`, annealing ends at once.
     """
+    import numpy as np
+
     search = Search(X, k, rng, reach=min(max(16, 3 * k), 48), deadline=deadline)
 
     def pool(labels: np.ndarray, rounded: Callable[[], np.ndarray] | None) -> Iterator[np.ndarray]:
         search.start(labels)
-        for runs, each, most, hot in (_NEARBY,) if rounded else (_AFAR, _NEARBY):
+        settled = float(np.quantile(search.spread, 0.01)) / _SETTLED
+        cold = min(max(settled * len(X) / (search.sse or 1.0), _COLD[0]), _COLD[1])
+        for runs, each, most, hot in _NEARBY if rounded else _AFAR + _NEARBY:
             for _ in range(runs):
                 search.start(rounded() if rounded else search.best)
                 search.descend()
-                yield search.anneal(min(each * len(X), most), hot)
+                yield search.anneal(min(each * len(X), most), hot, cold=cold)
+        yield search.best
 
     return pool
 
 
-def _note(search: ColumnGeneration) -> str:
-    if search.proven():
+def _certificate(search: ColumnGeneration, least: float) -> Certificate:
+    """Return the groups of a search, with the better of its bound and the one that was known."""
+    bound = max(search.known or 0.0, least / search.unit)
+    proven = search.proven() or bound >= search.sse
+    known = bound * search.unit if proven or bound > 0 else None
+    return Certificate(search.labels(), search.sse * search.unit, known, _note(search, bound, proven))
+
+
+def _note(search: ColumnGeneration, bound: float, proven: bool) -> str:
+    if proven:
         return "The loss is the least possible, up to a millionth: it meets the lower bound"
-    if search.known is None:
+    if bound <= 0:
         return "No bound on the least loss is known: exact pricing did not finish"
     return (
-        f"The loss is at most {rounded_up(100 * (search.sse / search.known - 1))} % above the optimum: "
-        f"no grouping has an IL below {math.floor(1e5 * search.known / search.total) / 1e3:.3f}"
+        f"The loss is at most {rounded_up(100 * (search.sse / bound - 1))} % above the optimum: "
+        f"no grouping has an IL below {math.floor(1e5 * bound / search.total) / 1e3:.3f}"
     )

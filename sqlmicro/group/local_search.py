@@ -104,7 +104,7 @@ class Search:
         self.total = float(((self._X - self._X.mean(axis=0)) ** 2).sum())
         tree, self._ways = self._cut_in_turn()
         self._near, beyond = self._nearest(self._X, min(reach, n - 1), tree, leaves)
-        self._spread, self._round = self._spread_around(beyond), 0
+        self.spread, self._round = self._spread_around(beyond), 0
         self._units = 1 + max(int(way.max()) for way in self._ways)
         quantiles = (np.arange(4096) + 0.5) / 4096
         self._exponential = np.random.default_rng(0).permutation(-np.log(quantiles))
@@ -186,7 +186,9 @@ class Search:
                 break
         self._keep()
 
-    def anneal(self, proposals: int, hot: float = 1.0, *, until: float | None = None) -> np.ndarray:
+    def anneal(
+        self, proposals: int, hot: float = 1.0, *, cold: float = _COLD, until: float | None = None
+    ) -> np.ndarray:
         """Anneal the grouping; return its labels at the end, which need not be the best so far.
 
         Parameters
@@ -194,7 +196,7 @@ class Search:
         proposals : int
             Random moves to try.
         hot : float
-            Temperature at the start, in SSE/n of the grouping; 0.001 at the end.
+            Temperature at the start, in SSE/n of the grouping; that at the end is `cold`.
         until : float, optional
             Value of `time.monotonic()` to end at instead.
         """
@@ -203,7 +205,7 @@ class Search:
         stages = int(min(1000, max(10, proposals // (4 * n))))
         began, stage, share = time.monotonic(), 0, 0.0
         while share < 1 and scale > 0 and not self.over:
-            self._stage(scale * hot * (_COLD / hot) ** share, proposals / stages, share)
+            self._stage(scale * hot * (cold / hot) ** share, proposals / stages, share)
             stage += 1
             share = stage / stages if until is None else (time.monotonic() - began) / max(until - began, 1e-9)
             self._recentre()
@@ -356,7 +358,7 @@ class Search:
         """Propose moves of the records of each chunk at one temperature."""
 
         n = len(self._X)
-        active = (self._spread > _ACTIVE[0] * temperature) & (self._spread < _ACTIVE[1] * temperature)
+        active = (self.spread > _ACTIVE[0] * temperature) & (self.spread < _ACTIVE[1] * temperature)
         among_active = _ACTIVE_SHARE if temperature > 0 and 50 <= active.sum() < n else 0.0
         per_active = among_active * proposals / max(int(active.sum()), 1)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WHERE = "microaggregate"
 _MDAV_MOST = 50_000  # records for which exact MDAV is a start
 _PATH_MOST = 20_000  # records for which the nearest-point path is one
-_GENERATED_MOST = 2000  # records for which best generates columns: it would take minutes above
+_GENERATED_MOST = 5000  # records for which best generates columns: it would take minutes above
 _BALANCED = (12_000, 9_600_000, 200)  # proposals: per record, at most; but at least per record
 _BEST = (250_000, 200_000_000, 2000)
 _RUNS = 4  # annealings that share the budget of best
@@ -79,10 +79,11 @@ def microaggregate(
     record (10p for p above 4). balanced starts from that without the moves, from exact MDAV (n up to 50 000) and from
     MHM (n up to 20 000), whichever has the least loss after local search. Then it anneals 8 million moves (below 800
     records 10 000 for each), or 200 per record from 40 000 records on, at 0.1 µs or so per move, several times that in
-    far memory. best, up to 2000 records and where the extra `optimal` is installed: annealings that are short, then the
-    linear programme over the groups found and those that its prices suggest. Its solution is rounded in 20 ways, each
-    is annealed from a low temperature, and a MILP chooses among all groups; three times, or until nothing is gained.
-    That takes 25 to 75 CPU seconds with some 1000 records and k of 3 to 10; see `sqlmicro.group.certify`. Otherwise
+    far memory. best, up to 5000 records and where the extra `optimal` is installed: four annealings, the first from a
+    temperature at which even records far from all others move, then the linear programme over the groups found and
+    those that its prices suggest. Its solution is rounded in 15 ways, each is annealed from a low temperature, and a
+    MILP chooses among all groups; three times, or until less than 0.001 % is gained. That takes 40 to 80 CPU seconds
+    with 800 to 4100 records and k of 3 to 10; see `sqlmicro.group.certify`. Otherwise
     best makes four annealings that share 200 million moves, or 2000 per record from 100 000 records on. With a time
     limit it takes so many seconds, the starts included, and returns the best groups so far. certify then proves a lower
     bound on the loss; see `sqlmicro.group.certify`. The same seed gives the same groups unless a time limit is given.
@@ -143,8 +144,10 @@ def microaggregate(
         notes.append(_LIMITED)
     if certify:
         return _certified(X, search, k, rng, tick, end, notes)
-    labels = improve(X, search.best, k, rng, tick, deadline) if generating else search.best
-    return Grouping(labels, tuple(notes), search.least)
+    if generating:
+        found = improve(X, search.best, k, rng, tick, least=search.least, deadline=deadline)
+        return Grouping(found.labels, tuple(notes), found.lower_bound or search.least)
+    return Grouping(search.best, tuple(notes), search.least)
 
 
 def _exactly(X: np.ndarray, labels: np.ndarray, certify: bool) -> Grouping:
@@ -164,9 +167,9 @@ def _certified(
 ) -> Grouping:
     """Return groups at least as good, and a note that says how far they may be from the optimum."""
     left = None if end is None else end - time.monotonic()
-    found = certified(X, search.best, k, rng, tick, pool=annealed(X, k, rng, end), time_limit=left)
-    least = max(search.least, found.lower_bound or 0.0)
-    return Grouping(found.labels, (found.note, *notes), least)
+    pool = annealed(X, k, rng, end)
+    found = certified(X, search.best, k, rng, tick, pool=pool, least=search.least, time_limit=left)
+    return Grouping(found.labels, (found.note, *notes), found.lower_bound or search.least)
 
 
 def _run(search: Search, n: int, p: int, quality: str, deadline: float | None, generating: bool) -> None:

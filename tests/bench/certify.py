@@ -42,9 +42,10 @@ def main():
         X = standardise(np.genfromtxt(DATA / f"{data}.csv", delimiter=",", skip_header=1)[: given.rows])
         rng = np.random.default_rng(given.seed)
         with Measure() as searching:
-            labels = microaggregate(X, rng, silent, k=k, quality="best").labels
+            best = microaggregate(X, rng, silent, k=k, quality="best")
         with Measure() as certifying:
-            found = certify(X, labels, k, rng, silent, pool=annealed(X, k, rng), time_limit=given.time_limit)
+            pool, least = annealed(X, k, rng), best.least or 0.0
+            found = certify(X, best.labels, k, rng, silent, pool=pool, least=least, time_limit=given.time_limit)
         assert np.bincount(found.labels).min() >= k
         if given.keep and given.rows is None:
             partitions.keep(data, k, found.labels.tolist())
@@ -54,7 +55,7 @@ def main():
             data=data,
             k=k,
             seed=given.seed,
-            best_IL=information_loss(X, labels),
+            best_IL=information_loss(X, best.labels),
             IL=information_loss(X, found.labels),
             lower_bound=None if found.lower_bound is None else 100 * found.lower_bound / total,
             note=found.note,

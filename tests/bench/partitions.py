@@ -68,7 +68,7 @@ def keep(data, k, labels):
 
 
 def search(data, k, seed):
-    """Keep what `microaggregate --quality best` finds; return its CPU seconds."""
+    """Keep what `microaggregate --quality best` finds; return its IL and CPU seconds."""
     import numpy as np
 
     from sqlmicro.registry import find, silent
@@ -76,8 +76,9 @@ def search(data, k, seed):
     X = np.ascontiguousarray(np.array(columns_of(data)).T)
     with Measure() as measured:
         found = find("microaggregate").group(X, np.random.default_rng(seed), silent, k=k, quality="best")
-    keep(data, k, found.labels.tolist())
-    return measured.cpu
+    labels = found.labels.tolist()
+    keep(data, k, labels)
+    return checked(data, labels)[1], measured.cpu
 
 
 def main():
@@ -88,9 +89,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     for data, k in ((data, k) for data in given.data for k in given.k):
-        cpu = search(data, k, given.seed) if given.search else None
+        found, cpu = search(data, k, given.seed) if given.search else (None, None)
         smallest, loss = checked(data, kept(data, k) or [0] * len(columns_of(data)[0]))
-        emit(bench="partitions", data=data, k=k, smallest=smallest, IL=loss, search_cpu=cpu)
+        emit(bench="partitions", data=data, k=k, smallest=smallest, IL=loss, search_IL=found, search_cpu=cpu)
 
 
 if __name__ == "__main__":

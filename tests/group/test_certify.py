@@ -96,7 +96,10 @@ def test_the_bound_of_any_prices_is_below_the_optimum(kind: str) -> None:
         assert part is not None
         assert part <= whole + NOTHING * (1 + abs(whole)), "a search that is cut short cannot know more"
         cut += part < whole
-    assert cut > 10, "some searches were cut short"
+        little, _, _ = search.price(prices, search.threshold, 4, round_work=trial % 50)
+        assert little <= whole + NOTHING * (1 + abs(whole))
+        cut += little < whole
+    assert cut > 20, "some searches were cut short"
 
 
 def _excess(X: np.ndarray, prices: np.ndarray, triples: Triples, fines: np.ndarray, group: tuple[int, ...]) -> float:
@@ -196,7 +199,7 @@ def test_grown_groups_are_worth_adding_and_found_where_they_are_plain() -> None:
 
 
 def test_the_pool_is_used_and_asked_again_with_the_better_grouping() -> None:
-    X = np.random.default_rng(5).normal(size=(12, 2))
+    X = np.random.default_rng(40).normal(size=(12, 2))  # of those that one round does not prove
     optimum, labels = best_grouping(X, 3)
     asked: list[float] = []
 
@@ -237,6 +240,37 @@ def test_a_time_limit_of_nothing_returns_the_grouping_and_knows_no_bound() -> No
     assert found.lower_bound is None
     assert found.note == "No bound on the least loss is known: exact pricing did not finish"
     assert found.sse == pytest.approx(sse(X, labels))
+
+
+def test_a_bound_that_is_known_is_given_where_nothing_better_is_found() -> None:
+    X = np.random.default_rng(6).normal(size=(30, 2))
+    labels = mdav(X, np.random.default_rng(0), silent, k=3)
+    found = certify(X, labels, 3, np.random.default_rng(0), silent, least=1.5, time_limit=0.0)
+    assert found.lower_bound == pytest.approx(1.5)
+    _assert_note_is_right(found)
+    better = certify(X, labels, 3, np.random.default_rng(0), silent, least=1e-3)
+    assert better.lower_bound is not None and better.lower_bound > 0.9 * better.sse
+
+
+@pytest.mark.parametrize("time_limit", [0.0, None])
+def test_certify_always_says_a_bound(time_limit: float | None) -> None:
+    X = np.random.default_rng(12).normal(size=(12, 2))
+    found = microaggregate(
+        X, np.random.default_rng(0), silent, k=3, quality="best", certify=True, time_limit=time_limit
+    )
+    optimum, _ = best_grouping(X, 3)
+    assert found.notes[0].startswith("The loss is at most" if time_limit == 0 else "The loss is the least possible")
+    assert found.least is not None and 0.2 * optimum < found.least <= optimum * (1 + NOTHING)
+
+
+def test_a_grouping_may_have_more_groups_than_the_milp_may_have_columns() -> None:
+    X = np.random.default_rng(17).normal(size=(40, 2))
+    start = mdav(X, np.random.default_rng(0), silent, k=3)
+    search = ColumnGeneration(X, start, 3, np.random.default_rng(0), silent, np.inf)
+    search.improve(lambda labels, rounded: (), most=(4,))
+    found = search.labels()
+    assert np.bincount(found).min() >= 3
+    assert sse(X, found) <= sse(X, start) * (1 + NOTHING)
 
 
 def test_same_seed_same_labels_and_records_untouched() -> None:
@@ -348,6 +382,7 @@ def test_best_is_repeatable_and_at_least_as_good_as_what_it_starts_from() -> Non
     assert (first.labels == again.labels).all()
     assert first.least is not None
     assert first.least <= sse(X, first.labels) <= sse(X, mdav(X, np.random.default_rng(0), silent, k=3))
+    assert first.least > 0.9 * sse(X, first.labels), "the prices bound it, which near records alone do not"
     assert first.notes == ()
 
 
