@@ -152,7 +152,7 @@ def test_too_many_values_of_nominal_columns_are_refused_with_the_figure(workbenc
         workbench.release("mdav", workbench.make(table), columns=["town"], k=3)
 
 
-@pytest.mark.slow_but("mdav")
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["mdav", "kanonymeans", "microaggregate"])
 def test_strata_that_are_read_in_parts_are_grouped_as_at_once(workbench, monkeypatch, method: str) -> None:
     draw = random.Random(3)

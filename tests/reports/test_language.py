@@ -256,6 +256,7 @@ def test_no_english_sentence_stays_in_a_german_report(rich: Facts) -> None:
     assert "Was an den geschriebenen Zeilen geprüft wurde" in html(german)
 
 
+@pytest.mark.slow
 def test_both_languages_have_the_same_page(rich: Facts) -> None:
     """Section by section the same elements; only their texts differ."""
     tags = [re.findall(r"<(/?[a-z0-9]+)", html(replace(rich, lang=code))) for code in ("en", "de")]
