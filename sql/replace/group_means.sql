@@ -9,7 +9,7 @@
 -- params: grouped, columns
 WITH bounds AS (
   SELECT
-    count(*) AS records
+    count(*) + 1 AS records
   {% for column in columns %}
     , coalesce(min(abs(CAST({{ column | ident }} AS DOUBLE))) FILTER (WHERE {{ column | ident }} <> 0), 1) AS least_{{ loop.index }}
     , coalesce(max(abs(CAST({{ column | ident }} AS DOUBLE))) FILTER (WHERE {{ column | ident }} <> 0), 1) AS most_{{ loop.index }}

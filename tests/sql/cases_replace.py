@@ -90,6 +90,14 @@ CASES = [
         returns=["label", "x", 'net "income"'],
         expect=[(0, 3.0, 5 / 3), (1, 5.0, 7.0), (2, None, 2.5)],
     ),
+    # A night of a series in which nobody is new.
+    Case(
+        "replace/group_means.sql",
+        given={"grouped": "SELECT 1 AS label, 2.0 AS x WHERE false"},
+        params={"grouped": rel("grouped"), "columns": [col("x")]},
+        returns=["label", "x"],
+        expect=[],
+    ),
     # (1 - 10^16 + 10^16) / 3, whatever is added first; beside 10^38 it is added in ascending order, where 1 is lost.
     Case(
         "replace/group_means.sql",

@@ -9,7 +9,7 @@
 -- params: grouped, columns
 WITH bounds AS (
   SELECT
-    count(*) AS records
+    count(*) + 1 AS records
     , coalesce(min(abs(CAST("x" AS DOUBLE))) FILTER (WHERE "x" <> 0), 1) AS least_1
     , coalesce(max(abs(CAST("x" AS DOUBLE))) FILTER (WHERE "x" <> 0), 1) AS most_1
     , coalesce(min(abs(CAST("net ""income""" AS DOUBLE))) FILTER (WHERE "net ""income""" <> 0), 1) AS least_2
