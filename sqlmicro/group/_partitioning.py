@@ -237,13 +237,13 @@ class Programme:
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeOver
-        self.highs.startSolve()
         try:
+            self.highs.startSolve()  # within: a signal that comes while its thread begins must stop it too
             while not self.highs.wait(min(0.2, left))[0]:
                 left = self.deadline - time.monotonic()
                 if left <= 0:
                     raise TimeOver
-        except (TimeOver, KeyboardInterrupt):
+        except BaseException:
             self.highs.cancelSolve()
             self.highs.wait()
             raise

@@ -82,8 +82,8 @@ def microaggregate(
     far memory. best, up to 5000 records and where the extra `optimal` is installed: four annealings, the first from a
     temperature at which even records far from all others move, then the linear programme over the groups found and
     those that its prices suggest. Its solution is rounded in 15 ways, each is annealed from a low temperature, and a
-    MILP chooses among all groups; three times, or until less than 0.001 % is gained. That takes 40 to 80 CPU seconds
-    with 800 to 4100 records and k of 3 to 10; see `sqlmicro.group.certify`. Otherwise
+    MILP chooses among all groups; three times, or until less than 0.001 % is gained. That takes 40 to 95 CPU seconds
+    with 800 to 5000 records and k of 3 to 10; see `sqlmicro.group.certify`. Otherwise
     best makes four annealings that share 200 million moves, or 2000 per record from 100 000 records on. With a time
     limit it takes so many seconds, the starts included, and returns the best groups so far. certify then proves a lower
     bound on the loss; see `sqlmicro.group.certify`. The same seed gives the same groups unless a time limit is given.
