@@ -37,7 +37,8 @@ _MIXED = ("y", "z", "city")
 class Sample(IntEnum):
     """A small table, by the number of its records; where a setting names a table it is one of them."""
 
-    FEW = 40
+    FEW = 18
+    DOZENS = 40
     SOME = 400
     MANY = 2500
 
@@ -68,7 +69,7 @@ CALLS = (
     Call("microaggregate"),
     Call("microaggregate", settings={"sensitive": ("city", "sex"), "min_l": 2, "max_t": 0.4, "person": ("age",)}),
     Call("microaggregate", settings={"quality": "best", "certify": True}, table=Sample.FEW, needs="highspy"),
-    Call("microaggregate", settings={"quality": "best", "k": 10}, table=Sample.FEW, needs="highspy"),
+    Call("microaggregate", settings={"quality": "best", "k": 10}, table=Sample.DOZENS, needs="highspy"),
     *(Call("kanonymeans", settings={"merge": merge}) for merge in ("inner-loop", "outer-loop", "single-pass")),
     Call("kanonymeans", settings={"measure": "sse", "init": "forgy"}),
     Call("kanonymeans-star", settings={"generations": 1}),
