@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sqlmicro.group._partitioning import Columns, Programme, TimeOver
 from sqlmicro.group.mdav import mdav
 from sqlmicro.registry import Tick, late, silent
+from sqlmicro.system.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -280,9 +281,9 @@ class ColumnGeneration:
         step = max(1, _SLICE_WORK // (self.X.size * 8))
         for start in range(0, len(centres), step):
             some = centres[start : start + step]
-            self.columns.add_rows(
-                *grow_groups(self.X, prices[: self.n], some, self.k, self.largest, self.threshold, 20)
-            )
+            with uninterrupted():
+                found = grow_groups(self.X, prices[: self.n], some, self.k, self.largest, self.threshold, 20)
+            self.columns.add_rows(*found)
             self._step()
         reduced = self.columns.reduced_costs(prices, self.programme.triples, before)
         return int(np.count_nonzero(reduced < -self.threshold))
@@ -308,21 +309,11 @@ class ColumnGeneration:
         levels = kernels.make_levels(self.largest, min(self.n, _WIDTH))
         while position < self.n:
             part = _AHEAD * max(round_work - work, 0) // (self.n - position)
-            members, sizes, position, done, cut = kernels.price_groups(
-                self.X,
-                prices[: self.n],
-                nearest,
-                triples,
-                order,
-                position,
-                self.k,
-                threshold,
-                keep,
-                min(anchor_work, part),
-                _SLICE_WORK,
-                levels,
-                bounds,
-            )
+            with uninterrupted():  # a signal amid such a call, of some tenths of a second, would end Python
+                members, sizes, position, done, cut = kernels.price_groups(
+                    self.X, prices[: self.n], nearest, triples, order, position, self.k, threshold, keep,
+                    min(anchor_work, part), _SLICE_WORK, levels, bounds,
+                )  # fmt: skip
             self.columns.add_rows(members, sizes)
             work, partial = work + done, partial + cut
             full += int(np.count_nonzero(np.bincount(members[:, 0]) == keep))
