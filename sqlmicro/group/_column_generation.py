@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from sqlmicro.group._partitioning import Columns, Programme, TimeOver
 from sqlmicro.group.mdav import mdav
 from sqlmicro.registry import Tick, late, silent
-from sqlmicro.system.interrupts import uninterrupted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -281,9 +280,9 @@ class ColumnGeneration:
         step = max(1, _SLICE_WORK // (self.X.size * 8))
         for start in range(0, len(centres), step):
             some = centres[start : start + step]
-            with uninterrupted():
-                found = grow_groups(self.X, prices[: self.n], some, self.k, self.largest, self.threshold, 20)
-            self.columns.add_rows(*found)
+            members, sizes = np.empty((len(some), self.largest), np.int64), np.empty(len(some), np.int64)
+            found = grow_groups(self.X, prices[: self.n], some, self.k, self.threshold, 20, members, sizes)
+            self.columns.add_rows(members[:found], sizes[:found])
             self._step()
         reduced = self.columns.reduced_costs(prices, self.programme.triples, before)
         return int(np.count_nonzero(reduced < -self.threshold))
@@ -307,16 +306,16 @@ class ColumnGeneration:
         before, position, work, partial, full = len(self.columns.groups), 0, 0, 0, 0
         bounds, nearest = np.empty(self.n), self._nearest()
         levels = kernels.make_levels(self.largest, min(self.n, _WIDTH))
+        members, sizes = np.empty((keep * self.n, self.largest), np.int64), np.empty(keep * self.n, np.int64)
         while position < self.n:
             part = _AHEAD * max(round_work - work, 0) // (self.n - position)
-            with uninterrupted():  # a signal amid such a call, of some tenths of a second, would end Python
-                members, sizes, position, done, cut = kernels.price_groups(
-                    self.X, prices[: self.n], nearest, triples, order, position, self.k, threshold, keep,
-                    min(anchor_work, part), _SLICE_WORK, levels, bounds,
-                )  # fmt: skip
-            self.columns.add_rows(members, sizes)
+            found, position, done, cut = kernels.price_groups(
+                self.X, prices[: self.n], nearest, triples, order, position, self.k, threshold,
+                min(anchor_work, part), _SLICE_WORK, levels, bounds, members, sizes, keep,
+            )  # fmt: skip
+            self.columns.add_rows(members[:found], sizes[:found])
             work, partial = work + done, partial + cut
-            full += int(np.count_nonzero(np.bincount(members[:, 0]) == keep))
+            full += int(np.count_nonzero(np.bincount(members[:found, 0]) == keep))
             self._step()
         self.work += work
         self.whole = partial == full

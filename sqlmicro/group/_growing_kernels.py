@@ -1,6 +1,7 @@
 """Groups of large excess grown around centres, compiled by numba: columns found fast, before pricing searches them all.
 
-Imported only inside functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+The loop fills arrays that are given to it, see `_kanonymeans_kernels`. Imported only inside functions, since numba
+takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
 """
 
 # mypy: ignore-errors
@@ -13,14 +14,14 @@ from sqlmicro.system.compiled import internal, njit
 
 
 @njit(cache=True, nogil=True)
-def grow_groups(X, prices, centres, k, largest, threshold, rounds):
-    """Search a group of large excess near each of the centres (c, p); return members (g, largest) and sizes (g,).
+def grow_groups(X, prices, centres, k, threshold, rounds, members, sizes):
+    """Search a group of large excess near each of the centres (c, p); set `members` (c, largest) and `sizes` (c,).
 
+    Returns how many groups were found, which are the first.
     The SSE is the least sum of squared distances to any point, so that for a fixed centre the best group takes the
     records with the largest price less squared distance. Its mean is the next centre, until nothing changes.
     """
-    p = X.shape[1]
-    members, sizes = np.empty((len(centres), largest), np.int64), np.empty(len(centres), np.int64)
+    p, largest = X.shape[1], members.shape[1]
     taken, values, centre = np.empty(largest, np.int64), np.empty(largest), np.empty(p)
     groups = 0
     for start in range(len(centres)):
@@ -39,7 +40,7 @@ def grow_groups(X, prices, centres, k, largest, threshold, rounds):
             members[groups, :size] = taken[:size]
             sizes[groups] = size
             groups += 1
-    return members[:groups], sizes[:groups]
+    return groups
 
 
 @internal()

@@ -1,7 +1,8 @@
 """The loops of pricing, compiled by numba: which groups would improve a set partitioning, given a price per record.
 
-The excess of a group is the sum of the prices of its records less its SSE and its fines. Imported only inside
-functions, since numba takes long to load. With NUMBA_DISABLE_JIT=1 all of it runs as Python.
+The excess of a group is the sum of the prices of its records less its SSE and its fines. Loops fill arrays that are
+given to them, see `_kanonymeans_kernels`. Imported only inside functions, since numba takes long to load. With
+NUMBA_DISABLE_JIT=1 all of it runs as Python.
 """
 
 # mypy: ignore-errors
@@ -318,16 +319,18 @@ def _price_anchor(X, prices, near, triples, order, rank, position, k, threshold,
 
 
 @njit(cache=True, nogil=True)
-def price_groups(X, prices, near, triples, order, start, k, threshold, keep, anchor_budget, budget, levels, bounds):
+def price_groups(
+    X, prices, near, triples, order, start, k, threshold, anchor_budget, budget, levels, bounds, members, sizes, keep
+):
     """Search the groups of k to `largest` records with the largest excess, anchor by anchor, within a budget of work.
 
     Every group belongs to that of its records that comes first in `order`. `bounds` (n,) is set by position in `order`:
     the largest excess or the threshold, if that is larger; an upper bound where the search was cut short. `keep` groups
-    above the threshold are found per anchor. Returns their members (g, largest) and sizes (g,), the position to go on
-    at, the work done, and the number of anchors around which more groups may be above the threshold.
+    above the threshold are found per anchor: `members` (keep n, largest) and `sizes` (keep n,) are set, from the first
+    on. Returns how many there are, the position to go on at, the work done, and the number of anchors around which
+    more groups may be above the threshold.
     """
     n, largest = len(X), levels.gain.shape[0]
-    members, sizes = np.empty((keep * (n - start), largest), np.int64), np.empty(keep * (n - start), np.int64)
     found = Found(np.empty((keep, largest), np.int64), np.empty(keep, np.int64), np.empty(keep), np.zeros(1, np.int64))
     position, work, groups, partial = start, 0, 0, 0
     rank = np.empty(n, np.int64)
@@ -345,4 +348,4 @@ def price_groups(X, prices, near, triples, order, start, k, threshold, keep, anc
             members[groups], sizes[groups] = found.members[g], found.size[g]
             groups += 1
         position += 1
-    return members[:groups], sizes[:groups], position, work, partial
+    return groups, position, work, partial

@@ -126,8 +126,9 @@ def test_exact_pricing_finds_the_best_group_of_every_record(kind: str, fined: bo
         kernels.nearest_sums(X, 0, n, nearest)
         bounds, levels, keep = np.empty(n), kernels.make_levels(largest, n), int(rng.integers(1, 5))
         entries = kernels.Triples(*triples.arrays(n, fines))
-        members, sizes, position, _, partial = kernels.price_groups(
-            X, prices, nearest, entries, order, 0, k, 1e-9, keep, 10**9, 10**9, levels, bounds
+        members, sizes = np.empty((keep * n, largest), np.int64), np.empty(keep * n, np.int64)
+        found, position, _, partial = kernels.price_groups(
+            X, prices, nearest, entries, order, 0, k, 1e-9, 10**9, 10**9, levels, bounds, members, sizes, keep
         )
         assert position == n
         expected, rank = np.full(n, 1e-9), np.argsort(order)
@@ -135,12 +136,13 @@ def test_exact_pricing_finds_the_best_group_of_every_record(kind: str, fined: bo
             first = rank[list(group)].min()
             expected[first] = max(expected[first], _excess(X, prices, triples, fines, group))
         np.testing.assert_allclose(bounds, expected, atol=1e-9)
-        groups = [tuple(sorted(row[:size])) for row, size in zip(members.tolist(), sizes.tolist(), strict=True)]
+        rows = zip(members[:found].tolist(), sizes[:found].tolist(), strict=True)
+        groups = [tuple(sorted(row[:size])) for row, size in rows]
         assert len(set(groups)) == len(groups)
         for group in groups:
             assert k <= len(set(group)) == len(group) <= largest
             assert _excess(X, prices, triples, fines, group) > 0
-        assert partial == sum(np.bincount(members[:, 0], minlength=n) == keep)
+        assert partial == sum(np.bincount(members[:found, 0], minlength=n) == keep)
         partial_searches += partial
     assert partial_searches > 0
 
@@ -191,11 +193,52 @@ def test_sums_of_the_smallest_distances() -> None:
 def test_grown_groups_are_worth_adding_and_found_where_they_are_plain() -> None:
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [9.0], [9.3], [9.4]])
     prices = np.full(8, 0.1)
-    members, sizes = grow_groups(X, prices, X, 2, 3, 1e-9, 20)
-    groups = {tuple(sorted(row[:size])) for row, size in zip(members.tolist(), sizes.tolist(), strict=True)}
+    members, sizes = np.empty((8, 3), np.int64), np.empty(8, np.int64)
+    found = grow_groups(X, prices, X, 2, 1e-9, 20, members, sizes)
+    rows = zip(members[:found].tolist(), sizes[:found].tolist(), strict=True)
+    groups = {tuple(sorted(row[:size])) for row, size in rows}
     assert groups >= {(0, 1, 2), (3, 4), (5, 6, 7)}, "(6, 7), from the centre 9.4, cannot grow"
-    cheap = grow_groups(X, np.full(8, 1e-4), X, 2, 3, 1e-9, 20)
-    assert len(cheap[1]) == 0
+    assert grow_groups(X, np.full(8, 1e-4), X, 2, 1e-9, 20, members, sizes) == 0
+
+
+SIGNALS = """
+import signal, sys
+import numpy as np
+from sqlmicro.group._column_generation import ColumnGeneration
+from sqlmicro.group.mdav import mdav
+from sqlmicro.registry import silent
+
+class Stopped(Exception):
+    pass
+
+def stop(number, frame):
+    raise Stopped
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(150, 3))
+search = ColumnGeneration(X, mdav(X, rng, silent, k=3), 3, rng, silent, np.inf)
+prices = search.prices
+calls = (lambda: search.price(prices, search.threshold, 4), lambda: search._grow(prices))
+for call in calls:
+    call()
+signal.signal(signal.SIGALRM, stop)
+stopped = 0
+for number in range(400):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-4 + number % 50 * 1e-4)
+        calls[number % 2]()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Stopped:
+        stopped += 1
+print(stopped)
+"""
+
+
+def test_a_signal_amid_a_loop_is_neither_lost_nor_the_end_of_python() -> None:
+    """numba calls Python to return an array: what a signal raises there comes as a SystemError, or ends the process."""
+    done = subprocess.run([sys.executable, "-c", SIGNALS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 50
 
 
 def test_the_pool_is_used_and_asked_again_with_the_better_grouping() -> None:
