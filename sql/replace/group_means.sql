@@ -16,7 +16,7 @@ WITH bounds AS (
   {% endfor %}
   FROM {{ grouped | ident }}
 ),
-units AS (
+wholes AS (
   SELECT
     records
   {% for column in columns %}
@@ -32,14 +32,14 @@ SELECT
   , CASE WHEN 2 * count(g.{{ column | ident }}) >= count(*) THEN
       greatest(min(CAST(g.{{ column | ident }} AS DOUBLE)), least(
         coalesce(
-          CAST(sum(CAST(CAST(g.{{ column | ident }} AS DOUBLE) * u.per_one_{{ loop.index }} AS HUGEINT)) AS DOUBLE)
-            / any_value(u.per_one_{{ loop.index }}),
+          CAST(sum(CAST(CAST(g.{{ column | ident }} AS DOUBLE) * w.per_one_{{ loop.index }} AS HUGEINT)) AS DOUBLE)
+            / any_value(w.per_one_{{ loop.index }}),
           list_sum(list_sort(list(CAST(g.{{ column | ident }} AS DOUBLE))
-            FILTER (WHERE u.per_one_{{ loop.index }} IS NULL AND g.{{ column | ident }} IS NOT NULL))))
+            FILTER (WHERE w.per_one_{{ loop.index }} IS NULL AND g.{{ column | ident }} IS NOT NULL))))
         / count(g.{{ column | ident }}),
         max(CAST(g.{{ column | ident }} AS DOUBLE))))
     END AS {{ column | ident }}
 {% endfor %}
 FROM {{ grouped | ident }} AS g
-CROSS JOIN units AS u
+CROSS JOIN wholes AS w
 GROUP BY g.label

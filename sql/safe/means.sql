@@ -1,6 +1,6 @@
 -- title: The size of every group and its mean in every numeric column
 -- source: Höhne, SAFE. A group has no value where most of its records have none. Values are added as in
---   replace/group_means.sql: exactly, in units of a power of two, or else in the order of the cells; so a mean does not
+--   replace/group_means.sql: exactly, as whole numbers of a power of two, or else in the order of the cells; so a mean does not
 --   depend on the number of threads. It does not leave the range of its values
 -- reads: cells, members
 -- returns: label, n, a mean per numeric column
@@ -15,7 +15,7 @@ WITH bounds AS (
   {% endfor %}
   FROM {{ cells | ident }}
 ),
-units AS (
+wholes AS (
   SELECT
     records
   {% for column in columns %}
@@ -32,15 +32,15 @@ SELECT
   , CASE WHEN 2 * sum(m.n) FILTER (WHERE c.{{ column | ident }} IS NOT NULL) >= sum(m.n) THEN
       greatest(min(CAST(c.{{ column | ident }} AS DOUBLE)), least(
         coalesce(
-          CAST(sum(CAST(m.n * CAST(c.{{ column | ident }} AS DOUBLE) * u.per_one_{{ loop.index }} AS HUGEINT)) AS DOUBLE)
-            / any_value(u.per_one_{{ loop.index }}),
+          CAST(sum(CAST(m.n * CAST(c.{{ column | ident }} AS DOUBLE) * w.per_one_{{ loop.index }} AS HUGEINT)) AS DOUBLE)
+            / any_value(w.per_one_{{ loop.index }}),
           list_sum(list(m.n * CAST(c.{{ column | ident }} AS DOUBLE) ORDER BY c.cell)
-            FILTER (WHERE u.per_one_{{ loop.index }} IS NULL AND c.{{ column | ident }} IS NOT NULL)))
+            FILTER (WHERE w.per_one_{{ loop.index }} IS NULL AND c.{{ column | ident }} IS NOT NULL)))
         / sum(m.n) FILTER (WHERE c.{{ column | ident }} IS NOT NULL),
         max(CAST(c.{{ column | ident }} AS DOUBLE))))
     END AS {{ column | ident }}
 {% endfor %}
 FROM {{ members | ident }} AS m
 JOIN {{ cells | ident }} AS c USING (cell)
-CROSS JOIN units AS u
+CROSS JOIN wholes AS w
 GROUP BY m.label

@@ -16,7 +16,7 @@ WITH bounds AS (
     , coalesce(max(abs(CAST("net ""income""" AS DOUBLE))) FILTER (WHERE "net ""income""" <> 0), 1) AS most_2
   FROM "staging"."grouped"
 ),
-units AS (
+wholes AS (
   SELECT
     records
     , CASE WHEN least_1 > 1e-250
@@ -32,23 +32,23 @@ SELECT
   , CASE WHEN 2 * count(g."x") >= count(*) THEN
       greatest(min(CAST(g."x" AS DOUBLE)), least(
         coalesce(
-          CAST(sum(CAST(CAST(g."x" AS DOUBLE) * u.per_one_1 AS HUGEINT)) AS DOUBLE)
-            / any_value(u.per_one_1),
+          CAST(sum(CAST(CAST(g."x" AS DOUBLE) * w.per_one_1 AS HUGEINT)) AS DOUBLE)
+            / any_value(w.per_one_1),
           list_sum(list_sort(list(CAST(g."x" AS DOUBLE))
-            FILTER (WHERE u.per_one_1 IS NULL AND g."x" IS NOT NULL))))
+            FILTER (WHERE w.per_one_1 IS NULL AND g."x" IS NOT NULL))))
         / count(g."x"),
         max(CAST(g."x" AS DOUBLE))))
     END AS "x"
   , CASE WHEN 2 * count(g."net ""income""") >= count(*) THEN
       greatest(min(CAST(g."net ""income""" AS DOUBLE)), least(
         coalesce(
-          CAST(sum(CAST(CAST(g."net ""income""" AS DOUBLE) * u.per_one_2 AS HUGEINT)) AS DOUBLE)
-            / any_value(u.per_one_2),
+          CAST(sum(CAST(CAST(g."net ""income""" AS DOUBLE) * w.per_one_2 AS HUGEINT)) AS DOUBLE)
+            / any_value(w.per_one_2),
           list_sum(list_sort(list(CAST(g."net ""income""" AS DOUBLE))
-            FILTER (WHERE u.per_one_2 IS NULL AND g."net ""income""" IS NOT NULL))))
+            FILTER (WHERE w.per_one_2 IS NULL AND g."net ""income""" IS NOT NULL))))
         / count(g."net ""income"""),
         max(CAST(g."net ""income""" AS DOUBLE))))
     END AS "net ""income"""
 FROM "staging"."grouped" AS g
-CROSS JOIN units AS u
+CROSS JOIN wholes AS w
 GROUP BY g.label

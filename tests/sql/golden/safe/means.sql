@@ -1,6 +1,6 @@
 -- title: The size of every group and its mean in every numeric column
 -- source: Höhne, SAFE. A group has no value where most of its records have none. Values are added as in
---   replace/group_means.sql: exactly, in units of a power of two, or else in the order of the cells; so a mean does not
+--   replace/group_means.sql: exactly, as whole numbers of a power of two, or else in the order of the cells; so a mean does not
 --   depend on the number of threads. It does not leave the range of its values
 -- reads: cells, members
 -- returns: label, n, a mean per numeric column
@@ -13,7 +13,7 @@ WITH bounds AS (
     , coalesce(max(abs(CAST("net ""income""" AS DOUBLE))) FILTER (WHERE "net ""income""" <> 0), 1) AS most_1
   FROM "staging"."cells"
 ),
-units AS (
+wholes AS (
   SELECT
     records
     , CASE WHEN least_1 > 1e-250
@@ -27,14 +27,14 @@ SELECT
   , CASE WHEN 2 * sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL) >= sum(m.n) THEN
       greatest(min(CAST(c."net ""income""" AS DOUBLE)), least(
         coalesce(
-          CAST(sum(CAST(m.n * CAST(c."net ""income""" AS DOUBLE) * u.per_one_1 AS HUGEINT)) AS DOUBLE)
-            / any_value(u.per_one_1),
+          CAST(sum(CAST(m.n * CAST(c."net ""income""" AS DOUBLE) * w.per_one_1 AS HUGEINT)) AS DOUBLE)
+            / any_value(w.per_one_1),
           list_sum(list(m.n * CAST(c."net ""income""" AS DOUBLE) ORDER BY c.cell)
-            FILTER (WHERE u.per_one_1 IS NULL AND c."net ""income""" IS NOT NULL)))
+            FILTER (WHERE w.per_one_1 IS NULL AND c."net ""income""" IS NOT NULL)))
         / sum(m.n) FILTER (WHERE c."net ""income""" IS NOT NULL),
         max(CAST(c."net ""income""" AS DOUBLE))))
     END AS "net ""income"""
 FROM "staging"."members" AS m
 JOIN "staging"."cells" AS c USING (cell)
-CROSS JOIN units AS u
+CROSS JOIN wholes AS w
 GROUP BY m.label
