@@ -12,7 +12,7 @@ file. That goes wrong in three ways:
   upgrade had mended would go on as before.
 
 So numbers begin at random here, a file is named by what it holds, and code is used with the kernels alone that it was
-compiled beside.
+compiled beside: those of its own module and of the modules of kernels that this one names.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import re
 import secrets
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +30,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
 
 PACKAGE = Path(__file__).resolve().parent.parent
+_NAMED = re.compile(rb"\w+_kernels\b")
 
 
 class NamedByContent(IndexDataCacheFile):
@@ -45,20 +47,43 @@ class NamedByContent(IndexDataCacheFile):
 
 
 @functools.cache
-def kernels() -> str:
-    """Return what stands for the source of all kernels of the package."""
-    files = sorted(PACKAGE.rglob("*_kernels.py"))
-    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in files)).hexdigest()
+def _modules() -> dict[bytes, list[Path]]:
+    """Return the modules of kernels of the package by their name, which two folders may share."""
+    found: dict[bytes, list[Path]] = {}
+    for file in sorted(PACKAGE.rglob("*_kernels.py")):
+        found.setdefault(file.stem.encode(), []).append(file)
+    return found
 
 
-def share(dispatcher: Any) -> None:
-    """Let the code of a function be kept in files that other processes, and other versions of us, may write as well."""
+@functools.cache
+def kernels(module: Path) -> str:
+    """Return what stands for the source of all kernels that a module may have in its code.
+
+    A module of the package names each module of kernels that it calls. Of a module elsewhere that is not known, so that
+    all kernels count.
+    """
+    known = _modules()
+    inside = any(module in files for files in known.values())
+    waiting = [module] if inside else [module, *(file for files in known.values() for file in files)]
+    sources: dict[Path, bytes] = {}
+    while waiting:
+        file = waiting.pop()
+        if file in sources:
+            continue
+        sources[file] = file.read_bytes()
+        for name in set(_NAMED.findall(sources[file])):
+            waiting += known.get(name, ())
+    return sha256(b"".join(sha256(sources[file]).digest() for file in sorted(sources))).hexdigest()
+
+
+def share(dispatcher: Any, module: Path) -> None:
+    """Let code of a module be kept in files that other processes, and other versions of us, may write as well."""
     with contextlib.suppress(AttributeError):  # nothing of it is kept
         cache = dispatcher._cache
         cache._cache_file = NamedByContent(  # type: ignore[no-untyped-call]
             cache_path=cache._cache_path,
             filename_base=cache._impl.filename_base,
-            source_stamp=(cache._impl.locator.get_source_stamp(), kernels()),
+            source_stamp=(cache._impl.locator.get_source_stamp(), kernels(module)),
         )
 
 

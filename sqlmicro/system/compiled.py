@@ -54,8 +54,9 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         dispatcher = _kept(function, options)
         if options.get("cache") and hasattr(dispatcher, "stats"):  # it is the function itself under NUMBA_DISABLE_JIT
             _of_any_value(dispatcher)
-            code_files.share(dispatcher)
-            read_behind(dispatcher, Path(function.__code__.co_filename))
+            module = Path(function.__code__.co_filename)
+            code_files.share(dispatcher, module.resolve())
+            read_behind(dispatcher, module)
         return dispatcher
 
     return compiled

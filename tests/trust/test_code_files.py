@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -97,20 +98,34 @@ def test_code_is_not_used_with_other_kernels_than_it_was_compiled_beside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A function that a kernel calls is in its code: seen with `g` that went on to call the `f` of before."""
-    (tmp_path / "f_kernels.py").write_text("def f(): return 1\n")
+    f, g, other = (tmp_path / f"_{name}_kernels.py" for name in ("f", "g", "other"))
+    g.write_text("from _between_kernels import f\ndef g(): return f()\n")
+    (tmp_path / "_between_kernels.py").write_text("from _f_kernels import f as f\n")
+    outside = tmp_path / "plugin.py"
+    outside.write_text("def h(): return 1\n")
     monkeypatch.setattr(code_files, "PACKAGE", tmp_path)
-    code_files.kernels.cache_clear()
-    before = code_files.kernels()
-    (tmp_path / "f_kernels.py").write_text("def f(): return 2\n")
-    code_files.kernels.cache_clear()
-    after = code_files.kernels()
-    monkeypatch.undo()
-    code_files.kernels.cache_clear()
-    assert len({before, after, code_files.kernels()}) == 3
+
+    def stamps() -> list[str]:
+        code_files._modules.cache_clear()
+        code_files.kernels.cache_clear()
+        return [code_files.kernels(module) for module in (f, g, other, outside)]
+
+    found = []
+    for number in (1, 2):
+        f.write_text(f"def f(): return {number}\n")
+        other.write_text("def other(): return 1\n")
+        found.append(stamps())
+    other.write_text("def other(): return 2\n")
+    found.append(stamps())
+    changed = [[a != b for a, b in zip(*pair, strict=True)] for pair in pairwise(found)]
+    assert changed == [[True, True, False, True], [False, False, True, True]]
+    before, after = (stamp[1] for stamp in found[:2])
     files = NamedByContent(str(tmp_path), "g", ("g", before))
     files.save("of floats", "code of floats")
     assert files.load("of floats") == "code of floats"
     assert NamedByContent(str(tmp_path), "g", ("g", after)).load("of floats") is None
 
-    kernel = import_module("sqlmicro.group._halving_kernels")._select
-    assert kernel._cache._cache_file._source_stamp[1] == code_files.kernels()
+    monkeypatch.undo()
+    stamps()
+    module = import_module("sqlmicro.group._halving_kernels")
+    assert module._select._cache._cache_file._source_stamp[1] == code_files.kernels(Path(module.__file__ or ""))
