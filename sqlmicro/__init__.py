@@ -50,9 +50,9 @@ def __getattr__(name: str) -> Any:
     # A module of ours that is not loaded yet is asked for when it is imported.
     if name.startswith("_") or find_spec(f"{__name__}.{name}") or name not in _verbs():
         raise AttributeError(f"module 'sqlmicro' has no attribute {name!r}")
-    from sqlmicro.api import python_function
+    from sqlmicro.session.functions import function
 
-    globals()[name] = python_function(name.replace("_", "-"))
+    globals()[name] = function(name.replace("_", "-"))
     return globals()[name]
 
 

@@ -17,6 +17,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.system.printable import quoted
 from sqlmicro.system.stores import check, is_url
 
 
@@ -69,7 +70,7 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
     raise InputError(
         "--table",
         f"must be a table or view of {where}, or a path that ends in .csv, .parquet or .json",
-        repr(table),
+        quoted(table),
         did_you_mean(table, names) or "Register files with: sqlmicro register FILE --db DB",
     )
 

@@ -17,6 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from sqlmicro.errors import ParameterError, did_you_mean, nearest
+from sqlmicro.system.printable import kind, quoted
 from sqlmicro.system.stores import refuse_secret
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="DataclassInstance")
 REQUIRED = inspect.Parameter.empty
-LONGEST_NAME, LONGEST_PATH = 255, 4000
+LONGEST_NAME, LONGEST_PATH, MOST_LINE_ENDS = 255, 4000, 2
 Part = Literal["k", "weights", "candidates", "key", "effort", "certified", "population", "local", "recoding", "risks"]
 """The smallest group, in any parameter called k; the column of weights; whether candidates are published; the file
 with the key of pseudonyms; how long to search; whether the loss is proven; a table of everybody; whether one
@@ -117,17 +118,14 @@ class Parameter:
                 return None
             raise ParameterError(label, "a value is needed", "none", f"Give {self.option}")
         if self.choices:
-            if value not in self.choices:
-                raise ParameterError(
-                    label,
-                    f"must be one of {', '.join(self.choices)}",
-                    repr(value),
-                    nearest(str(value), self.choices),
-                )
+            word = value if isinstance(value, str) else ""
+            if word not in self.choices:
+                must = f"must be one of {', '.join(self.choices)}"
+                raise ParameterError(label, must, quoted(value), nearest(word, self.choices) if word else "")
             return value
         if self.many:
             if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-                got = "something else" if self.param.private else repr(value)
+                got = "something else" if self.param.private else _list_of(value)
                 raise ParameterError(label, "must be a list of names", got, 'Write ["a", "b"]')
             return tuple(self._check_text(item, label) for item in value)
         checked = self._check_scalar(value, label)
@@ -135,8 +133,11 @@ class Parameter:
 
     def _check_text(self, text: str, label: str) -> str:
         if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
-            got = "other text" if self.param.private else repr(text)
+            got = "other text" if self.param.private else quoted(text)
             raise ParameterError(label, "must be UTF-8 text without NUL characters", got)
+        if text.count("\n") > MOST_LINE_ENDS and self.param.metavar != "TEXT":
+            must = f"a name or a value has at most {MOST_LINE_ENDS} line ends: more are the content of a file"
+            raise ParameterError(label, must, str(text.count("\n")), "Give the name of the file or table")
         if self.param.metavar.startswith("FILE"):
             check_path(text, label)
         if "FILE" in self.param.metavar or "TABLE" in self.param.metavar:
@@ -147,14 +148,17 @@ class Parameter:
         if self.base is float and type(value) is int:
             value = float(value)
         if type(value) is not self.base:
-            kind = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}[self.base]
-            raise ParameterError(label, f"must be {kind}{self._bounds()}", repr(value))
+            needed = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}[self.base]
+            raise ParameterError(label, f"must be {needed}{self._bounds()}", self._got(value))
         if self.base in (int, float):
             low, high = self.param.min, self.param.max
             if value != value or (low is not None and value < low) or (high is not None and value > high):
-                kind = "a whole number" if self.base is int else "a number"
-                raise ParameterError(label, f"must be {kind}{self._bounds()}", repr(value))
+                needed = "a whole number" if self.base is int else "a number"
+                raise ParameterError(label, f"must be {needed}{self._bounds()}", self._got(value))
         return value
+
+    def _got(self, value: object) -> str:
+        return "something else" if self.param.private else quoted(value)
 
     def _bounds(self) -> str:
         low, high = self.param.min, self.param.max
@@ -163,6 +167,13 @@ class Parameter:
         if low is not None:
             return f" of at least {low:g}"
         return f" of at most {high:g}" if high is not None else ""
+
+
+def _list_of(value: object) -> str:
+    """Return what came in place of a list of names, without what is in it."""
+    if not isinstance(value, list | tuple):
+        return quoted(value)
+    return "a list with " + ", ".join(sorted({kind(item) for item in value if not isinstance(item, str)}))
 
 
 def check_path(text: str, where: str) -> None:
@@ -348,9 +359,9 @@ def split_blocks(text: str) -> list[str]:
 def _value(text: str) -> object:
     if text in ("true", "false"):
         return text == "true"
-    for kind in (int, float):
+    for number in (int, float):
         try:
-            return kind(text)
+            return number(text)
         except ValueError:
             continue
     return text

@@ -5,20 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.system.printable import kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-def kind(records: object) -> str:
-    """Return what to call an object that holds records.
-
-    >>> import pyarrow as pa
-    >>> kind(pa.table({"a": [1]}))
-    'pyarrow Table'
-    """
-    found = type(records)
-    return f"{found.__module__.partition('.')[0].lstrip('_')} {found.__name__}"
 
 
 def as_arrow(records: Any, where: str) -> pa.Table:

@@ -106,16 +106,22 @@ class Release:
         """
 
         self._alive()
-        if k is not None and settings.setdefault(k_anonymity.GATE, k) != k:
-            raise ParameterError("audit, k", "is the same gate as min_k", f"{k} and {settings[k_anonymity.GATE]}")
+        declared = {parameter.name: parameter for parameter in parameters(GateOptions)}
+        asked = {
+            declared[k_anonymity.GATE].check(k, "audit") for k in (k, settings.get(k_anonymity.GATE)) if k is not None
+        }
+        if len(asked) > 1:
+            raise ParameterError("audit, k", "is the same gate as min_k", " and ".join(map(str, sorted(asked))))
         run = self._prepared.run
         run.resume()
-        many = {parameter.name for parameter in parameters(GateOptions) if parameter.many}
         given = {
-            name: (value,) if name in many and isinstance(value, str) else value for name, value in settings.items()
+            name: (value,) if isinstance(value, str) and name in declared and declared[name].many else value
+            for name, value in {**settings, "quasi": quasi, "sensitive": sensitive}.items()
         }
-        named = {"quasi": _names(quasi) or tuple(self._found.quasi), "sensitive": _names(sensitive)}
-        options = carried(AuditStep, take(GateOptions, {**given, **named}, "audit"))
+        options = carried(
+            AuditStep, take(GateOptions, given | {name: one for name in [k_anonymity.GATE] for one in asked}, "audit")
+        )
+        options = options if options.quasi else replace(options, quasi=tuple(self._found.quasi))
         rows = gate.measured(run, run.current, options, "audit")
         report = AuditReport(
             table=f"release of {self._found.source}",
@@ -264,10 +270,6 @@ class Release:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
-
-
-def _names(given: str | Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _needed(library: str) -> None:

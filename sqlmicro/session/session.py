@@ -26,14 +26,15 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.jobs.run import purge_file
 from sqlmicro.jobs.steps import one_step
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
-from sqlmicro.options.params import Parameter, carried, take
+from sqlmicro.options.params import Parameter, carried, check_path, take
 from sqlmicro.publish.report import ReleaseReport
 from sqlmicro.registry import find
-from sqlmicro.session.frames import as_arrow, kind
+from sqlmicro.session.frames import as_arrow
 from sqlmicro.session.methods import Verbs, takes_records
 from sqlmicro.session.release import Release
 from sqlmicro.session.result import Audit, Result
 from sqlmicro.system import scratch
+from sqlmicro.system.printable import kind, quoted
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -133,9 +134,10 @@ class Session(Verbs):
         self._machine, self._read_only, self._others = options, read_only, options.attach
         if db is None or isinstance(db, str | Path):
             path = None if db is None else str(db)
+            check_path(path or "", "open")
             if path is not None and not create and not Path(path).is_file():
                 raise InputError(
-                    "open", f"there must be a database file {path!r}", "none", "Give create=True to make one"
+                    "open", f"there must be a database file {quoted(path)}", "none", "Give create=True to make one"
                 )
             self.held = self._hold(path)
             return

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 
+LONGEST_QUOTED = 300
+
 
 def shown(text: str, keep: str = "") -> str:
     r"""Return text with every character escaped that is not printable, but those in `keep`.
@@ -23,6 +25,35 @@ def shown(text: str, keep: str = "") -> str:
     return "".join(
         char if char in keep or char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def kind(value: object) -> str:
+    """Return what to call an object, which says nothing of what is in it.
+
+    >>> import pyarrow as pa
+    >>> kind(pa.table({"a": [1]})), kind({"name": "Ada"})
+    ('pyarrow Table', 'dict')
+    """
+    found = type(value)
+    module = found.__module__.partition(".")[0].lstrip("_")
+    return found.__name__ if module == "builtins" else f"{module} {found.__name__}"
+
+
+def quoted(value: object) -> str:
+    r"""Return what came in place of an option, as a message may have it: of what may hold records its type alone.
+
+    Words and numbers are quoted as they were typed. A frame, an array or a list is not, and neither is text that is too
+    long for a name or has several lines, such as a CSV file that was read.
+
+    >>> quoted("mdva"), quoted(0.5), quoted(["Ada", "Bob"]), quoted("name\nAda\n")
+    ("'mdva'", '0.5', 'list', 'a text of 9 characters')
+    """
+    if isinstance(value, str):
+        fits = len(value) <= LONGEST_QUOTED and not {"\n", "\r"} & {*value}
+        return repr(str(value)) if fits else f"a text of {len(value)} characters"
+    if value is None or type(value) in (bool, int, float):
+        return repr(value) if not isinstance(value, int) or value.bit_length() <= 64 else "a number of many digits"
+    return kind(value)
 
 
 def in_json(text: str) -> str:
