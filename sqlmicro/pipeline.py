@@ -16,7 +16,8 @@ from sqlmicro import records
 from sqlmicro.audits.inputs import PassedGate
 from sqlmicro.database import levels
 from sqlmicro.database.carried import FileSeries, Nights
-from sqlmicro.database.columns import Column, Roles, names_of, pick
+from sqlmicro.database.column_roles import Roles
+from sqlmicro.database.columns import Column, names_of, pick
 from sqlmicro.database.content import Content
 from sqlmicro.database.deniable import Deniable, Kept
 from sqlmicro.database.levels import Level, Part
@@ -374,9 +375,8 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
     )  # the rows of a series are those of its seats, in no order
     if outcome.only_grouped is None:
         return released
-    return run.warehouse.run(
-        "replace/grouped_only.sql", f"grouped_{suffix}", relation=released, groups=outcome.only_grouped
-    )
+    into, groups = f"grouped_{suffix}", outcome.only_grouped
+    return run.warehouse.run("replace/grouped_only.sql", into, relation=released, groups=groups)
 
 
 def _summary(planned: PlannedStep, outcome: Outcome, above: list[LevelReport] | None) -> StepReport:

@@ -2,12 +2,13 @@
 
 import pytest
 
-from sqlmicro.database.columns import Column, ColumnProfile, make_columns, pick, settle_roles, split_names
+from sqlmicro.database.column_roles import settle_roles
+from sqlmicro.database.columns import Column, ColumnProfile, make_columns, pick, split_names
 from sqlmicro.errors import InputError, ParameterError
 
 
-def proposal(name, kind, *, rows=1000, nulls=0, distinct=500, sequential=False, is_key=False):
-    found = ColumnProfile(Column(name, kind, name), rows, nulls, distinct, sequential, is_key)
+def proposal(name, kind, *, rows=1000, nulls=0, distinct=500, sequential=False, is_key=False, smallest=None):
+    found = ColumnProfile(Column(name, kind, name), rows, nulls, distinct, sequential, is_key, smallest)
     return found.scale[0], found.role[0]
 
 
@@ -37,6 +38,30 @@ def proposal(name, kind, *, rows=1000, nulls=0, distinct=500, sequential=False, 
 def test_proposals(arguments, expected):
     name, kind, more = arguments
     assert proposal(name, kind, **more) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "first", "role"),
+    [
+        # The nine salaries, 3 to 11, of Li, Li & Venkatasubramanian (2007), table 3, in thousands.
+        ("salary", 9, 3, "sensitive"),
+        ("s", 9, 3, "quasi"),
+        ("age", 25, 20, "quasi"),
+        ("x", 25, 20, "quasi"),
+        ("Alter", 120, 0, "quasi"),
+        ("year", 309, 1700, "quasi"),
+        # Who counts begins with 0 or 1, or far above how much is counted; and many are not consecutive by chance.
+        ("x", 25, 0, "identifier"),
+        ("x", 9, 1, "identifier"),
+        ("x", 25, 1001, "identifier"),
+        ("x", 100, 20, "identifier"),
+        ("Unnamed: 0", 25, 0, "identifier"),
+        # A number that is one by its name.
+        ("case_id", 9, 3, "identifier"),
+    ],
+)
+def test_consecutive_numbers_are_identifiers_where_they_count_records(name, rows, first, role):
+    assert proposal(name, "BIGINT", rows=rows, distinct=rows, sequential=True, smallest=first)[1] == role
 
 
 def test_every_column_gets_exactly_one_role():

@@ -147,7 +147,16 @@ _DIGIT_GROUP = (
     r"|municipality_?code|region_?code|country_?code|sic|sic_?code|naics|naics_?code|nace|isco|isco_?\d*)(?:_?\d)?"
 )
 
-
+_QUANTITY = (
+    r"(?:.*_)?(?:age|alter|lebensalter|edad|leeftijd|wiek|idade|eta|alder|years?|yrs?|jahre?|jahrgang|annees?|anos?|anni"
+    r"|anno|rok|jaar|months?|monate?|mois|mes|weeks?|wochen?|days?|tage?|hours?|stunden?|minutes?|minuten|seconds?|date"
+    r"|datum|time|zeit|period|quarter|born|birth|income|einkommen|revenu|ingreso|wages?|lohn|pay|earnings|rent|miete"
+    r"|prices?|preis|prix|precio|costs?|kosten|amount|betrag|montant|importe|sum|summe|total|value|wert|score|points?"
+    r"|punkte|rating|grade|rank|rang|level|stufe|height|groesse|taille|size|length|laenge|width|breite|depth|distance"
+    r"|bmi|dose|dosis|temp|temperature|temperatur|pressure|rate|percent|prozent|count|anzahl|nombre_de_.*|quantity|qty"
+    r"|menge|duration|dauer|speed|area|volume|weight|gewicht|members|persons|employees|children|kinder|visits)"
+    r"(?:_\d+)?|(?:n|num|nb|no|number|anzahl|count|zahl)_(?:of|der|de)_.*"
+)
 _HOUSEHOLD = (
     r"(?:.*_)?(?:household|house_hold|hhold|haushalts?|hh|menage|hogar|hid)(?:_?(?:id|no|nr|num|number|nummer|key))?"
 )
@@ -225,6 +234,15 @@ def is_weight(name: str) -> bool:
     (True, False)
     """
     return _compiled(_WEIGHING).search(words(name)) is not None
+
+
+def is_quantity(name: str) -> bool:
+    """Tell whether the name is that of something measured or counted, which is no number of a record.
+
+    >>> is_quantity("Alter"), is_quantity("birthYear"), is_quantity("number_of_children"), is_quantity("row_no")
+    (True, True, True, False)
+    """
+    return _compiled(_QUANTITY).fullmatch(words(name)) is not None
 
 
 def is_sensitive(name: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlmicro.database import column_names
-from sqlmicro.errors import InputError, ParameterError, did_you_mean
+from sqlmicro.errors import ParameterError, did_you_mean
 
 Family = Literal["integer", "float", "decimal", "date", "timestamp", "timestamptz", "text", "enum", "boolean", "other"]
 Scale = Literal["numeric", "ordinal", "nominal"]
@@ -31,6 +31,8 @@ _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _FLOATS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b(?:DOUBLE|FLOAT)\b""")
 CODES_AT_MOST = 20
 """A whole-number column with at most so many distinct values is taken for codes of a nominal variable."""
+_MANY, _BASE = 100, 4
+"""Of so many records no quantity has consecutive values by chance; so many times as many is where numbering begins."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,8 @@ class ColumnProfile:
     distinct: int
     sequential: bool
     is_key: bool
+    smallest: float | None = None
+    """The smallest of whole numbers."""
     seen: Seen = Seen()
 
     @property
@@ -252,6 +256,17 @@ class ColumnProfile:
         return "numeric", f"{column.type}, {self.distinct} distinct values"
 
     @property
+    def _numbers_records(self) -> bool:
+        """Whether consecutive numbers count records: a few ages or years are consecutive by chance.
+
+        Who counts begins with 0 or 1, or far above what is counted, such as with 1001.
+        """
+        name, first = self.column.name, self.smallest
+        if column_names.is_quantity(name) or column_names.is_sensitive(name) or column_names.is_weight(name):
+            return False
+        return self.rows >= _MANY or first is None or first in (0, 1) or first >= _BASE * self.rows
+
+    @property
     def role(self) -> tuple[Role, str]:
         """The proposed role and the reason."""
         column, present = self.column, self.rows - self.nulls
@@ -265,7 +280,7 @@ class ColumnProfile:
         named = column_names.says(column.name) is not None
         if column.family in ("text", "integer", "other") and named and 2 * self.distinct > present > 1:
             return "identifier", "its name, and most of its values are distinct"
-        if column.family == "integer" and unique and self.sequential:
+        if column.family == "integer" and unique and self.sequential and self._numbers_records:
             return "identifier", "consecutive numbers, every value distinct"
         if column.family == "text" and unique and present >= 20:
             return "identifier", "text, every value distinct"
@@ -278,88 +293,9 @@ class ColumnProfile:
         return "quasi", "may be known from elsewhere and single out a person"
 
 
-@dataclass(frozen=True)
-class Roles:
-    """Which columns a run works on, keeps as they are, drops, or drops as direct identifiers."""
-
-    used: tuple[Column, ...]
-    kept: tuple[Column, ...]
-    dropped: tuple[Column, ...]
-    identifiers: tuple[Column, ...] = ()
-    row_key: tuple[Column, ...] = ()
-    """What identifies a record, whatever the role of these columns; none: what is released of it."""
-    known_by: tuple[Column, ...] = ()
-    """What the ledger knows records by, where nobody has named a row key: the key of the table."""
-    allowed: tuple[Column, ...] = ()
-    """Columns that are no direct identifiers because the user says so."""
-    seen: tuple[tuple[Column, Seen], ...] = ()
-    """What a sample of the values of the released columns shows."""
-    sensitive: tuple[Column, ...] = ()
-    """Kept columns of which no class may tell too much: nobody knows them from elsewhere."""
-    person: tuple[Column, ...] = ()
-    """Dropped columns that say whose record it is."""
-    of_person: tuple[Column, ...] = ()
-    """Columns with one value for each person, as the user says; none: they are found."""
-    household: tuple[Column, ...] = ()
-    """Dropped columns that say of which household a person is."""
-
-    @property
-    def released(self) -> tuple[Column, ...]:
-        """The columns that leave the house, in no particular order."""
-        return (*self.used, *self.kept)
-
-    @property
-    def read(self) -> tuple[Column, ...]:
-        """The columns that are read: what is released, and what says whose record it is, and of which household."""
-        return (*self.released, *self.person, *self.household)
-
-    @property
-    def unit(self) -> str:
-        """The columns that say whose record it is; empty where k counts records."""
-        return ", ".join(names_of(self.person))
-
-
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
     """Return the names of columns."""
     return tuple(column.name for column in columns)
-
-
-def settle_roles(
-    columns: Sequence[Column],
-    used: Sequence[Column],
-    keep: Sequence[Column],
-    drop: Sequence[Column],
-    rest: str | None,
-) -> Roles:
-    """Give every column exactly one role, or refuse.
-
-    Raises
-    ------
-    ParameterError
-        When a column has two roles.
-    InputError
-        When a column has none: nothing is released by oversight.
-    """
-    for first, second, names in (
-        (used, keep, "--columns/--by and --keep"),
-        (used, drop, "--columns/--by and --drop"),
-        (keep, drop, "--keep and --drop"),
-    ):
-        both = [column.name for column in first if column in second]
-        if both:
-            raise ParameterError("columns", "a column has one role only", f"{', '.join(both)} in both {names}")
-    open_columns = [column for column in columns if column not in (*used, *keep, *drop)]
-    if open_columns and rest is None:
-        raise InputError(
-            "columns",
-            "every column needs a role, so that nothing is released by oversight",
-            "no role for " + ", ".join(column.name for column in open_columns),
-            "Name each in --columns (to be anonymized), --keep (released as it is) or --drop; "
-            "--rest drop or --rest keep settles all that are left",
-        )
-    kept = [*keep, *(open_columns if rest == "keep" else ())]
-    dropped = [*drop, *(open_columns if rest == "drop" else ())]
-    return Roles(tuple(used), tuple(kept), tuple(dropped))
 
 
 def split_scales(

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sqlmicro.database.columns import Column, Roles, names_of
+from sqlmicro.database.column_roles import Roles
+from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NamedTuple
 
-from sqlmicro.database.columns import Column, Roles
+from sqlmicro.database.column_roles import Roles
+from sqlmicro.database.columns import Column
 from sqlmicro.database.content import Content, content, content_of_input
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name

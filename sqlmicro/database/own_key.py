@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sqlmicro.database.column_names import says
-from sqlmicro.database.columns import Column, Roles
+from sqlmicro.database.column_roles import Roles
+from sqlmicro.database.columns import Column
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse

@@ -95,9 +95,9 @@ def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]
     keys = _single_column_keys(warehouse, source)
     by_name = {column.name: column for column in source.columns}
     profiles = {}
-    for name, count, nulls, distinct, spread in rows:
+    for name, count, nulls, distinct, spread, smallest in rows:
         sequential = spread is not None and spread + 1 == distinct == count
-        profiles[name] = ColumnProfile(by_name[name], count, nulls, distinct, sequential, name in keys)
+        profiles[name] = ColumnProfile(by_name[name], count, nulls, distinct, sequential, name in keys, smallest)
     return [profiles[column.name] for column in source.columns]
 
 
@@ -106,14 +106,15 @@ def estimated_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfil
     columns, integers = source.columns, [column for column in source.columns if column.family == "integer"]
     (row,) = warehouse.rows("load/column_estimates.sql", relation=source.relation, columns=columns, integers=integers)
     rows, counts, spreads = row[0], row[1 : 1 + 2 * len(columns)], row[1 + 2 * len(columns) :]
-    spread_of = dict(zip(integers, spreads, strict=True))
+    range_of = dict(zip(integers, zip(spreads[::2], spreads[1::2], strict=True), strict=True))
     keys = _single_column_keys(warehouse, source)
     profiles = []
     for column, present, estimate in zip(columns, counts[::2], counts[1::2], strict=True):
         distinct = present if estimate >= _NEARLY_ALL * present else estimate
-        spread = spread_of.get(column)
+        spread, smallest = range_of.get(column, (None, None))
         sequential = spread is not None and spread + 1 == distinct == rows
-        profiles.append(ColumnProfile(column, rows, rows - present, distinct, sequential, column.name in keys))
+        nulls, is_key = rows - present, column.name in keys
+        profiles.append(ColumnProfile(column, rows, nulls, distinct, sequential, is_key, smallest))
     return profiles
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlmicro.database.columns import Column, Roles, names_of, pick, settle_roles
+from sqlmicro.database.column_roles import Roles, settle_roles
+from sqlmicro.database.columns import Column, names_of, pick
 from sqlmicro.database.loading import LOADED, Relation
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse

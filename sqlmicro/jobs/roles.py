@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
-from sqlmicro.database.columns import Column, Roles, Seen, names_of, pick, settle_roles
+from sqlmicro.database.column_roles import Roles, settle_roles
+from sqlmicro.database.columns import Column, Seen, names_of, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError

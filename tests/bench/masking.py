@@ -10,7 +10,7 @@ import os
 from _measure import emit, peak_mb, rounds
 
 from sqlmicro import pipeline
-from sqlmicro.database.columns import Roles
+from sqlmicro.database.column_roles import Roles
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.options.common import MachineOptions

@@ -21,7 +21,7 @@ import pyarrow as pa
 from _measure import Measure, emit, peak_mb
 
 from sqlmicro import pipeline
-from sqlmicro.database.columns import Roles
+from sqlmicro.database.column_roles import Roles
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.guarantees.rules import Rules, Sensitive

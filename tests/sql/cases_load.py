@@ -416,13 +416,13 @@ CASES = [
             "collated": [],
             "others": [col("name", "VARCHAR"), col("x", "DECIMAL(2,1)")],
         },
-        returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
+        returns=["column_name", "row_count", "nulls", "distinct_values", "spread", "smallest"],
         expect=[
-            ('net "income"', 4, 1, 2, 2),
-            ("wide", 4, 0, 3, 18446744073709551615),
-            ("empty", 4, 4, 0, None),
-            ("name", 4, 1, 2, None),
-            ("x", 4, 1, 2, None),
+            ('net "income"', 4, 1, 2, 2, 1),
+            ("wide", 4, 0, 3, 18446744073709551615, -9223372036854775808),
+            ("empty", 4, 4, 0, None, None),
+            ("name", 4, 1, 2, None, None),
+            ("x", 4, 1, 2, None, None),
         ],
     ),
     # A table without whole numbers: the columns keep the names the header gives them.
@@ -430,24 +430,24 @@ CASES = [
         "load/column_profile.sql",
         given={"persons": values("name", "('a')", "('a')")},
         params={"relation": rel("persons"), "integers": [], "collated": [], "others": [col("name", "VARCHAR")]},
-        returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
-        expect=[("name", 2, 0, 1, None)],
+        returns=["column_name", "row_count", "nulls", "distinct_values", "spread", "smallest"],
+        expect=[("name", 2, 0, 1, None, None)],
     ),
     # Bob and BOB are two values, whatever the collation says.
     Case(
         "load/column_profile.sql",
         given={"persons": "SELECT name COLLATE NOCASE AS name FROM (VALUES ('Bob'), ('BOB'), ('Bob')) t(name)"},
         params={"relation": rel("persons"), "integers": [], "collated": [col("name", "VARCHAR")], "others": []},
-        returns=["column_name", "row_count", "nulls", "distinct_values", "spread"],
-        expect=[("name", 3, 0, 2, None)],
+        returns=["column_name", "row_count", "nulls", "distinct_values", "spread", "smallest"],
+        expect=[("name", 3, 0, 2, None, None)],
     ),
     # Few values are counted exactly; NULL is none.
     Case(
         "load/column_estimates.sql",
         given={"persons": values('name, "net ""income"""', "('a', 1)", "('b', -3)", "(NULL, 1)")},
         params={"relation": rel("persons"), "columns": [col("name", "VARCHAR"), INCOME], "integers": [INCOME]},
-        returns=["row_count", "present_1", "distinct_1", "present_2", "distinct_2", "spread_1"],
-        expect=[(3, 2, 2, 3, 2, 4.0)],
+        returns=["row_count", "present_1", "distinct_1", "present_2", "distinct_2", "spread_1", "smallest_1"],
+        expect=[(3, 2, 2, 3, 2, 4.0, -3.0)],
     ),
     # Of the values 1, 2 and 9, the parent has two; NULL is none.
     Case(
