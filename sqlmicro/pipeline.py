@@ -297,9 +297,8 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
     method, strata, relation = planned.method, (*planned.by, *part.above), run.current
     if part.level:
         columns = [run.as_it_is(column) for column in run.roles.released]
-        into = f"units_{planned.number}{part.suffix}"
-        both = (run.current, begun)
-        relation, begun = levels.units_of_both(run.warehouse, both, part.level, run.levels, columns, into)
+        into, both, used = f"units_{planned.number}{part.suffix}", (run.current, begun), run.roles.used
+        relation, begun = levels.units_of_both(run.warehouse, both, part.level, run.levels, columns, into, used)
     relation, patterns = policy.patterned(run, planned, relation, part.columns, strata, missing, part.suffix)
     own = part.mapped(run.as_it_is)
     work = Work(

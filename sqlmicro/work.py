@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlmicro.database.carried import FileSeries, Nights
 from sqlmicro.database.columns import Column, make_columns, pick
 from sqlmicro.database.deniable import Deniable
-from sqlmicro.database.levels import Level, Part
+from sqlmicro.database.levels import Level, Part, advised
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Row, Warehouse
@@ -277,7 +277,7 @@ class Work:
         # Patterns of missing values are strata that nobody named: they are small where the whole table is.
         if any(not isinstance(stratum, str) for stratum in self.by):
             got = f"{below} of {strata} strata with fewer, the smallest has {smallest}"
-            do = "Use fewer or coarser --by columns, or a smaller --k"
+            do = advised(self.by, self.part, "Use a smaller --k")
             raise InputError(self.where, f"every stratum must have {must}", got, do)
         do = (
             "Use a smaller --k"

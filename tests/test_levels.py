@@ -295,3 +295,85 @@ def test_households_of_the_survey_keep_their_roof(data_folder: Any) -> None:
         mixed.append(sum(len(found) > 1 for found in roofs.values()))
     assert mixed[0] > 10
     assert mixed[1] == 0
+
+
+def dated(workbench: Any) -> str:
+    """Return a table of 40 persons with up to three visits each, of which one and three columns lack values."""
+    rng = np.random.default_rng(4)
+    rows = []
+    for person in range(40):
+        age, region = None if person % 9 == 0 else int(rng.integers(20, 60)), str(rng.choice(["N", "S"]))
+        for visit in range(1 + person % 3):
+            rest = [None if rng.random() < 0.2 else int(rng.integers(9)) for _ in range(2)]
+            day = f"2020-01-{1 + (person + visit) % 3:02}"
+            rows.append((person, person // 2, age, region, *rest, day, f"{day} 12:00:00"))
+    kinds = {
+        "pid": "BIGINT",
+        "hid": "BIGINT",
+        "age": "BIGINT",
+        "region": "VARCHAR",
+        "cost": "BIGINT",
+        "score": "BIGINT",
+    }
+    columns = [*kinds.items(), ("day", "DATE"), ("at", "TIMESTAMP")]
+    return str(workbench.make({name: (kind, [row[i] for row in rows]) for i, (name, kind) in enumerate(columns)}))
+
+
+ANY = {"k": 3, "person": ["pid"], "rest": "drop"}
+
+
+@pytest.mark.slow
+def test_safe_with_persons_needs_no_option_for_missing_values(workbench: Any) -> None:
+    """Patterns of missing values inside the classes of persons would need k persons each: it says what does not."""
+    db, columns = dated(workbench), ["age", "region", "cost", "score"]
+    given = {**ANY, "columns": columns, "effort": "fast"}
+    release = workbench.release("safe", db, **given)
+    assert release.report["parameters"]["steps"][0]["nulls"] == "keep"
+    assert [note for note in release.report["notes"] if note.startswith("--nulls keep: ")]
+    with pytest.raises(sm.errors.InputError, match="--nulls keep, which makes no strata") as refused:
+        workbench.release("safe", db, **given, nulls="pattern")
+    assert "--by" not in str(refused.value)  # nobody gave it
+
+
+@pytest.mark.slow
+def test_a_draft_for_persons_with_missing_values_runs_as_it_is(workbench: Any, tmp_path: Any) -> None:
+    """The columns are called so that patient_id is taken for a person."""
+    db = dated(workbench)
+    with opened(db) as connection:
+        connection.execute("CREATE TABLE visits AS SELECT pid + 1000 AS patient_id, * EXCLUDE (pid, hid) FROM records")
+    text = sm.init("visits", db=db)["toml"]
+    assert 'nulls = "keep"' in text
+    job = tmp_path / "job.toml"
+    job.write_text(text)
+    assert sm.run(str(job))["verdict"]["passed"]
+
+
+DATED: dict[str, dict[str, Any]] = {
+    "mdav": {"columns": ["cost"], "nulls": "keep"},
+    "individual-ranking": {"columns": ["cost"], "nulls": "keep"},
+    "microaggregate": {"columns": ["cost"], "nulls": "keep"},
+    "noise": {"columns": ["age"], "amount": 0.2},
+    "shuffle": {"columns": ["age"]},
+    "mondrian": {"columns": ["age"]},
+    "swap": {"columns": ["age"], "percent": 20},
+}
+
+
+def test_dates_that_are_released_as_they_are_stay_dates_with_persons(workbench: Any) -> None:
+    """They are no numbers in the records that stand for persons and households, whatever the method."""
+    keeps_dates("mdav", dated(workbench), workbench)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", list(DATED))
+def test_dates_stay_dates_with_every_kind_of_method(method: str, workbench: Any) -> None:
+    keeps_dates(method, dated(workbench), workbench)
+
+
+def keeps_dates(method: str, db: str, workbench: Any) -> None:
+    before = workbench.read(db, "records")
+    given = {name: value for name, value in ANY.items() if name != "k"} | DATED[method]
+    for more in ({}, {"household": ["hid"]}):
+        made = workbench.release(method, db, **given, **more, keep=["day", "at"])
+        assert sorted(made.columns["day"]) == sorted(before["day"])
+        assert sorted(made.columns["at"]) == sorted(before["at"])

@@ -6,7 +6,7 @@ of the levels above, each of which holds k units, so that the whole record keeps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -90,6 +90,25 @@ def parts(levels: Sequence[Level], columns: Sequence[Column], *, nested: bool = 
             found.append(Part(own, level, above, below, below) if nested else Part(own, level))
             above += own
     return found
+
+
+def advised(by: Sequence[Column | str], part: Part, ask: str) -> str:
+    """Return what helps where strata are too small: what was asked for, or what made them, if anything can be said.
+
+    Patterns of missing values are strata that have no column.
+
+    >>> age = Column("age", "BIGINT", "c1")
+    >>> advised([age], Part(()), "Ask for less"), advised([age], Part((), above=(age,)), "Ask for less")
+    ('Ask for less, or use fewer or coarser --by columns', 'Ask for less')
+    >>> advised([age, "pattern"], Part((), above=(age,)), "Ask for less")
+    'Ask for less, or use --nulls keep, which makes no strata of what is missing'
+    """
+    more = []
+    if any(isinstance(one, str) for one in by):
+        more.append("use --nulls keep, which makes no strata of what is missing")
+    if any(isinstance(one, Column) and one not in part.above for one in by):
+        more.append("use fewer or coarser --by columns")
+    return ", or ".join([ask, *more])
 
 
 def at_once(levels: Sequence[Level], columns: Sequence[Column]) -> Part:
@@ -224,8 +243,9 @@ def _refuse_differing(named: Sequence[Column], differing: dict[Column, int], uni
 
 
 def units(
-    warehouse: Warehouse, relation: Name, level: Level, levels: Sequence[Level], columns: Sequence[Column], into: str
-) -> Name:
+    warehouse: Warehouse, relation: Name, level: Level, levels: Sequence[Level], columns: Sequence[Column], into: str,
+    used: Collection[Column],
+) -> Name:  # fmt: skip
     """Return a record for every unit of a level, from the records of a relation.
 
     Parameters
@@ -243,6 +263,8 @@ def units(
         middle value.
     into : str
         What the staging relation is called.
+    used : collection of Column
+        Those that steps work on: only these are numbers where they are dates or timestamps.
     """
     known = {column.staged for one in levels[: levels.index(level) + 1] for column in one.columns}
     others = [column for column in columns if column.staged not in known]
@@ -252,8 +274,8 @@ def units(
         relation=relation,
         members=level.members,
         constant=[column for column in columns if column.staged in known],
-        numeric=[column for column in others if column.numeric],
-        others=[column for column in others if not column.numeric],
+        numeric=[column for column in others if column.numeric and column in used],
+        others=[column for column in others if not (column.numeric and column in used)],
     )
 
 
@@ -264,11 +286,12 @@ def units_of_both(
     known: Sequence[Level],
     columns: Sequence[Column],
     into: str,
+    used: Collection[Column],
 ) -> tuple[Name, Name]:
     """Return a record for every unit of a level, of the records as they are and as they were before a step."""
-    now = units(warehouse, relations[0], level, known, columns, into)
+    now = units(warehouse, relations[0], level, known, columns, into, used)
     same = relations[0] == relations[1]
-    return now, now if same else units(warehouse, relations[1], level, known, columns, f"{into}_before")
+    return now, now if same else units(warehouse, relations[1], level, known, columns, f"{into}_before", used)
 
 
 def without(levels: Sequence[Level], columns: Sequence[Column]) -> tuple[Level, ...]:

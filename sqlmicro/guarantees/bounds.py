@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError
 from sqlmicro.guarantees.rules import Rules, Sensitive
 from sqlmicro.guarantees.state import missing
@@ -218,7 +219,7 @@ def refuse_impossible(work: Work, rules: Rules) -> None:
             raise InputError(
                 work.where, "the groups of every stratum must keep what was asked for",
                 f"{len(failed)} of {len(sizes)} strata cannot; of the first: {failed[0]}",
-                "Ask for less, or use fewer or coarser --by columns",
+                advised(work.by, work.part, "Ask for less"),
             )  # fmt: skip
     if whole.size > rules.k:
         work.note(whole.why)

@@ -80,7 +80,7 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile], persons: Repe
         'do = "mdav"' if persons else 'do = "safe"',
         *array("columns", used, _reason),
         f"k = {K}",
-        *(_nulls(used) if missing else ()),
+        *(_nulls(used, persons is not None) if missing else ()),
         "",
         *comment("What the release must pass, or nothing is published. DECIDE: what may be known of a person?"),
         "[[gate]]",
@@ -132,8 +132,17 @@ def _reason(profile: ColumnProfile) -> str:
     return text + (f"; {profile.nulls:,} missing" if profile.nulls else "")
 
 
-def _nulls(used: Iterable[ColumnProfile]) -> list[str]:
+def _nulls(used: Iterable[ColumnProfile], persons: bool) -> list[str]:
     names = ", ".join(in_toml(p.column.name) for p in used if p.nulls)
+    if persons:
+        return [
+            *comment(
+                f"Missing in {names}. The majority of a group decides, which fills in some values and takes out "
+                "others; the run says how many. DECIDE: suppress leaves out every record that lacks a value; pattern "
+                "fills in none, but inside the classes of persons it needs k persons who lack the same columns."
+            ),
+            'nulls = "keep"',
+        ]
     return [
         *comment(
             f"Missing in {names}. This loses least: what is missing stays missing, and none is filled in; where fewer "

@@ -22,6 +22,7 @@ from sqlmicro.options.common import JobOptions, PublishSettings, names
 from sqlmicro.options.guarantees import GuaranteeOptions
 from sqlmicro.options.params import parameters, settle
 from sqlmicro.pipeline import PlannedStep
+from sqlmicro.registry import Method
 from sqlmicro.system.secrets import Recipe, repeated
 from sqlmicro.work import Claim
 
@@ -144,7 +145,7 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         settings = settle(step.method.own_settings, given, step.where)
         if roles.person:
             step.guarantees.refuse_diversity(step.where, settings.get("k"))
-        nulls = step.nulls or step.method.nulls
+        nulls = step.nulls or _nulls(job, step.method, roles)
         steps.append(
             PlannedStep(
                 number, step.method, settings, tuple(on), tuple(by), nulls, step.where, step.weights,
@@ -153,6 +154,16 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
         )  # fmt: skip
         treated |= set(on)
     return Plan(job, own, columns is not None, roles, left, _told_apart(steps))
+
+
+def _nulls(job: Job, method: Method, roles: Roles) -> str:
+    """Return what becomes of missing values where nothing is said.
+
+    Patterns of missing values are strata: inside the classes of persons they would need k persons each, which few have,
+    and of one night they would change in the next.
+    """
+    alone = not (roles.person or roles.household or job.publish.series)
+    return method.nulls if alone or method.nulls != "pattern" else "keep"
 
 
 def compiled(job: Job, source: Source) -> Plan:

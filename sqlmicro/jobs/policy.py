@@ -247,7 +247,7 @@ def _step(used: Sequence[ColumnProfile], joining: set[str], *, persons: bool) ->
     if not used:
         return ['do = "pseudonymise"', f"columns = {value(sorted(joining))}"]
     method = ['do = "mdav"' if persons else 'do = "safe"']
-    nulls = ['nulls = "pattern"'] if any(p.nulls for p in used) else []
+    nulls = [f'nulls = "{"keep" if persons else "pattern"}"'] if any(p.nulls for p in used) else []
     return [*method, *array("columns", used, _why), f"k = {K}", *nulls]
 
 

@@ -76,7 +76,8 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
         "released": names_of(plan.roles.released), "secret": secrets.lasting().fingerprint,
         "more": [(one.method.name, names_of(one.columns), _settings(one)) for one in plan.steps[1:]],
     }  # fmt: skip
-    schema = ledger.schema_hash(source.columns)
+    used = {*plan.roles.read, *plan.roles.row_key}  # a column that is dropped is none of the release
+    schema = ledger.schema_hash([column for column in source.columns if column in used])
     kind = _kind(step)
     series = kind(name, rules, day, source.identity, schema, settings_of(told), found.epoch, key, step.nulls)
     if given.epoch or not found.epoch:
@@ -314,8 +315,8 @@ def _same(series: Series, found: Found) -> Remembered:
         )  # fmt: skip
     for same, must, got in (
         (night.source == series.source, "has one source", "another one"),
-        (night.schema_hash == series.schema_hash, "has one schema", "columns that were added, removed or changed"),
         (night.settings == series.settings, "keeps its settings", _differing(night.settings, series.settings)),
+        (night.schema_hash == series.schema_hash, "has one schema", "columns of another type"),
     ):
         if not same:
             raise InputError(f"series {series.name}", f"an epoch {must}", got, anew)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NoReturn
 
 from sqlmicro.database.columns import Column
+from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound
@@ -147,7 +148,7 @@ def _refuse(work: Work, table: _Table, *, strata: bool) -> NoReturn:
         work.where,
         f"some levels must {must}",
         infeasible or (got if strata else "none do"),
-        "Use a smaller --until-k, coarser --by columns, or a larger --suppress-up-to",
+        advised(work.by, work.part, "Use a smaller --until-k, or a larger --suppress-up-to"),
     )
 
 

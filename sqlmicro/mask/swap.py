@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from sqlmicro.database import risk_tables
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.mask import at_risk, targeted_swap
 from sqlmicro.mask.population_swap import keep_k_map
@@ -253,14 +254,14 @@ def _check_strata(work: Work, column: Column, percent: float) -> None:
     )[0]
     if strata and most == 1:
         got = f"one value of {column.name!r}" + (" in a stratum" if work.by else "")
-        do = "Use fewer or coarser --by columns" if work.by else "Check --table, or drop the column"
+        do = advised(work.by, work.part, "Drop the column")
         raise InputError(work.where, "a value needs another one to be swapped with", got, do)
     if strata and most and most * percent < 100:
         raise InputError(
             work.where,
             f"{percent:g} % of the records must be at least one rank",
             f"at most {most:,} values of {column.name!r}" + (" in a stratum" if work.by else ""),
-            "Raise --percent" + (", or use fewer or coarser --by columns" if work.by else ""),
+            advised(work.by, work.part, "Raise --percent"),
         )
     if small:
         least = max(2, 100 / percent)

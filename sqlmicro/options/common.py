@@ -173,7 +173,8 @@ class NullsOption:
         Param(
             "Missing values. error: refuse. keep: NULL is a value of its own, and the majority of a group decides. "
             "suppress: leave the records out. pattern: group only records with the same columns missing, and take "
-            "out further values where few lack them. Default: pattern for safe, else error."
+            "out further values where few lack them. Default: error; of safe pattern, or keep with persons, "
+            "households or a series."
         ),
     ] = None
 

@@ -13,7 +13,7 @@ from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.missing import MissingRates
 from sqlmicro.audits.moments import Correlated
 from sqlmicro.audits.promised import Promises
-from sqlmicro.audits.registry import find
+from sqlmicro.audits.registry import audits, find
 from sqlmicro.audits.row import AuditRow, ByColumn
 from sqlmicro.audits.tables import Deviating
 from sqlmicro.audits.verdict import Verdict
@@ -63,8 +63,8 @@ def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, 
         When nothing is recorded of the release and no --quasi is given.
     """
     known = recorded.find_release(warehouse, options.release)
-    sensitive, limits, settings = judged.limits(known)
-    audited, facts = _audited(warehouse, options, known, sensitive)
+    limits = judged.limits(known)
+    audited, facts = _audited(warehouse, options, known, limits.sensitive)
     warehouse.seal()
     verdict = _verdict(audited, known.promises if known else Promises(), options)
     if not options.quasi:
@@ -75,9 +75,12 @@ def collect(warehouse: DuckDBWarehouse, options: ReportOptions) -> tuple[Facts, 
     facts.min_k = facts.min_k or SMALLEST_K
     needed = max((one.k for one in verdict.promised if set(one.columns) == set(facts.quasi)), default=0)
     gates: dict[str, float] = {k_anonymity.GATE: needed} if needed and audited.quasi else {}
-    if not verdict.uncounted and set(facts.sensitive) == set(sensitive):
-        gates |= limits
-    rows = _audits(audited, options, gates, settings)
+    kept = not verdict.uncounted and set(facts.sensitive) == set(limits.sensitive)
+    if kept and not limits.alone:
+        gates |= limits.gates
+    rows = _audits(audited, options, gates, limits.settings)
+    if kept and limits.alone:
+        rows += _of_each(audited, limits)
     verdict = judged.after_checks(verdict, known, rows)
     facts.verdict, facts.passed = told(verdict), verdict.passed
     facts.with_others = verdict.with_others
@@ -260,6 +263,17 @@ def _audits(
     if audited.original is not None:
         rows += runner.run(audited, ("safe-distance",), {}, {"order": options.order})
     return rows
+
+
+def _of_each(audited: AuditedRelease, limits: judged.Limits) -> list[AuditRow]:
+    """Hold the classes of every column alone to what was promised of them."""
+    columns = {column.name: column for column in audited.release.columns}
+    alone = [columns[name] for name in limits.alone if name in columns]
+    wanted = [found.name for found in audits().values() if found.gate in limits.gates]
+    return [
+        row for column in alone
+        for row in runner.run(replace(audited, quasi=(column,), _made={}), wanted, limits.gates, limits.settings)
+    ]  # fmt: skip
 
 
 def _audit(row: AuditRow) -> AuditFacts:

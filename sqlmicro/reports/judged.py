@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from sqlmicro.audits.row import AuditRow, Check
 from sqlmicro.audits.verdict import PERSONS, UNION_K, Verdict, told
@@ -47,21 +48,35 @@ def after_checks(verdict: Verdict, known: RecordedRelease | None, rows: Sequence
     )  # fmt: skip
 
 
-def limits(known: RecordedRelease | None) -> tuple[list[str], dict[str, float], dict[str, object]]:
-    """Return what was promised of sensitive columns: these, the limits by their gates, and the settings of the audits.
+class Limits(NamedTuple):
+    """What was promised of sensitive columns besides k."""
 
-    None where several steps promised it, or a hierarchy is needed: what is recorded stands for it then.
+    sensitive: Sequence[str] = ()
+    gates: Mapping[str, float] = {}
+    """The limits, by the gates of their audits."""
+    settings: Mapping[str, object] = {}
+    """Of these audits."""
+    alone: Sequence[str] = ()
+    """The columns whose values are classes, each for itself; none: their combinations are."""
+
+
+def limits(known: RecordedRelease | None) -> Limits:
+    """Return what was promised of sensitive columns.
+
+    No limits where several steps promised it, or a hierarchy is needed: what is recorded stands for it then.
     """
-    steps = [step.settings for step in known.parameters.steps] if known else []
-    made = [settings for settings in steps if settings.get("sensitive")]
-    sensitive = list(dict.fromkeys(name for settings in made for name in _listed(settings["sensitive"])))
+    steps = known.parameters.steps if known else []
+    made = [step for step in steps if step.settings.get("sensitive")]
+    sensitive = list(dict.fromkeys(name for step in made for name in _listed(step.settings["sensitive"])))
     if len(steps) != 1 or not made:
-        return sensitive, {}, {}
-    (settings,) = made
+        return Limits(sensitive)
+    (step,) = made
+    settings = step.settings
     gates = {one.option: float(settings[one.option]) for one in LIMITS if settings.get(one.option) is not None}
     if settings.get("hierarchical"):
         gates.pop("max_t", None)
-    return sensitive, gates, {"c": settings["c"]} if "c" in settings else {}
+    alone = (*step.columns, *step.by) if step.promise == "column" else ()
+    return Limits(sensitive, gates, {"c": settings["c"]} if "c" in settings else {}, alone)
 
 
 def as_check(one: RecordedCheck) -> Check:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sqlmicro.database.levels import advised
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.guarantees import read
 from sqlmicro.guarantees.bounds import bound, refuse_impossible
@@ -82,7 +83,7 @@ def _least_of(work: Work, strata: Sequence[np.ndarray], k: int) -> np.ndarray:
             work.where,
             "the groups of every stratum must keep what was asked for",
             f"{len(few)} of {len(strata)} strata cannot; of the first: {few[0]} persons, k = {k}",
-            "Ask for less, or use fewer or coarser --by columns",
+            advised(work.by, work.part, "Ask for less"),
         )
     return _said(work, np.array([least_size(records, k) for records in strata]), k, k)
 

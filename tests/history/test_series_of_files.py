@@ -230,9 +230,15 @@ def test_a_changed_schema_or_k_needs_a_new_epoch(begun: str) -> None:
     db = begun
     with pytest.raises(InputError, match="--epoch"):
         night(db, 2, k=4)
-    execute(db, "ALTER TABLE persons ADD COLUMN town VARCHAR")
+    execute(db, "ALTER TABLE persons ALTER size TYPE BIGINT")
     with pytest.raises(InputError, match="--epoch"):
         night(db, 2)
+
+
+def test_a_new_column_that_is_dropped_changes_nothing_and_missing_values_need_no_option(begun: str) -> None:
+    """The first night was made with --nulls keep, which is the default of a series."""
+    execute(begun, "ALTER TABLE persons ADD COLUMN town VARCHAR")
+    assert night(begun, 2, nulls=None)["verdict"]["passed"]
 
 
 @pytest.mark.slow

@@ -216,3 +216,29 @@ def test_a_promise_that_is_broken_is_a_failure(world: World) -> None:
     found = CliRunner().invoke(app, given)
     assert found.exit_code == 1
     assert "k = 5 NOT held" in found.stdout
+
+
+def test_what_is_promised_of_each_column_is_measured_of_each(workbench: Workbench) -> None:
+    """individual-ranking keeps two diagnoses for every released value, and promises nothing of pairs of values."""
+    place = [i * 7 % 60 for i in range(60)]
+    columns = {
+        "age": ("BIGINT", list(range(60))), "pay": ("BIGINT", place), "sick": ("VARCHAR", ["abc"[i % 3] for i in place])
+    }  # fmt: skip
+    db = workbench.make(columns)
+    given = {"columns": ["age", "pay"], "sensitive": ["sick"], "min_l": 2, "k": 3}
+    sqlmicro.individual_ranking("records", db=db, into="out", **given)
+    with opened(db) as connection:
+        counts = "SELECT min(n) FROM (SELECT count(DISTINCT sick) AS n FROM out GROUP BY {})"
+        of_age, of_pay, of_both = (
+            connection.execute(counts.format(names)).fetchall()[0][0] for names in ("age", "pay", "age, pay")
+        )
+        assert of_both < 2 <= min(of_age, of_pay)
+    found = sqlmicro.report(release="out", db=db, sample=0)
+    rows = [
+        (row["columns"], row["value"]) for row in found["audits"] if row["check"] == "l-diversity" and row["passed"]
+    ]
+    assert rows == [(["age", "sick"], of_age), (["pay", "sick"], of_pay)]
+    assert found["verdict"]["status"] == "none"  # no k was promised over both, and no check failed
+    with opened(db) as connection:
+        connection.execute("UPDATE out SET sick = 'a' WHERE age = (SELECT min(age) FROM out)")
+    assert sqlmicro.report(release="out", db=db, sample=0)["verdict"]["status"] == "broken"
