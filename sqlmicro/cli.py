@@ -26,7 +26,7 @@ from sqlmicro.reports.rendering import rendered
 from sqlmicro.system import interrupts, packages
 from sqlmicro.system.printable import in_json, shown
 from sqlmicro.system.progress import Progress
-from sqlmicro.system.reporting import Scripted, Unpurged, Warned, as_json, passed
+from sqlmicro.system.reporting import Reserved, Scripted, Unpurged, Warned, as_json, passed
 from sqlmicro.verbs.completion import completer
 from sqlmicro.verbs.verb import Verb
 
@@ -139,6 +139,7 @@ def _names(parameter: Parameter, value: Any) -> Any:
 
 def _print(name: str, report: object, display: common.DisplayOptions) -> int:
     """Print a report and return the exit code it stands for."""
+    report = report.printed if isinstance(report, Reserved) else report
     failed = passed(report) is False
     code = 1 if failed or (isinstance(report, Unpurged) and report.left_unpurged) else 0
     if isinstance(report, Warned) and report.warned:

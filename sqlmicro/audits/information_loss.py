@@ -23,27 +23,31 @@ class Loss:
 
     il: float | None = field(metadata=named("IL"))
     """Over the numeric columns, in percent of the variation; None without one that varies."""
-    il_by_column: dict[str, float] = field(metadata=named("IL_by_column"))
-    """The same for each numeric column."""
-    changed_by_column: dict[str, float]
-    """The share of the records whose value changed, for each of the other columns."""
+    il_by_column: dict[str, float | None] = field(metadata=named("IL_by_column"))
+    """The same for each numeric column; None where no record could be compared."""
+    changed_by_column: dict[str, float | None]
+    """The share of the records whose value changed, for each of the other columns; None as above."""
 
 
 @dataclass(frozen=True)
 class Losses(Loss):
     """What a release lost, and what is missing in it."""
 
-    loss_by_column: dict[str, float]
-    """IL of numeric columns and the share of values changed of the others, in percent."""
+    loss_by_column: dict[str, float | None]
+    """IL of numeric columns and the share of values changed of the others, in percent; None where it is unknown."""
     missing: list[Missing]
+
+
+UNKNOWN = Losses(None, {}, {}, {}, [])
+"""Nothing was measured."""
 
 
 @dataclass(frozen=True)
 class LossByColumn(Detail):
     """IL of every numeric column in percent, and the share of values changed of the others."""
 
-    by_column: dict[str, float]
-    changed: dict[str, float]
+    by_column: dict[str, float | None]
+    changed: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -99,12 +103,12 @@ def measure_all(
     -----
     IL = 100 SSE/SST on standardised columns: each column's SSE and SST are divided by its variance, so that every
     column weighs the same; a constant column contributes 0 (Domingo-Ferrer & Mateo-Sanz, 2002). Both relations are
-    read once, whatever the number of columns.
+    read once, whatever the number of columns. Where no record could be compared, the loss is unknown.
     """
     numeric = [column for column in columns if column in as_numeric]
     nominal = [column for column in columns if column not in as_numeric]
     if not (columns or counted):
-        return Losses(None, {}, {}, {}, [])
+        return UNKNOWN
     full = _full(warehouse, (original, released), [*numeric, *counted])
     whole = [column for column in numeric if aligned and column in full]
     others = [column for column in numeric if column not in whole]
@@ -115,16 +119,17 @@ def measure_all(
     )  # fmt: skip
     sums = {column: (row[f"sse_{i}"], row[f"sst_{i}"]) for i, column in enumerate(others, 1)}
     sums |= {column: (row[f"whole_sse_{i}"], row[f"whole_sst_{i}"]) for i, column in enumerate(whole, 1)}
-    by_column: dict[str, float] = {}
+    records = int(row["records_after"])
+    by_column: dict[str, float | None] = {}
     sse_total = sst_total = 0.0
     for column in numeric:
         sse, sst = (float(number or 0) for number in sums[column])
-        by_column[column.name] = 100 * sse / sst if sst > 0 else 0.0
+        unknown = not records or (sst == 0 and sse > 0)  # nothing to compare, or no variation to compare it with
+        by_column[column.name] = 100 * sse / sst if sst > 0 else None if unknown else 0.0
         if sst > 0:
             sse_total, sst_total = sse_total + sse / sst, sst_total + 1
-    records = int(row["records_after"])
-    changed = {c.name: int(row[f"changed_{i}"]) / records if records else 0.0 for i, c in enumerate(nominal, 1)}
-    lost = {**by_column, **{name: 100 * share for name, share in changed.items()}}
+    changed = {c.name: int(row[f"changed_{i}"]) / records if records else None for i, c in enumerate(nominal, 1)}
+    lost = {**by_column, **{name: None if share is None else 100 * share for name, share in changed.items()}}
     il = 100 * sse_total / sst_total if sst_total else None
     return Losses(il, by_column, changed, lost, found_in(row, gaps))
 

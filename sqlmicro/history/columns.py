@@ -115,7 +115,7 @@ class SeriesOfColumns(Series):
         changed[np.isin(persons["who"], stale)] = True
         report, rows = self.tonight.report, warehouse.count(run.current)
         stale_rows = self._others_changed(run) + len(stale)
-        report = replace(report, changed=stale_rows, advice=_advice(stale_rows + report.empty, rows))
+        report = replace(report, changed=stale_rows, advice=_advice(stale_rows + (report.empty or 0), rows))
         seats = changes.changed_seats(self.before, memory, replace(read, changed=changed))
         new = {name: found[name][differs] for name in ("who", "content", "published")}
         self.measured[_ROWS] = self._published_rows(run)

@@ -17,12 +17,12 @@ class SeriesReport:
     night: int
     """Nights of this epoch, this one included."""
     day: str
-    withheld: int
-    """Records that wait, and are not in the release."""
-    longest_wait: int
-    """The most days that one of them has waited."""
-    empty: int
-    """Rows of the release that nobody sits in."""
+    withheld: int | None = field(metadata=OMITTED)
+    """Records that wait, and are not in the release; not told but to the program that has the source."""
+    longest_wait: int | None = field(metadata=OMITTED)
+    """The most days that one of them has waited; told as these."""
+    empty: int | None = field(metadata=OMITTED)
+    """Rows of the release that nobody sits in; told as these."""
     opened: int
     """Classes opened tonight."""
     closed: int
@@ -47,14 +47,16 @@ class SeriesReport:
     @property
     def notes(self) -> list[str]:
         """What a reader of the release should know."""
-        waits = f"records that wait: {self.withheld:,}, the longest for {self.longest_wait:,} days"
+        waits = f"records that wait: {self.withheld or 0:,}, the longest for {self.longest_wait or 0:,} days"
         said = [f"classes opened: {self.opened:,}, closed: {self.closed:,}"]
-        empty = f"rows that are empty seats: {self.empty:,}"
+        empty = f"rows that are empty seats: {self.empty or 0:,}"
         if self.came is not None:
             rows = f"rows that came: {self.came:,}"
             singly = "; who knows of a person that she did finds her among these" if self.night > 1 else ""
-            said = [rows if self.went is None else f"{rows}, went: {self.went:,}, changed: {self.changed:,}{singly}"]
-            empty = f"rows of persons who have left: {self.empty:,}"
+            said = [
+                rows if self.went is None else f"{rows}, went: {self.went:,}, changed: {self.changed or 0:,}{singly}"
+            ]
+            empty = f"rows of persons who have left: {self.empty or 0:,}"
         if self.came is not None and self.went is None and self.changed:
             said.append(f"of persons whose values have changed since: {self.changed:,}")
         said += [waits] if self.withheld else []

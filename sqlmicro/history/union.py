@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Protocol, runtime_checkable
 
 from sqlmicro.database.catalog import find_relation
@@ -184,14 +185,24 @@ def remembers(warehouse: DuckDBWarehouse, releases: Name, entry: ledger.Entry) -
     there = [table if find_relation(warehouse, table) else None for table in tables]
     if entry.remembered is None or there[0] is None:
         return False
-    return digest(warehouse, there, entry.release) == entry.remembered
+    found = _sums(warehouse, there, entry.release)
+    return entry.remembered in (_hashed(found), found)  # the sums themselves are what earlier versions have recorded
 
 
-def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None], release: int | None = None) -> str:
+def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None]) -> str:
     """Return what tells whether what is remembered of a release is still that; `tables` are those of `REMEMBERED`.
 
-    A table that there is not remembers nothing, like an empty one.
+    A table that there is not remembers nothing, like an empty one. It is a hash: a number of persons would differ
+    between two nights by whoever came or left.
     """
+    return _hashed(_sums(warehouse, tables))
+
+
+def _hashed(sums: str) -> str:
+    return sha256(sums.encode()).hexdigest()
+
+
+def _sums(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None], release: int | None = None) -> str:
     found = []
     for table, columns in zip(tables, REMEMBERED.values(), strict=True):
         own = table

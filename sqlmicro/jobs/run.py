@@ -33,6 +33,7 @@ from sqlmicro.publish import beside, gate, manifest, preview, publish, recording
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_table import NewTable
+from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.release import OutputAudit, prepare
 from sqlmicro.publish.report import ReleaseReport, losses
 from sqlmicro.publish.targets import Target
@@ -216,8 +217,9 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
         recording.refuse_triggers(warehouse, target)
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
-        run.notes.append("the seed was given in plain text, which is for tests: it is no secret")
-    run.notes += (*job.said, *roles_in_words(run.roles), *counted_in_words(plan), *populations_in_words(warehouse, job))
+        run.notes.append(OfJob("the seed was given in plain text, which is for tests: it is no secret"))
+    run.notes += map(OfJob, (*job.said, *roles_in_words(run.roles), *counted_in_words(plan)))
+    run.notes += populations_in_words(warehouse, job)
     plan = forecast.settled(run, plan)
     for step in plan.steps:
         pipeline.step(run, step)

@@ -17,6 +17,7 @@ from sqlmicro.history.ledger import Entry
 from sqlmicro.history.union import Staged, Union, promised_k
 from sqlmicro.publish import continuing
 from sqlmicro.publish.book import Book
+from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.recording import Kept
 from sqlmicro.publish.report import Consulted
 from sqlmicro.registry import find
@@ -143,10 +144,10 @@ def note_noise(warehouse: DuckDBWarehouse, release: Release) -> None:
     drawn = dict(warehouse.query("ledger", "SELECT id, key_fingerprint FROM {{ r | ident }}", r=releases))
     anew = [f"release {one} ({target})" for one, target in others.items() if drawn[one] != run.key.fingerprint]
     if anew:
-        run.notes.append(
+        run.notes.append(OfJob(
             f"the random numbers of {', '.join(anew)} were drawn by another secret: what was added to the same values "
             "can be averaged out. Publish all by one secret, or withdraw the others"
-        )
+        ))  # fmt: skip
 
 
 def _changed(book: Book, entries: Sequence[Entry]) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.errors import InputError
 from sqlmicro.publish.new_file import NewFile
+from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.targets import Target
 from sqlmicro.system.delta import Delta
 from sqlmicro.system.iceberg import Iceberg
@@ -59,7 +60,7 @@ class LakeTable(NewFile):
         """Refuse a folder that is there."""
         super().check(run, worked_on, dry=dry)
         if self.overwrite:
-            run.notes.append(self.residue.format(self.label))
+            run.notes.append(OfJob(self.residue.format(self.label)))
 
     def check_together(self, targets: Sequence[Target]) -> None:
         """Refuse other releases beside it: what is committed stays."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlmicro.database.files import copying
 from sqlmicro.database.templates import Sql
 from sqlmicro.publish.new_file import NewFile
+from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.targets import Statement
 from sqlmicro.system.object_moves import FolderMove, ObjectMove
 from sqlmicro.system.stores import Store, absolute
@@ -38,9 +39,9 @@ class NewObject(NewFile):
         """Refuse an object that is there, or cannot be made."""
         super().check(run, worked_on, dry=dry)
         if self.partition_by:
-            run.notes.append(_NOT_AT_ONCE.format(self.label))
+            run.notes.append(OfJob(_NOT_AT_ONCE.format(self.label)))
         elif self.overwrite:
-            run.notes.append(_VERSIONS.format(self.label))
+            run.notes.append(OfJob(_VERSIONS.format(self.label)))
 
     def statements(self, run: Run, select: Sql) -> list[Statement]:
         """Return the statement that would write it, from a DuckDB that reaches its store."""

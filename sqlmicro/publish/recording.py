@@ -92,12 +92,13 @@ def record(
         unfinished.note_not_purged(warehouse, releases.catalog, number)
     entry = _entry(warehouse, run, target, report, audits[None], started, kept)
     warehouse.insert("record", _INSERT, entry, r=releases)
-    if report.candidates:
+    if report.printed.candidates:
         candidates = target.record_table(warehouse, "candidates")
         warehouse.query("record", target.record_definition(_CANDIDATES), name=candidates)
         _record_candidates(warehouse, candidates, number, report)
     for candidate, made in audits.items():
-        _add_checks(warehouse, checks, number, "" if candidate is None else f"candidate {candidate}: ", made)
+        of = "" if candidate is None else f"candidate {candidate}: "
+        _add_checks(warehouse, checks, number, of, report.told_checks(made))
 
 
 def _entry(
@@ -111,6 +112,7 @@ def _entry(
 ) -> list[object]:
     """Return what is recorded of a release, with the hash that ties it to the entry before it."""
     assert report.key is not None and report.hashes is not None and report.release is not None  # on engines that record
+    told, checks = report.printed, report.told_checks(checks)
     verdict = judge(checks, run.apart, run.roles.unit)
     promised = [{"k": one.k, "columns": one.columns} for one in verdict.promised]
     audited = [(check.label, check.value, check.threshold, check.passed) for check in checks]
@@ -122,11 +124,12 @@ def _entry(
     where = [report.source, run.source.identity, ledger.schema_hash(run.source.columns), ledger.unit(run),
              target.label, place, report.target_kind, report.method]  # fmt: skip
     night = [report.series and report.series.name, report.series and report.series.epoch]
-    by, of = [report.key.source, report.key.fingerprint], report.hashes
+    by, of = [report.key.source, report.key.fingerprint], told.hashes
+    assert of is not None
     hashes = [of.input_hash, of.output_hash, of.file_hash, of.sql_hash]
-    told = [report.release, *where, verdict.k, str(at), report.alone_because, digest, *night]
-    sealed = [verdict.k_released, verdict.status, report.rows, report.suppressed, *by, *hashes]
-    entry = ledger.hashed(previous, [*told, *sealed], [made, *found, versions])
+    said = [report.release, *where, verdict.k, str(at), report.alone_because, digest, *night]
+    sealed = [verdict.k_released, verdict.status, report.rows, told.suppressed, *by, *hashes]
+    entry = ledger.hashed(previous, [*said, *sealed], [made, *found, versions])
     report.chain = Chain(entry, previous)
     return [
         report.release,
@@ -137,11 +140,11 @@ def _entry(
         verdict.status,
         found[0],
         report.rows,
-        report.suppressed,
-        report.losses.il,
-        json.dumps(report.losses.loss_by_column),
+        told.suppressed,
+        told.losses.il,
+        None if report.series else json.dumps(told.losses.loss_by_column),
         at,
-        time.time() - started,
+        None if report.series else time.time() - started,
         versions,
         *by,
         *hashes,

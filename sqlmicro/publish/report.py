@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from sqlmicro.audits import information_loss
@@ -17,6 +17,7 @@ from sqlmicro.database.warehouse import aligned
 from sqlmicro.erasure.purge import Purging
 from sqlmicro.history.series_report import SeriesReport
 from sqlmicro.pipeline import Run, StepReport
+from sqlmicro.publish import night
 from sqlmicro.publish.sensitive import Sensitive
 from sqlmicro.registry import Promise
 from sqlmicro.safe_method.candidates import CandidateRow, Released
@@ -52,7 +53,8 @@ class KeyReport:
 class Hashes:
     """What tells whether input, output and SQL are still the same; that of the input is keyed."""
 
-    input_hash: str
+    input_hash: str | None
+    """None in what is told of a night of a series: whether it changed may tell of one person."""
     output_hash: str | None
     file_hash: str | None
     sql_hash: str
@@ -182,10 +184,11 @@ class ReleaseReport:
     engine: str | None = field(metadata=OMITTED)
     """The engine, where it is not DuckDB."""
     parameters: Parameters | None = field(metadata=OMITTED)
-    rows_in: int
+    rows_in: int | None
+    """None in what is told of a night of a series."""
     rows: int
-    suppressed: int
-    """Records that were left out."""
+    suppressed: int | None
+    """Records that were left out; None as above."""
     groups: int
     """Those of the last step, as their sizes."""
     smallest_group: int | None
@@ -246,10 +249,10 @@ class ReleaseReport:
         """Whether replaced values are still in the file because a purge failed."""
         return self.purging is not None and self.purging.purge_failed
 
-    def in_series(self, night: SeriesReport) -> None:
+    def in_series(self, tonight: SeriesReport) -> None:
         """Take in the night of a series: its empty seats are rows of nobody."""
-        self.series = night
-        self.suppressed += night.empty
+        self.series = tonight
+        self.suppressed = (self.suppressed or 0) + (tonight.empty or 0)
 
     def judged(self, run: Run, audits: Sequence[Check], sizes: ClassSizes | None) -> None:
         """Take in the audits of what was published, and the verdict on them."""
@@ -267,9 +270,31 @@ class ReleaseReport:
         if purging.purge is not None:
             self.seconds["purge"] = purging.purge.seconds
 
+    @property
+    def printed(self) -> ReleaseReport:
+        """What is told of it: of a night of a series, nothing of its source.
+
+        Every figure that is left is one of the released rows, or of the releases that were published before.
+        """
+        if self.series is None:
+            return self
+        audited = night.checks(self.audits)
+        return replace(
+            self,
+            rows_in=None, suppressed=None, losses=information_loss.UNKNOWN, safe_distance=None, safe_parts=None,
+            sensitive=None, candidates=[], chosen=None, steps=[night.step(one) for one in self.steps],
+            series=night.series(self.series), hashes=self.hashes and replace(self.hashes, input_hash=None),
+            audits=audited, seconds={}, verdict=night.verdict(self.verdict, audited, self.series.headline),
+            notes=night.notes(self.notes, self.series),
+        )  # fmt: skip
+
+    def told_checks(self, made: Sequence[Check]) -> Sequence[Check]:
+        """Return what may be told of checks of it."""
+        return night.checks(made) if self.series else made
+
     def manifest(self) -> Json:
         """Return what the manifest keeps of it."""
-        told = as_json(self)
+        told = as_json(self.printed)
         return {name: told[name] for name in _IN_MANIFEST}
 
 

@@ -116,7 +116,8 @@ def _measure(audited: AuditedRelease, facts: Facts, rows: Sequence[AuditRow], kn
         elif isinstance(found, LossByColumn):
             facts.loss = LossFacts(row.value, found.by_column, found.changed, True)
         elif isinstance(found, MissingRates):
-            facts.missing = disclosure.missing(found, k)
+            shares = disclosure.missing(found, k)
+            facts.missing = shares if audited.original else [replace(one, before=None) for one in shares]
         elif isinstance(found, Deviating):
             facts.deviations = distributions.deviations(audited, row.value, found)
 
@@ -129,7 +130,7 @@ def _recorded_loss(known: RecordedRelease | None) -> LossFacts:
     numeric = set(known.parameters.numeric)
     il = {name: value for name, value in lost.items() if name in numeric}
     changed = {name: value / 100 for name, value in lost.items() if name not in numeric}
-    return LossFacts(known.il, il, changed | dict.fromkeys(known.parameters.kept, 0.0), False)
+    return LossFacts(known.il, {**il}, {**changed, **dict.fromkeys(known.parameters.kept, 0.0)}, False)
 
 
 def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions) -> Verdict:
@@ -180,6 +181,11 @@ def _audited(
     if known and not options.person and set(known.parameters.person) <= own:
         options = replace(options, person=tuple(known.parameters.person))
     original, why = options.original, ""
+    if original is not None and known is not None and known.series is not None:
+        raise ParameterError(
+            "report, --original", "is not compared with a night of a series: two pages would differ by whoever is new",
+            repr(original), "Leave it out. What sqlmicro audit and attack find with --original is for you alone",
+        )  # fmt: skip
     if original is None:
         original, why = recorded.original_of(known)
     audited = inputs.audited(warehouse, table, replace(options, original=None))
@@ -218,7 +224,7 @@ def _said(
         sensitive=[column.name for column in audited.sensitive],
         records=warehouse.count(audited.release.relation),
         records_before=RecordsBefore(
-            known.n + (known.suppressed or 0) if known else None,
+            known.n + (known.suppressed or 0) if known and known.series is None else None,
             warehouse.count(audited.original.relation) if audited.original else None,
         ),
         started=str(known.started)[:16] if known else None,

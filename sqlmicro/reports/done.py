@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlmicro.audits.row import AuditReport
 from sqlmicro.identifiers.scan import ProfileReport
@@ -25,6 +25,11 @@ class ReleasingJob:
 
     release: ReleaseReport = field(metadata=INLINE)
     before: list[StepDone]
+
+    @property
+    def printed(self) -> ReleasingJob:
+        """What is told of it."""
+        return replace(self, release=self.release.printed)
 
     @property
     def passed(self) -> bool | None:
@@ -60,6 +65,11 @@ class ReleasingJobs:
     purge_failed: bool | None = field(metadata=OMITTED)
     """True where a purge failed."""
     warning: str | None = field(metadata=OMITTED)
+
+    @property
+    def printed(self) -> ReleasingJobs:
+        """What is told of them."""
+        return replace(self, tables=[report.printed for report in self.tables])
 
     @property
     def warned(self) -> str | None:

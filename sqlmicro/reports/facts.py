@@ -101,8 +101,8 @@ class LossFacts:
     """IL: as it is measured record by record, else as it was recorded when the release was made."""
 
     il: float | None = field(metadata=named("IL"))
-    by_column: dict[str, float]
-    changed: dict[str, float]
+    by_column: dict[str, float | None]
+    changed: dict[str, float | None]
     measured: bool
 
 

@@ -40,7 +40,8 @@ def columns(facts: Facts) -> Section:
 def _overview(facts: Facts) -> Table:
     """Return what became of every column: by which methods, its missing values before and after, and its loss."""
     two, lacking = not facts.no_original, {one.column: one for one in facts.missing}
-    lost = {**facts.loss.by_column, **{name: 100 * share for name, share in facts.loss.changed.items()}}
+    shares_lost = {name: loss and loss / 100 for name, loss in facts.loss.by_column.items()} | facts.loss.changed
+    lost = {name: percent(share) for name, share in shares_lost.items() if share is not None}
     rows = []
     for column in facts.columns:
         name = column.name
@@ -48,7 +49,7 @@ def _overview(facts: Facts) -> Table:
         became = join(methods, " + ") if methods else say("as it was") if name in facts.kept else say("not recorded")
         share = lacking.get(name, MissingShare(name, 0.0, 0.0))
         shares = [_share(share.before), _share(share.after)] if two else [_share(share.after)]
-        loss = [percent(lost[name] / 100) if name in lost else say("not measured")] if two else []
+        loss = [lost.get(name, say("not measured"))] if two else []
         scale = say("numeric") if column.scale == "numeric" else say("nominal")
         rows.append([name, scale, became, *shares, *loss])
     header = [say("Column"), say("Scale"), say("What became of it")]

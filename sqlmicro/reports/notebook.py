@@ -26,7 +26,7 @@ def release(report: ReleaseReport) -> str:
         (say("source"), report.source),
         (say("published"), report.target or say("not yet")),
         (say("method"), report.method),
-        (say("rows"), say("{n:,} of {all:,}", n=report.rows, all=report.rows_in)),
+        (say("rows"), say("{n:,} of {all:,}", n=report.rows, all=report.rows_in or report.rows)),
         (say("verdict"), report.verdict.headline),
         ("", report.verdict.sentence),
     ]

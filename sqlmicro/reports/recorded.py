@@ -70,6 +70,9 @@ class Sibling:
     method: str
     parameters: Parameters
     loss_by_column: dict[str, float]
+    """Of the columns whose loss is known."""
+    series: str | None
+    """The series that it is a night of."""
 
 
 @dataclass(frozen=True)
@@ -253,7 +256,7 @@ def _candidates(warehouse: DuckDBWarehouse, number: int) -> list[RecordedCandida
 
 def _siblings(warehouse: DuckDBWarehouse, source: str) -> list[Sibling]:
     """Return every release of the same source, with its parameters and what it lost in each column."""
-    names = ("id", "target", "method", "parameters", "loss_by_column")
+    names = ("id", "target", "method", "parameters", "loss_by_column", "series")
     rows = warehouse.query(
         "report",
         "SELECT {{ names | idents }} FROM {{ r | ident }} WHERE source = $1 ORDER BY id",
@@ -262,9 +265,15 @@ def _siblings(warehouse: DuckDBWarehouse, source: str) -> list[Sibling]:
         r=_named(warehouse, "releases"),
     )
     return [
-        Sibling(id_, target, method, from_json(Parameters, json.loads(made)), json.loads(lost))
-        for id_, target, method, made, lost in rows
+        Sibling(id_, target, method, from_json(Parameters, json.loads(made)), _known(lost), series)
+        for id_, target, method, made, lost, series in rows
     ]
+
+
+def _known(lost: str | None) -> dict[str, float]:
+    """Return the loss of every column of which it is known."""
+    found = json.loads(lost) if lost else None
+    return {name: loss for name, loss in (found or {}).items() if loss is not None}
 
 
 def steps_of(recorded: RecordedRelease) -> list[StepFacts]:
@@ -283,6 +292,11 @@ def original_of(recorded: RecordedRelease | None) -> tuple[str | None, str]:
     """Return the original to compare with, and if there is none to be had, why."""
     if recorded is None:
         return None, say("nothing is recorded of where the release comes from; name the original with --original")
+    if recorded.series is not None:
+        return None, say(
+            "it is a night of a series: what a page says of its original would differ from that of the next night by "
+            "whoever is new"
+        )
     if recorded.parameters.target_kind == "in place":
         return None, say("the release took the place of the original, which is gone: there is no before")
     return recorded.source, ""

@@ -24,7 +24,7 @@ def release(report: ReleaseReport) -> str:
         where = f"nothing was written (would be {where})"
     elif report.release:
         where += f", release {report.release} in sqlmicro.releases"
-    rows = f"{report.rows:,} of {report.rows_in:,}"
+    rows = f"{report.rows:,}" + ("" if report.rows_in is None else f" of {report.rows_in:,}")
     if report.suppressed:
         rows += f", {report.suppressed:,} suppressed"
     lines = [
@@ -88,7 +88,8 @@ def _losses(report: ReleaseReport) -> list[str]:
             above = f"at most {rounded_up(step.above_optimum)} % above the optimum" if step.above_optimum else "optimal"
             lines.append(line("groups", f"their loss is {above}{of}"))
     if lost.changed_by_column:
-        changed = ", ".join(f"{name} {100 * share:.1f} %" for name, share in lost.changed_by_column.items())
+        shares = {name: "unknown" if of is None else f"{100 * of:.1f} %" for name, of in lost.changed_by_column.items()}
+        changed = ", ".join(f"{name} {share}" for name, share in shares.items())
         lines.append(line("values changed", changed))
     if report.safe_parts is not None:
         parts = report.safe_parts.distance

@@ -167,6 +167,15 @@ class Unpurged(Protocol):
         """Whether the purge failed."""
 
 
+@runtime_checkable
+class Reserved(Protocol):
+    """A report that knows more than may be printed."""
+
+    @property
+    def printed(self) -> object:
+        """What may be."""
+
+
 def passed(report: object) -> bool | None:
     """Return whether what a report demanded held; None where it demanded nothing."""
     return report.passed if isinstance(report, Judged) else None

@@ -300,7 +300,7 @@ def _measured(run: Run, candidate: Candidate, scales: Scales, sample: int | None
     own = [column for column in run.source.columns if column.name in names]
     numeric = [column for column in own if column.name in scales.numeric and column not in run.text]
     loss = information_loss.measure(warehouse, run.original, run.current, own, numeric)
-    by_column = {**loss.il_by_column, **{name: 100 * share for name, share in loss.changed_by_column.items()}}
+    by_column = {name: 100.0 if found is None else found for name, found in loss.loss_by_column.items()}  # none is left
     before, after = (
         Source(relation, label, tuple(make_columns(warehouse.describe(relation))), is_table=False)
         for relation, label in ((run.original, "the original"), (run.current, candidate.label))

@@ -86,7 +86,8 @@ def place(facts: Facts, known: RecordedRelease | None, options: ReportOptions, p
     rows = sorted(known.siblings[-MOST_RELEASES:], key=lambda row: row.id != known.id)
     for row in rows:
         changed = {name for step in row.parameters.steps for name in step.columns} & set(own)
-        why = "" if _columns(row.parameters, facts) == own else say("has other columns")
+        why = say("is a night of a series, which is not measured against its source") if row.series else ""
+        why = why or ("" if _columns(row.parameters, facts) == own else say("has other columns"))
         why = why or ("" if changed <= set(row.loss_by_column) else say("its loss was not measured for every column"))
         scales = {name: name in row.parameters.numeric for name in changed}
         if not why and alike and not alike.has(scales):
