@@ -18,11 +18,12 @@ from sqlmicro.mask import population as everybody
 from sqlmicro.mask.demand import Demand, refuse_impossible
 from sqlmicro.mask.kept_suppression import KeptSuppression
 from sqlmicro.mask.population_matches import PopulationMatches
-from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches, own_value, wildcard
+from sqlmicro.mask.suppression import MISSING, Entries, class_sizes, keys, matches
+from sqlmicro.mask.suppression_of_subsets import search
 from sqlmicro.options.guarantees import InPopulation, MinKMap, Population
 from sqlmicro.options.params import Param
 from sqlmicro.options.risks import RiskTable, WhereRisk, WhichRisk
-from sqlmicro.registry import Tick, method
+from sqlmicro.registry import method
 from sqlmicro.safe_method.occurring import assigned, at_driver, occurring
 from sqlmicro.work import Claim
 
@@ -124,6 +125,9 @@ def suppress(
     O(rounds · sets of columns · c p) time for c combinations of p columns; of the sets of more than 8 columns only the
     most helpful are looked at. Not the optimum, which is NP-hard (Meyerson & Williams 2004).
 
+    Who asks for less loses no more: the searches for combinations of more columns are made too while these are few,
+    that over all columns always, and with `wildcard` those of the other reading. What costs least is taken.
+
     With `wildcard`, k - 1 records of a group without the values in which it differs are company for all the others,
     which stay as they are: k - 1 records without any value would do for a whole table. Values are given back in the
     end where every record keeps its k.
@@ -186,7 +190,7 @@ def _only_k(work: Work, k: int, cost: np.ndarray, subsets: int | None, nulls_mat
     _refuse_few(work, codes[:, len(work.columns) :], n, k)
     entries = Entries(np.arange(len(n)), codes.copy(), n.copy())
     with work.warehouse.progress.kernel("suppress", int(n.sum())) as progress:
-        _search(entries, len(work.columns), k, cost, subsets, nulls_match, progress.tick)
+        search(entries, len(work.columns), k, cost, subsets, nulls_match, progress.tick)
     _note_rarest(work, entries, f", over all {len(key)} columns" if subsets else "")
     _take(work, cells, key, codes, entries)
 
@@ -293,28 +297,6 @@ def _refuse_few(work: Work, strata: np.ndarray, n: np.ndarray, k: int) -> None:
 
     sizes = np.bincount(keys(strata), n)
     work.refuse_small_strata(k, int(sizes.min()), int((sizes < k).sum()), len(sizes))
-
-
-def _search(
-    entries: Entries, columns: int, k: int, weights: np.ndarray, subsets: int | None, nulls_match: str, tick: Tick
-) -> None:
-    """Suppress over all columns, or over every subset of them until all hold."""
-    import numpy as np
-
-    method = own_value if nulls_match == "own-value" else wildcard
-    if subsets is None or subsets >= columns:
-        method(entries, columns, k, weights, tick)
-        return
-    rest = list(range(columns, entries.codes.shape[1]))
-    before = -1
-    while before != (now := int((entries.count[:, None] * (entries.codes[:, :columns] < 0)).sum())):
-        before = now
-        for chosen in combinations(range(columns), subsets):
-            part = Entries(np.arange(len(entries.count)), entries.codes[:, [*chosen, *rest]].copy(), entries.count)
-            method(part, subsets, k, weights[list(chosen)], tick)
-            codes = entries.codes[part.source]
-            codes[:, list(chosen)] = part.codes[:, :subsets]
-            entries.source, entries.codes, entries.count = entries.source[part.source], codes, part.count
 
 
 def _take(work: Work, cells: Name, key: list[Column], codes: np.ndarray, entries: Entries) -> None:

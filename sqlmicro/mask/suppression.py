@@ -36,6 +36,14 @@ class Entries:
     codes: np.ndarray
     count: np.ndarray
 
+    def copy(self) -> Entries:
+        """Return them for another search."""
+        return Entries(self.source.copy(), self.codes.copy(), self.count.copy())
+
+    def suppressed(self, weights: np.ndarray) -> float:
+        """Return what all missing values cost, of the first columns, which have these weights."""
+        return float((self.count[:, None] * (self.codes[:, : len(weights)] < 0) * weights).sum())
+
     def suppress(self, entry: np.ndarray, columns: Sequence[int], records: np.ndarray) -> None:
         """Suppress `columns` in so many records of each of these entries; an entry is split where it has more."""
         import numpy as np
