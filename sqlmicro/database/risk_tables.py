@@ -28,7 +28,7 @@ _TITLE = "risk tables"
 _COLUMNS = ("name", "source", "key", "content")
 _DEFINITION = """CREATE TABLE IF NOT EXISTS {{ name | ident }} (
   name VARCHAR, source VARCHAR, key VARCHAR, content VARCHAR)"""
-_SAID = "Private: the risk of every record of a table. Never to be released or copied to where the originals are not."
+SAID = "Private: the risk of every record of a table. Never to be released or copied to where the originals are not."
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def write(warehouse: DuckDBWarehouse, table: RiskTable, risks: Name, columns: Se
         warehouse.query(_TITLE, _DEFINITION, name=listing)
         made = "CREATE OR REPLACE TABLE {{ name | ident }} AS SELECT {{ columns | idents }} FROM {{ risks | ident }}"
         warehouse.query(_TITLE, made, name=name, risks=risks, columns=columns)
-        warehouse.query(_TITLE, "COMMENT ON TABLE {{ name | ident }} IS {{ said | lit }}", name=name, said=_SAID)
+        warehouse.query(_TITLE, "COMMENT ON TABLE {{ name | ident }} IS {{ said | lit }}", name=name, said=SAID)
         warehouse.insert(_TITLE, "DELETE FROM {{ t | ident }} WHERE name = $1", [name.table], t=listing)
         row = [name.table, table.source, json.dumps(list(table.key)), table.content]
         warehouse.insert(_TITLE, "INSERT INTO {{ t | ident }} VALUES ($1, $2, $3, $4)", row, t=listing)

@@ -1,27 +1,38 @@
-"""Texts and labels in the catalog that may quote records: definitions, comments, ENUM types, recorded releases."""
+"""Texts and labels in the catalog that may quote records: definitions, comments, ENUM types, recorded releases, names.
+
+DuckDB shows the default arguments of a macro nowhere but in what EXPORT DATABASE writes: that is done with a copy of
+the definitions in memory, into the private folder for temporary files.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
+from sqlmicro.database import risk_tables
+from sqlmicro.database.catalog import free_name
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name
+from sqlmicro.database.templates import Name, Sql
 from sqlmicro.erasure import enums
+from sqlmicro.errors import QueryError
 
 _WHERE = "residue"
 RECORDS = "sqlmicro"
 SHORTEST_NUMBER = 4
-_OURS = frozenset({"the table has no such column", "no table has such a column", "more than 8 releases"})
-"""What the macros quote that `sqlmicro macros` installs."""
+COPY = "COPY FROM DATABASE {{ old | ident }} TO {{ new | ident }} (SCHEMA)"
+_OURS = frozenset(
+    {"the table has no such column", "no table has such a column", "more than 8 releases", "ORDER_DEFAULT"}
+)
+"""What the macros quote that `sqlmicro macros` installs, and a word that DuckDB 1.5 writes for an ORDER BY in them."""
 _TELLING = re.compile(r"\w")
 _EXISTS = "SELECT 1 FROM duckdb_tables() WHERE database_name = $1 AND schema_name = $2 AND table_name = $3"
 _DEFINITIONS = (
     ("view", "SELECT schema_name || '.' || view_name, sql FROM duckdb_views() WHERE NOT internal AND "),
-    ("macro", "SELECT schema_name || '.' || function_name, macro_definition FROM duckdb_functions() WHERE NOT internal "
-     "AND macro_definition IS NOT NULL AND "),
     ("check", "SELECT schema_name || '.' || table_name, expression FROM duckdb_constraints() "
      "WHERE constraint_type = 'CHECK' AND "),
     ("default", "SELECT schema_name || '.' || table_name || '.' || column_name, column_default FROM duckdb_columns() "
@@ -29,10 +40,28 @@ _DEFINITIONS = (
     ("index", "SELECT schema_name || '.' || index_name, sql FROM duckdb_indexes() WHERE sql IS NOT NULL AND "),
 )  # fmt: skip
 _TRIGGERS = "SELECT schema_name || '.' || trigger_name, sql FROM duckdb_triggers() WHERE "
+_MACROS = (
+    "SELECT count(DISTINCT function_oid) FROM duckdb_functions() "
+    "WHERE NOT internal AND macro_definition IS NOT NULL AND database_name = $1"
+)
+_NAME = r'(?:"(?:[^"]|"")*"|[^\s."(]+)'
+_MACRO = re.compile(rf"(?s)CREATE MACRO (?P<name>(?:{_NAME}\.)?{_NAME}) \(.*")
+_STATEMENTS = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"]|"")*"|[^'";])+;""")
 _COMMENTED = (
-    ("tables", "table_name"), ("columns", "table_name || '.' || column_name"), ("views", "view_name"),
-    ("indexes", "index_name"), ("sequences", "sequence_name"), ("types", "type_name"), ("functions", "function_name"),
-    ("schemas", "schema_name"),
+    ("tables", "table", "table_name"), ("columns", "column", "table_name || '.' || column_name"),
+    ("views", "view", "view_name"), ("indexes", "index", "index_name"), ("sequences", "sequence", "sequence_name"),
+    ("types", "type", "type_name"), ("functions", "macro", "function_name"), ("schemas", "schema", ""),
+    ("triggers", "trigger", "trigger_name"),
+)  # fmt: skip
+_NAMES = (
+    ("schemas", "schema", "'the database'", "[schema_name]"), ("tables", "table", "schema_name", "[table_name]"),
+    ("columns", "column", "schema_name || '.' || table_name", "[column_name]"),
+    ("views", "view", "schema_name", "[view_name]"), ("indexes", "index", "schema_name", "[index_name]"),
+    ("sequences", "sequence", "schema_name", "[sequence_name]"), ("types", "type", "schema_name", "[type_name]"),
+    ("functions", "macro", "schema_name", "list_prepend(function_name, parameters)"),
+    ("columns", "field", "schema_name || '.' || table_name || '.' || column_name", "[data_type]"),
+    ("constraints", "constraint", "schema_name || '.' || table_name", "[constraint_name]"),
+    ("triggers", "trigger", "schema_name", "[trigger_name]"),
 )  # fmt: skip
 
 
@@ -51,19 +80,118 @@ def labels(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, lis
 def texts(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[tuple[str, str, str]]:
     """Yield every definition and comment: kind of place, name, text."""
     definitions = list(_DEFINITIONS)
-    if warehouse.query(_WHERE, "SELECT 1 FROM duckdb_functions() WHERE function_name = 'duckdb_triggers' LIMIT 1"):
+    if has(warehouse, "triggers"):
         definitions.append(("trigger", _TRIGGERS))
     for kind, select in definitions:
         rows = warehouse.query(_WHERE, select + "database_name = $1 ORDER BY ALL", [catalog])
         yield from ((kind, where, text) for where, text in rows)
-    for entries, name in _COMMENTED:
+    yield from (("macro", where, text) for where, text in _macros(warehouse, catalog))
+    yield from (("comment", f"{kind} {where}", text) for kind, where, text in comments(warehouse, catalog))
+
+
+def comments(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, str]]:
+    """Return every comment: of what kind of object, its name, and the comment, tags among them."""
+    found = []
+    for entries, kind, name in _COMMENTED:
+        if not has(warehouse, entries):
+            continue
+        of_schema = "schema_name" + f" || '.' || {name}" * bool(name)
+        tags = "CASE WHEN cardinality(tags) > 0 THEN CAST(tags AS VARCHAR) END" if entries != "columns" else "NULL"
         rows = warehouse.query(
             _WHERE,
-            "SELECT " + name + ", comment FROM duckdb_" + entries + "() "
-            "WHERE comment IS NOT NULL AND database_name = $1 ORDER BY ALL",
+            "SELECT {{ name }}, concat_ws(' ', comment, {{ tags }}) AS said FROM {{ entries }}() "
+            "WHERE database_name = $1 AND said <> '' ORDER BY ALL",
             [catalog],
+            name=Sql(of_schema),
+            tags=Sql(tags),
+            entries=Sql(f"duckdb_{entries}"),
         )
-        yield from (("comment", where, text) for where, text in rows)
+        found += [(kind, str(where), str(text)) for where, text in rows if text != risk_tables.SAID]
+    return found
+
+
+def names(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str, list[str]]]:
+    """Return the names that the owner gave: of what, where those are (never the name itself), and the names."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for entries, kind, where, of in _NAMES:
+        if has(warehouse, entries):
+            rows = warehouse.query(
+                _WHERE,
+                "SELECT DISTINCT {{ where }}, unnest({{ names }}) FROM {{ entries }}() "
+                "WHERE database_name = $1 ORDER BY ALL",
+                [catalog],
+                where=Sql(where),
+                names=Sql(of),
+                entries=Sql(f"duckdb_{entries}"),
+            )
+            for place, name in (row for row in rows if row[1] is not None):
+                given = _fields(str(name)) if kind == "field" else [str(name)]
+                found.setdefault((kind, str(place)), []).extend(given)
+    return [(kind, where, given) for (kind, where), given in found.items()]
+
+
+def _fields(kind: str) -> list[str]:
+    """Return the words of a nested type, the names of its fields among them, without labels.
+
+    >>> _fields("STRUCT(\\"a \\"\\"b\\" INTEGER, c ENUM('d')[])"), _fields("DECIMAL(3,1)")
+    (['STRUCT', 'a "b', 'INTEGER', 'c', 'ENUM'], ['DECIMAL'])
+    """
+    words = re.findall(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|[^\W\d]\w*""", kind)
+    return [word[1:-1].replace('""', '"') if word[0] == '"' else word for word in words if word[0] != "'"]
+
+
+def has(warehouse: DuckDBWarehouse, kind: str) -> bool:
+    """Tell whether this DuckDB lists such entries of a catalog."""
+    wanted = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $1"
+    return bool(warehouse.query(_WHERE, wanted, [f"duckdb_{kind}"])[0][0])
+
+
+def _macros(warehouse: DuckDBWarehouse, catalog: str) -> list[tuple[str, str]]:
+    """Return name and definition of every macro, default arguments included.
+
+    Raises
+    ------
+    QueryError
+        When DuckDB does not write as many as it lists.
+    """
+    ((there,),) = warehouse.query(_WHERE, _MACROS, [catalog])
+    if not there:
+        return []
+    found = [_MACRO.match(text.strip()) for text in _STATEMENTS.findall(_exported(warehouse, catalog))]
+    made = [(one["name"], one.string) for one in found if one]
+    if len(made) != there:
+        raise QueryError(_WHERE, f"the definitions of {there:,} macros must be readable", f"{len(made):,}")
+    return [(".".join(_parts(name)), text) for name, text in made]
+
+
+@contextmanager
+def definitions(warehouse: DuckDBWarehouse, catalog: str) -> Iterator[str]:
+    """Lend a database in memory with the definitions of another one, without records, for the length of the block."""
+    copied = free_name(warehouse, "definitions")
+    warehouse.query(_WHERE, "ATTACH ':memory:' AS {{ copied | ident }} (READ_WRITE)", copied=copied)
+    try:
+        warehouse.query(_WHERE, COPY, old=catalog, new=copied)
+        yield copied
+    finally:
+        warehouse.query(_WHERE, "DETACH {{ copied | ident }}", copied=copied)
+
+
+def _exported(warehouse: DuckDBWarehouse, catalog: str) -> str:
+    """Return the definitions of a database as EXPORT DATABASE writes them."""
+    text = "EXPORT DATABASE {{ copied | ident }} TO {{ folder | lit }}"
+    with definitions(warehouse, catalog) as copied, tempfile.TemporaryDirectory(dir=warehouse.temp) as folder:
+        warehouse.query(_WHERE, text, copied=copied, folder=folder)
+        return (Path(folder) / "schema.sql").read_text(encoding="utf-8")
+
+
+def _parts(name: str) -> list[str]:
+    """Return the parts of a name as the owner wrote them, schema first.
+
+    >>> _parts('plus1'), _parts('"q.s"."a ""b"')
+    (['main', 'plus1'], ['q.s', 'a "b'])
+    """
+    parts = [part[1:-1].replace('""', '"') if part[0] == '"' else part for part in re.findall(_NAME, name)]
+    return parts if len(parts) > 1 else ["main", *parts]
 
 
 @dataclass(frozen=True)
@@ -140,15 +268,24 @@ def words(text: str) -> list[str]:
     return list(walk(json.loads(text)))
 
 
+def said(comment: str) -> list[str]:
+    """Return the words and numbers of a comment.
+
+    >>> said("asked Anna O'Neil, 98765.50, on 2020-01-31")
+    ['asked', 'Anna', "O'Neil", '98765.50', 'on', '2020-01-31']
+    """
+    return re.findall(r"\w+(?:[-'.:]\w+)*", comment)
+
+
 def literals(text: str, shortest_number: int) -> list[str]:
     """Return the texts and numbers that a definition quotes, numbers of so many characters at least.
 
-    >>> literals("CHECK (name <> 'it''s' AND salary < 98765 AND age > 18)", 4)
-    ["it's", '98765']
+    >>> literals("CHECK (name <> 'it''s' AND \\"wife's\\" <> 'x' AND salary < 98765 AND size < 12e9 AND age > 18)", 4)
+    ["it's", 'x', '98765', '12e9']
     """
     text = re.sub(r"CAST\('[tf]' AS BOOLEAN\)", " ", text)  # what DuckDB 1.5 writes for true and false
-    quoted = re.compile(r"'((?:[^']|'')*)'")
-    numbers = re.findall(r"(?<![\w.])-?\d[\d.]*(?![\w.])", quoted.sub(" ", text))
-    return [found.replace("''", "'") for found in quoted.findall(text)] + [
+    quoted = re.compile(r"""'((?:[^']|'')*)'|"(?:[^"]|"")*\"""")  # of the two, a name is no literal
+    numbers = re.findall(r"(?<![\w.])-?\d[\d.]*(?:[eE][+-]?\d+)?(?![\w.])", quoted.sub(" ", text))
+    return [found[1].replace("''", "'") for found in quoted.finditer(text) if found[1] is not None] + [
         number for number in numbers if len(number) >= shortest_number
     ]

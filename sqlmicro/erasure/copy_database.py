@@ -13,8 +13,9 @@ from sqlmicro.database.catalog import free_name
 from sqlmicro.database.content import content
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Sql, ident
-from sqlmicro.erasure import catalog_texts, enums
+from sqlmicro.erasure import catalog_texts, enums, statements
 from sqlmicro.errors import QueryError
+from sqlmicro.system.sentences import names
 
 WHERE = "purge"
 _KINDS = (
@@ -48,8 +49,9 @@ class Table:
 def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) -> Copy:
     """Copy the open database into `file`, and compare what is read back from the disk.
 
-    The definitions are copied first, then the records table by table, parents of foreign keys before their children:
-    in one transaction DuckDB 1.5 does not find the parents. Triggers come last, so that they do not fire.
+    The definitions are copied first, by way of memory, so that what is taken out of them is never in the file; then the
+    records table by table, parents of foreign keys before their children: in one transaction DuckDB 1.5 does not find
+    the parents. Triggers come last, so that they do not fire.
 
     Raises
     ------
@@ -67,9 +69,11 @@ def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) ->
         "(READ_WRITE, STORAGE_VERSION {{ version | lit }}, BLOCK_SIZE {{ block }})",
         **options,
     )
-    warehouse.query(WHERE, "COPY FROM DATABASE {{ old | ident }} TO {{ fresh | ident }} (SCHEMA)", old=old, fresh=fresh)
     labels = enums.unused(warehouse, old)
-    narrowed = enums.narrow(warehouse, fresh, labels) if narrow_enums else {}
+    with catalog_texts.definitions(warehouse, old) as made:
+        narrowed = enums.narrow(warehouse, made, labels) if narrow_enums else {}
+        typed = statements.make_anew(warehouse, made)
+        warehouse.query(WHERE, catalog_texts.COPY, old=made, new=fresh)
     found = _tables(warehouse, old)
     rows = 0
     for table in _parents_first(found):
@@ -90,12 +94,29 @@ def copy_database(warehouse: DuckDBWarehouse, file: Path, narrow_enums: bool) ->
     _compare(warehouse, old, fresh, found, narrowed)
     warehouse.query(WHERE, "DETACH {{ fresh | ident }}", fresh=fresh)
     notes = [enums.told(enum) for enum in labels if enum.definition not in narrowed]
-    notes += [
+    return Copy(len(found), rows, version, len(narrowed), [*notes, *_quoting(warehouse, old, typed)])
+
+
+def _quoting(warehouse: DuckDBWarehouse, catalog: str, typed: Sequence[str]) -> list[str]:
+    """Return what definitions and comments quote that no record holds, or may; `typed` are views as they were."""
+    notes = [
         f"{found.literals} texts or numbers that no record holds, in {found.kind} {found.where}; make it anew without "
         "them"
-        for found in catalog_texts.not_held(warehouse, old)
+        for found in catalog_texts.not_held(warehouse, catalog)
     ]
-    return Copy(len(found), rows, version, len(narrowed), notes)
+    comments = [f"{kind} {where}" for kind, where, _ in catalog_texts.comments(warehouse, catalog)]
+    if comments:
+        notes.append(
+            f"{len(comments):,} comments stay as they were written, of {names(comments, 6)}: whether they quote what "
+            "was replaced only a reader can tell (sqlmicro residue lists all); take out those that do with "
+            "COMMENT ON … IS NULL"
+        )
+    if typed:
+        notes.append(
+            "the statements of views that could not be made anew, as they were typed, with comments: "
+            f"{names(typed, 6)}; a view over a table that is gone is best dropped"
+        )
+    return notes
 
 
 def storage_version(warehouse: DuckDBWarehouse, catalog: str) -> str:
@@ -169,7 +190,7 @@ def _parents_first(tables: Sequence[Table]) -> list[Table]:
 
 
 def _copy_triggers(warehouse: DuckDBWarehouse, old: str, fresh: str) -> None:
-    if not _has(warehouse, "triggers"):
+    if not catalog_texts.has(warehouse, "triggers"):
         return
     found = warehouse.query(
         WHERE, "SELECT schema_name, sql FROM duckdb_triggers() WHERE database_name = $1 AND NOT temporary", [old]
@@ -177,11 +198,6 @@ def _copy_triggers(warehouse: DuckDBWarehouse, old: str, fresh: str) -> None:
     for schema, sql in found:
         with warehouse.using(Name("", fresh, schema)):
             warehouse.query(WHERE, "{{ sql }}", sql=Sql(str(sql).rstrip("; ")))
-
-
-def _has(warehouse: DuckDBWarehouse, kind: str) -> bool:
-    wanted = "SELECT count(*) FROM duckdb_functions() WHERE function_name = $1"
-    return bool(warehouse.query(WHERE, wanted, [f"duckdb_{kind}"])[0][0])
 
 
 def _compare(
@@ -206,7 +222,7 @@ def _catalog(
     warehouse: DuckDBWarehouse, kind: str, catalog: str, narrowed: Mapping[str, str] | None = None
 ) -> list[str]:
     """Return every entry of one kind as text, without what differs from file to file; ENUM types as `narrowed`."""
-    if kind == "triggers" and not _has(warehouse, kind):
+    if kind == "triggers" and not catalog_texts.has(warehouse, kind):
         return []
     rows = warehouse.query(
         WHERE,

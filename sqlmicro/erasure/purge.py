@@ -64,7 +64,7 @@ class PurgeReport:
     db: str
     purged: bool
     clean: bool
-    """Whether the catalog quotes nothing that no record holds."""
+    """Whether no definition, comment or label of the catalog quotes what no record holds; names are not compared."""
     releases: list[int]
     """The releases in place that waited for it."""
     tables: int

@@ -1,9 +1,9 @@
 """Residue: where values that a release replaced are still to be found.
 
 It looks for the values of the original that no longer occur in the release: in the columns of every table (exact
-comparison), in the catalog (ENUM labels, literals of views, macros, checks, defaults, indexes and triggers, comments),
-in what this program recorded, and as bytes in the database file, its log and temporary files. It reports places and
-counts, never a value.
+comparison), in the catalog (ENUM labels, literals of views, macros, checks, defaults, indexes and triggers, comments,
+names), in what this program recorded, and as bytes in the database file, its log and temporary files. It reports places
+and counts, never a value.
 
 Short values turn up by chance. As bytes, and in columns of another name, only these are looked for: texts of at
 least 6 bytes, numbers of at least 8 characters, timestamps. Dates and shorter values are compared with columns of the
@@ -123,7 +123,7 @@ def residue(options: ResidueOptions, progress: Progress) -> ResidueReport:
         places, skipped = _in_tables(warehouse, release, replaced, catalog)
         places += _in_labels(warehouse, replaced, catalog)
         finder = Finder(pattern for one in replaced for pattern in _patterns(one))
-        places += _in_texts(warehouse, replaced, finder, catalog)
+        places += [*_in_texts(warehouse, replaced, finder, catalog), *_in_names(warehouse, replaced, finder, catalog)]
     for path in _files(options.db, options.files):
         found = finder.find_in_file(path)
         if found.times:
@@ -228,16 +228,13 @@ def _in_labels(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], catalog
 def _in_texts(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
     """Compare with the literals of every definition, and look into definitions, comments and what was recorded."""
     values = {value for one in replaced for value in one.values}
-    texts = {value for one in replaced if one.column.family not in _NUMBERS for value in one.values}
-    quoting = [
-        (
-            kind,
-            where,
-            text,
-            [found for found in catalog_texts.literals(text, catalog_texts.SHORTEST_NUMBER) if found in values],
-        )
-        for kind, where, text in catalog_texts.texts(warehouse, catalog)
-    ]
+    numbers = {float(value) for one in replaced if one.column.family in _NUMBERS for value in one.values}
+    texts = _replaced_texts(replaced)
+    quoting = []
+    for kind, where, text in catalog_texts.texts(warehouse, catalog):
+        said = catalog_texts.literals(text, catalog_texts.SHORTEST_NUMBER)
+        said += catalog_texts.said(text) if kind == "comment" else []
+        quoting.append((kind, where, text, [one for one in said if one in values or _number(one) in numbers]))
     quoting += [
         ("record of a release", where, text, [found for found in catalog_texts.words(text) if found in texts])
         for where, text in catalog_texts.records(warehouse, catalog)
@@ -249,6 +246,27 @@ def _in_texts(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: 
         if present:
             places.append(Place(kind, where, len(present), max(len(quoted), found.times)))
     return places
+
+
+def _in_names(warehouse: DuckDBWarehouse, replaced: Sequence[Replaced], finder: Finder, catalog: str) -> list[Place]:
+    """Compare with the names of tables, columns and whatever else has one, such as the columns that a PIVOT made."""
+    texts, places = _replaced_texts(replaced), []
+    for kind, where, names in catalog_texts.names(warehouse, catalog):
+        found = {name for name in names if name in texts or finder.find(name.encode()).patterns}
+        if found:
+            places.append(Place(f"names ({kind})", where, len(found), len(found)))
+    return places
+
+
+def _replaced_texts(replaced: Sequence[Replaced]) -> set[str]:
+    return {value for one in replaced if one.column.family not in _NUMBERS for value in one.values}
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _patterns(one: Replaced) -> Iterator[bytes]:

@@ -21,11 +21,15 @@ _LOG = (
     "made from it or before: archived WAL, replicas, base backups, dumps, snapshots of the disk"
 )
 _ELSEWHERE = "values may be in the log of the server, and in blocks the disk has freed but not yet overwritten"
+_CATALOG = (
+    "what the catalog of the server quotes stays, and is not compared with records: comments, views, functions, "
+    "checks, defaults, labels of ENUM types"
+)
 _STATISTICS = (
     "values that were frequent are in dead rows of pg_statistic until a superuser runs: VACUUM (FULL) pg_statistic, "
     "pg_statistic_ext_data"
 )
-NOT_ERASED = (_LOG, _ELSEWHERE, _STATISTICS)
+NOT_ERASED = (_LOG, _ELSEWHERE, _CATALOG, _STATISTICS)
 """What a release in place leaves where nobody has purged."""
 _PATIENCE = 30
 _CATALOGS = (Name("", "pg_catalog", "pg_statistic"), Name("", "pg_catalog", "pg_statistic_ext_data"))
@@ -77,7 +81,7 @@ def purge(mirror: Mirror, relation: Name) -> ServerPurge:
             )  # fmt: skip
         left = _analyzed_above(mirror, relation)
         left += [] if _statistics(mirror) else [_STATISTICS]
-    return ServerPurge([_LOG, _ELSEWHERE, *left], round(time.time() - started, 3))
+    return ServerPurge([_LOG, _ELSEWHERE, _CATALOG, *left], round(time.time() - started, 3))
 
 
 def _count(server: Server) -> None:

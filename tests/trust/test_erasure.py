@@ -319,7 +319,7 @@ def test_residue_tells_places_and_counts_and_no_values(anonymized: Path, tmp_pat
     assert places.pop(("labels of a column's type", "main.persons.grade")) == (50, 50)
     for kind, where in (
         ("view", "main.one"), ("macro", "main.other_one"), ("check", "main.checked"),
-        ("default", "main.checked.who"), ("comment", "checked"),
+        ("default", "main.checked.who"), ("comment", "table main.checked"),
     ):  # fmt: skip
         assert places.pop((kind, where)) == (1, 1), where
     values, _ = places.pop(("bytes of a file", str(anonymized)))
