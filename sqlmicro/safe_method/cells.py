@@ -237,8 +237,8 @@ def weighed(work: Work, cells: Name, columns: Sequence[Column], weight_column: C
     )
 
 
-def check_weights(work: Work, weight_column: Column) -> None:
-    """Refuse weights that are no numbers above 0, and say what they may tell.
+def checked_weights(work: Work, weights: str | None) -> Column | None:
+    """Return the column of weights, if there is one; refuse those that are no numbers above 0, and say what they tell.
 
     Raises
     ------
@@ -247,7 +247,9 @@ def check_weights(work: Work, weight_column: Column) -> None:
     InputError
         For records without a weight that can be used.
     """
-    where = f"{work.where}, weights"
+    if not weights:
+        return None
+    where, weight_column = f"{work.where}, weights", work.kept(weights, "weights")
     if weight_column.family not in ("integer", "decimal", "float"):
         raise ParameterError(where, "must be a column of numbers", f"{weight_column.name} ({weight_column.type})")
     found = work.record("safe/unfit_weights.sql", relation=work.relation, weights=weight_column)
@@ -261,6 +263,7 @@ def check_weights(work: Work, weight_column: Column) -> None:
         f"weights: {weight_column.name}, released as it is ({found['distinct_weights']:,} distinct). Counts and sums "
         "are weighted, k is not: a weight that few records have can tell them apart"
     )
+    return weight_column
 
 
 def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) -> tuple[list[Column], list[Column]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlmicro.database.columns import Column, numbers_by_column
 from sqlmicro.errors import ParameterError
 from sqlmicro.registry import Tick
+from sqlmicro.safe_method.anew import Anew, grouped_anew
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
@@ -51,6 +52,8 @@ class Settings:
     max_shift: int | None
     time_limit: float | None
     means: tuple[SubgroupMeans, ...] = ()
+    anew: Anew | None = None
+    """How the records are dealt anew to the groups of the search, if they are."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ class Search:
         averaged = [column for column in cells.numeric if column not in self.own]
         X = within(cells, averaged)
         limit = None if settings.time_limit is None else settings.time_limit / len(self.strata)
+        limit = limit / 2 if limit and settings.anew else limit  # half for the search, half for the dealing
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
         labels, numbered, moved, stopped = 0, len(cells.n), 0, False
@@ -140,10 +144,16 @@ class Search:
             pool = self.keyed.pool(combined, inside, size) if self.keyed else None
             file = combined.file(size, pool.new if pool else None)
             dealt, found = _search(cells, inside, combined, file, pool, settings, limit, rng, tick)
-            dealt = _with_means(cells, inside, combined, file, dealt, averaged, settings, rng, tick)
+            if settings.anew:
+                cell, label, count, becomes, late = grouped_anew(
+                    settings.anew, cells, inside, combined, file, dealt, settings.effort, limit, rng, tick
+                )
+                stopped |= late
+            else:
+                dealt = _with_means(cells, inside, combined, file, dealt, averaged, settings, rng, tick)
+                cell, label, count, becomes = subgroups(X[inside], *dealt, size, rng)
             moved += found.moved
             stopped |= found.stopped
-            cell, label, count, becomes = subgroups(X[inside], *dealt, size, rng)
             parts.append((inside[cell], label + labels, count))
             new = pool.new if pool else None
             combinations.append(np.concatenate([first, numbered + np.arange(len(file[2]) - len(first))])[becomes])

@@ -10,8 +10,9 @@ from sqlmicro.database.deniable import Deniable
 from sqlmicro.missing.counted import number
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
+from sqlmicro.safe_method.anew import Anew
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, load_members
-from sqlmicro.safe_method.cells import Cells, check_weights, make_cells
+from sqlmicro.safe_method.cells import Cells, checked_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
 from sqlmicro.safe_method.deniable import Asked
 from sqlmicro.safe_method.groupings import Grouping, Maker, made, makers_of
@@ -25,6 +26,7 @@ from sqlmicro.safe_method.settings import (
     Approach,
     CandidateNumber,
     CountWeight,
+    Deal,
     Effort,
     Invented,
     KeepCandidates,
@@ -118,6 +120,7 @@ def safe(
     weights: WeightColumn = None,
     small_groups: SmallGroups = "merge",
     numeric_values: NumericValues = "auto",
+    deal: Deal = "anew",
     round: Rounding = (),
     effort: Effort = "full",
     max_shift: MaxShift = None,
@@ -191,9 +194,7 @@ def safe(
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")
     names = choose(unify_nominal, NOMINAL, f"{work.where}, unify_nominal")
     parts = distance.Weights(count_weight, sum_weight).check(work.where)
-    weight_column = work.kept(weights, "weights") if weights else None
-    if weight_column:
-        check_weights(work, weight_column)
+    weight_column = checked_weights(work, weights)
     by = [name for text in means for name in parse_means(text, f"{work.where}, means")[1]]
     cells = make_cells(work, numeric, nominal, k, weight_column, by)
     if method != "search" and cells.sparse:
@@ -203,7 +204,9 @@ def safe(
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
     wanted = tuple(asked(cells.numeric, cells.nominal, cells.elsewhere, means, f"{work.where}, means"))
     trial = Trial(at_driver(work), cells, order, parts, wanted)
-    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted)
+    anew = Anew.of(work, cells, numeric_values == "own", steps, numbers[0], wanted) if deal == "anew" else None
+    numeric_values = "means" if anew else numeric_values
+    settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted, anew)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
     denial = demanded(work, method, invented, max_inference)

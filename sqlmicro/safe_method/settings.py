@@ -54,6 +54,13 @@ NumericValues = Annotated[
     Literal["auto", "own", "means"],
     Param("Search: numeric columns keep values that occur, or get group means; auto decides by distinct values."),
 ]
+Deal = Annotated[
+    Literal["anew", "none"],
+    Param(
+        "Search: deal the records anew to its groups, so that averaged columns keep their spread and no table of "
+        "counts changes; none leaves every record in its combination or one near to it."
+    ),
+]
 Rounding = Annotated[
     tuple[str, ...],
     Param(

@@ -575,6 +575,7 @@ class Verbs:
         weights: str | None = ...,
         small_groups: Literal["merge", "drop"] = ...,
         numeric_values: Literal["auto", "own", "means"] = ...,
+        deal: Literal["anew", "none"] = ...,
         round: Names = ...,
         effort: Literal["full", "fast"] = ...,
         max_shift: int | None = ...,

@@ -37,17 +37,18 @@ def rows(db: str, table: str, columns: list[str]) -> set[tuple[Any, ...]]:
 slow = partial(pytest.param, marks=pytest.mark.slow)
 
 
-@pytest.mark.slow_but("options0-columns0", "options5-columns5")
+@pytest.mark.slow_but("options0-columns0", "options6-columns6")
 @pytest.mark.parametrize(
     ("options", "columns"),
     [
-        ({"columns": ["sex", "region", "children"]}, ["sex", "region", "children"]),
+        ({"columns": ["sex", "region", "children"], "deal": "none"}, ["sex", "region", "children"]),
+        ({"columns": ["sex", "region", "children"]}, ["sex", "region"]),
         ({"columns": ["sex", "region", "income"]}, ["sex", "region"]),
         slow({"columns": ["sex", "region", "income"], "round": ["income=1000"]}, ["sex", "region"]),
         slow({"columns": ["sex", "region", "children"], "numeric_values": "means"}, ["sex", "region"]),
         slow({"columns": ["sex", "region"], "by": ["stratum"]}, ["sex", "region", "stratum"]),
         (
-            {"columns": ["sex", "region", "children"], "by": ["stratum"], "invented": 0.0},
+            {"columns": ["sex", "region", "children"], "by": ["stratum"], "invented": 0.0, "deal": "none"},
             ["sex", "region", "children", "stratum"],
         ),
     ],

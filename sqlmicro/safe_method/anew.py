@@ -1,0 +1,98 @@
+"""The direct search, after it: where its records can be dealt anew to its groups, and how they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlmicro.registry import Tick
+from sqlmicro.safe_method.annealing import Effort
+from sqlmicro.safe_method.cells import Cells
+from sqlmicro.safe_method.combined import Combined, File
+from sqlmicro.safe_method.coordinates import counted_pairs
+from sqlmicro.safe_method.dealing import Groups, Numbers, dealt, even_groups
+from sqlmicro.safe_method.unify import rounding
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from sqlmicro.database.columns import Column
+    from sqlmicro.safe_method.means import SubgroupMeans
+    from sqlmicro.work import Work
+
+
+@dataclass(frozen=True)
+class Anew:
+    """How records are dealt anew: the unit that the mean of every numeric column is rounded to, None where it is not.
+
+    `means` are the sets of nominal columns, by their positions, by which means of subgroups are kept.
+    """
+
+    units: tuple[float | None, ...]
+    means: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(
+        cls,
+        work: Work,
+        cells: Cells,
+        own: bool,
+        steps: Mapping[Column, float],
+        how: str,
+        means: Sequence[SubgroupMeans],
+    ) -> Anew | None:
+        """Return how the records of a file are dealt, None where they cannot be.
+
+        Each must be a person of its own that counts one, and nothing but k be asked for: records with weights, of
+        persons or households, of a series or with guarantees keep the combination that the search decided. So do all
+        where some numbers keep `own` values or take part in `steps`.
+        """
+        alone = not (work.series or work.more_than_k or work.part.level or work.part.above or cells.weight_column)
+        if not alone or own or steps or not (cells.nominal and cells.numeric):
+            return None
+        sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
+        return cls(units_of(cells.numeric, how), sets)
+
+
+def units_of(columns: Sequence[Column], how: str) -> tuple[float | None, ...]:
+    """Return the unit that the means of every column are rounded to, None where they are not.
+
+    >>> from sqlmicro.database.columns import Column
+    >>> units_of([Column("age", "INTEGER", "age"), Column("pay", "DECIMAL(9,2)", "pay")], "rounded-mean")
+    (1.0, 0.01)
+    """
+    times, digits = rounding(columns, how)
+    units = {**dict.fromkeys(times, 1.0), **{column: 10.0**-places for column, places in digits}}
+    return tuple(units.get(column) for column in columns)
+
+
+def grouped_anew(
+    anew: Anew,
+    cells: Cells,
+    inside: np.ndarray,
+    combined: Combined,
+    file: File,
+    placed: tuple[np.ndarray, np.ndarray, np.ndarray],
+    effort: Effort,
+    time_limit: float | None,
+    rng: np.random.Generator,
+    tick: Tick,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
+    """Return the groups of a stratum after its records were dealt anew to them: cells, labels, records, targets.
+
+    `placed` is what the search decided: how many records of which cell become which combination. Each combination has
+    as many of them as before, in groups of at least k. The last entry tells whether the time limit ended it.
+    """
+    import numpy as np
+
+    cell, target = (np.repeat(array, placed[2]) for array in placed[:2])
+    raw, places = cells.raw[inside][cell], cells.places[inside][cell]
+    label, becomes = even_groups(target, file[3], np.lexsort([*places.T, *raw.T]))
+    label, stopped = dealt(
+        Numbers.of(np.hstack([raw, places]), [*anew.units, *(None for _ in places.T)]),
+        combined.codes[combined.of_cell[cell]],
+        Groups(label, file[0][becomes]),
+        rng, tick, more=anew.means, effort=effort, time_limit=time_limit,
+    )  # fmt: skip
+    return *counted_pairs(cell, label), becomes, stopped
