@@ -13,6 +13,9 @@ file. That goes wrong in three ways:
 
 So numbers begin at random here, a file is named by what it holds, and code is used with the kernels alone that it was
 compiled beside: those of its own module and of the modules of kernels that this one names.
+
+What is kept are pickles: reading them runs what they hold. So a file is read only where nobody else can have written it
+(`closed`), and made so that nobody else may write to it, whatever the mask of the process is.
 """
 
 from __future__ import annotations
@@ -20,8 +23,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
+import os
 import re
 import secrets
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -29,21 +34,55 @@ from typing import Any
 from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import IndexDataCacheFile
 
+from sqlmicro.system.closed import is_closed
+
 PACKAGE = Path(__file__).resolve().parent.parent
 _NAMED = re.compile(rb"\w+_kernels\b")
 
 
-class NamedByContent(IndexDataCacheFile):
-    """The files of one function, each named by its source, its types and its processor."""
+class CodeFiles(IndexDataCacheFile):
+    """The files of one function, each named by its source, its types and its processor; those of others are not there.
+
+    A folder that is `private`, which this process made sure of, is not looked at again.
+    """
+
+    def __init__(
+        self, folder: str, name: str, stamp: object, *, owner: int | None = None, private: bool = False
+    ) -> None:
+        super().__init__(folder, name, stamp)  # type: ignore[no-untyped-call]
+        self._owner, self._private = owner, private
 
     def save(self, key: Any, data: Any) -> None:
         """Keep what was compiled, and then say so: who reads the index finds what it names."""
         digest = sha256(repr((self._source_stamp, key)).encode()).digest()
         file = self._data_name(int.from_bytes(digest[:8], "big"))  # type: ignore[no-untyped-call]
         self._save_data(file, data)  # type: ignore[no-untyped-call]
-        overloads = self._load_index()  # type: ignore[no-untyped-call]
+        overloads = self._load_index()
         overloads[key] = file
         self._save_index(overloads)  # type: ignore[no-untyped-call]
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if self._is_ours(self._index_path) else {}  # type: ignore[no-untyped-call]
+
+    def _load_data(self, name: str) -> Any:
+        if not self._is_ours(self._data_path(name)):  # type: ignore[no-untyped-call]
+            raise PermissionError(name)  # which numba takes for a file that is gone
+        return super()._load_data(name)  # type: ignore[no-untyped-call]
+
+    def _is_ours(self, path: str) -> bool:
+        return self._private or is_closed(Path(path), self._owner)
+
+    @contextlib.contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        made = Path(f"{filepath}.tmp.{secrets.token_hex(8)}")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        try:
+            with open(os.open(made, flags, 0o644), "wb") as file:  # noqa: PTH123
+                yield file
+            made.replace(filepath)
+        except BaseException:
+            made.unlink(missing_ok=True)
+            raise
 
 
 @functools.cache
@@ -74,17 +113,6 @@ def kernels(module: Path) -> str:
         for name in set(_NAMED.findall(sources[file])):
             waiting += known.get(name, ())
     return sha256(b"".join(sha256(sources[file]).digest() for file in sorted(sources))).hexdigest()
-
-
-def share(dispatcher: Any, module: Path) -> None:
-    """Let code of a module be kept in files that other processes, and other versions of us, may write as well."""
-    with contextlib.suppress(AttributeError):  # nothing of it is kept
-        cache = dispatcher._cache
-        cache._cache_file = NamedByContent(  # type: ignore[no-untyped-call]
-            cache_path=cache._cache_path,
-            filename_base=cache._impl.filename_base,
-            source_stamp=(cache._impl.locator.get_source_stamp(), kernels(module)),
-        )
 
 
 FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))

@@ -1,12 +1,14 @@
 """Compiled code: `njit` for all kernels, and where what it has compiled is kept.
 
-numba keeps it beside the module or in the user's cache, and ends with an error where it may write to neither: in a
-container with a read-only package and no home. Then it is kept in a folder of ours where temporary files are, to which
-what was compiled when the image was made is copied first, since numba reads only where it may write.
+numba keeps it in the folder NUMBA_CACHE_DIR, beside the module or in the user's cache, the first of them that it may
+write to. It reads from there whatever it finds, so that a folder counts here only where nobody else can write to it or
+to one above it (`closed`). Where none is left, as in a container with a read-only package and no home, it is kept in a
+folder of ours where temporary files are, to which what was compiled when the image was made is copied first, since
+numba reads only where it may write.
 
-What is kept are pickles: reading them runs what they hold. So the folder must belong to this user and be closed to all
-others. It is opened once and reached by its descriptor, so that nobody can put another one in its place. Where that is
-not possible, nothing is kept, and kernels are compiled in every run.
+That folder must belong to this user and be closed to all others. It is opened once and reached by its descriptor, so
+that nobody can put another one in its place; on systems without such paths the folder above must keep others from it.
+Where that is not possible, nothing is kept, and kernels are compiled in every run.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ import functools
 import os
 import secrets
 import shutil
-import stat
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,12 +25,13 @@ from typing import Any
 
 import numba
 from numba.core import event, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-from sqlmicro.system import code_files
+from sqlmicro.system.closed import is_closed, user
+from sqlmicro.system.code_files import CodeFiles, kernels
 from sqlmicro.system.compiling import compiles
 from sqlmicro.system.shipped import read_behind
 
-_config: Any = numba.config  # its settings are made when it is loaded, which type checkers do not see
 _unliteral: Any = types.unliteral
 _DESCRIPTORS = Path("/proc/self/fd")
 
@@ -47,16 +49,77 @@ class _Compiling(event.Listener):
 event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 
 
+class _Closed:
+    """A place of numba's that is left out where others can write to it."""
+
+    get_cache_path: Callable[[], str]
+    _py_file: str
+
+    def ensure_cache_path(self) -> None:
+        """Make the folder; numba takes the next place where that fails."""
+        folder = Path(self.get_cache_path())
+        if folder.parts[:1] == ("~",):
+            raise NotADirectoryError("of a user without a home numba would make it where the program is run")
+        owner = Path(self._py_file).stat().st_uid
+        if not is_closed(folder, owner):  # else nothing is made there either
+            raise PermissionError(folder)
+        super().ensure_cache_path()  # type: ignore[misc]
+        if not is_closed(folder, owner):
+            raise PermissionError(folder)
+
+
+_PLACES: list[Any] = CompileResultCacheImpl._locator_classes
+_BESIDE: Any = next(place for place in _PLACES if "InTree" in place.__name__)
+
+
+class _Private(_BESIDE):  # type: ignore[misc]
+    """The folder of ours."""
+
+    def __init__(self, function: Any, file: str) -> None:
+        super().__init__(function, file)
+        self._cache_path = str(Path(private_cache() or "") / self.get_suitable_cache_subpath(file))
+
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> Any:
+        """Return the place, with a copy of what was compiled beside the module; None where there is none."""
+        place = super().from_function(function, file) if private_cache() else None
+        if place is not None:
+            _copy_compiled(Path(file), Path(place.get_cache_path()))
+        return place
+
+
+class _Places(CompileResultCacheImpl):
+    _locator_classes: list[Any] = [  # noqa: RUF012  (as numba declares it)
+        *(type(place.__name__, (_Closed, place), {}) for place in _PLACES),
+        _Private,
+    ]
+
+
+class _Kept(FunctionCache):
+    """What is kept of a function, in files that other processes, and other versions of us, may write as well."""
+
+    _impl_class = _Places
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        module, locator = Path(function.__code__.co_filename), self._impl.locator
+        owner, private = module.stat().st_uid, isinstance(locator, _Private)
+        if not private and not is_closed(Path(self._cache_path), owner):
+            raise PermissionError(self._cache_path)  # a place that NUMBA_CACHE_LOCATOR_CLASSES names
+        stamp = locator.get_source_stamp(), kernels(module.resolve())
+        self._cache_file = CodeFiles(self._cache_path, self._impl.filename_base, stamp, owner=owner, private=private)
+
+
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function as `numba.njit` does, also where numba finds no folder to keep it in."""
+    """Compile a function as `numba.njit` does, and keep it where nobody else can change it."""
 
     def compiled(function: Callable[..., Any]) -> Any:
-        dispatcher = _kept(function, options)
+        dispatcher = numba.njit(**{**options, "cache": False})(function)
         if options.get("cache") and hasattr(dispatcher, "stats"):  # it is the function itself under NUMBA_DISABLE_JIT
             _of_any_value(dispatcher)
-            module = Path(function.__code__.co_filename)
-            code_files.share(dispatcher, module.resolve())
-            read_behind(dispatcher, module)
+            with contextlib.suppress(RuntimeError, OSError):  # "cannot cache function: no locator available"
+                dispatcher._cache = _Kept(function)
+            read_behind(dispatcher, Path(function.__code__.co_filename))
         return dispatcher
 
     return compiled
@@ -72,23 +135,6 @@ def _of_any_value(dispatcher: Any) -> None:
     dispatcher.get_call_template = of_types
 
 
-def _kept(function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    if _has_home():
-        with contextlib.suppress(RuntimeError):  # "cannot cache function: no locator available"
-            return numba.njit(**options)(function)
-    folder = private_cache()
-    if folder is None:
-        return numba.njit(**{**options, "cache": False})(function)
-    before, _config.CACHE_DIR = _config.CACHE_DIR, folder
-    try:
-        dispatcher = numba.njit(**options)(function)
-    finally:
-        _config.CACHE_DIR = before
-    if hasattr(dispatcher, "stats"):
-        _copy_compiled(Path(function.__code__.co_filename), Path(dispatcher.stats.cache_path))
-    return dispatcher
-
-
 def internal(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that compiled functions alone call: what Python would call it by takes a third of the time."""
     return njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
@@ -97,25 +143,23 @@ def internal(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 @functools.cache
 def private_cache() -> str | None:
     """Return a path to this user's own folder for compiled code, which nobody else can write to or replace, or None."""
-    if not _DESCRIPTORS.is_dir():
+    this = user()
+    if this is None:
         return None
+    path = Path(tempfile.gettempdir()) / f"sqlmicro-compiled-{this}"
     try:
-        path = Path(tempfile.gettempdir()) / f"sqlmicro-compiled-{os.geteuid()}"
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o700)
+        if not _DESCRIPTORS.is_dir():
+            return str(path) if not path.is_symlink() and is_closed(path) else None
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return None
     status = os.fstat(descriptor)
-    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+    if status.st_uid != this or status.st_mode & 0o077:
         os.close(descriptor)
         return None
     return str(_DESCRIPTORS / str(descriptor))
-
-
-def _has_home() -> bool:
-    """Tell whether the user's cache has a place; else numba would make a folder `~` where the program is run."""
-    return bool(os.environ.get("XDG_CACHE_HOME")) or Path(os.path.expanduser("~")).is_absolute()  # noqa: PTH111
 
 
 @functools.cache
@@ -124,17 +168,7 @@ def _copy_compiled(module: Path, into: Path) -> None:
     owner = module.stat().st_uid
     beside = (module.parent / "__pycache__").glob(f"{module.stem}.*.nb[ci]")
     for file in sorted(beside, key=lambda file: file.suffix):  # .nbc, then .nbi
-        if not (into / file.name).exists() and _is_trusted(file, owner):
+        if not (into / file.name).exists() and not file.is_symlink() and is_closed(file, owner):
             copy = into / f"{file.name}.{secrets.token_hex(4)}"
             shutil.copyfile(file, copy)
             copy.replace(into / file.name)
-
-
-def _is_trusted(file: Path, owner: int) -> bool:
-    """Tell whether only root, this user, or who may change the program anyway can have written a file."""
-    status = file.lstat()
-    return (
-        stat.S_ISREG(status.st_mode)
-        and status.st_uid in (0, os.geteuid(), owner)
-        and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    )

@@ -7,10 +7,10 @@ functions are compiled as they are without it.
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 from typing import Any
+
+from sqlmicro.system.closed import is_closed
 
 GENERIC = ("generic", "")
 """Name and features of the processor that it is made for."""
@@ -21,12 +21,12 @@ FOLDER = _PACKAGE / "compiled"
 class _Behind:
     """The cache of a function, and behind it what came with the package."""
 
-    def __init__(self, own: Any, folder: Path) -> None:
-        from numba.core.caching import IndexDataCacheFile
+    def __init__(self, own: Any, folder: Path, owner: int) -> None:
+        from sqlmicro.system.code_files import CodeFiles
 
         self._own = own
         stamp = own._cache_file._source_stamp
-        self._shipped = IndexDataCacheFile(str(folder), own._impl.filename_base, stamp)  # type: ignore[no-untyped-call]
+        self._shipped = CodeFiles(str(folder), own._impl.filename_base, stamp, owner=owner)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._own, name)
@@ -48,9 +48,8 @@ def read_behind(dispatcher: Any, module: Path) -> None:
     """Let a compiled function read what came with the package, if there is something that nobody else can change."""
     try:
         folder = FOLDER / module.resolve().relative_to(_PACKAGE).parent
-        status = folder.stat()
-        trusted = status.st_uid in (0, os.geteuid(), module.stat().st_uid)
-        if trusted and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            dispatcher._cache = _Behind(dispatcher._cache, folder)
+        owner = module.stat().st_uid
+        if folder.is_dir() and is_closed(folder, owner):
+            dispatcher._cache = _Behind(dispatcher._cache, folder, owner)
     except (AttributeError, ImportError, OSError, ValueError):
         return  # none came with it, or this numba keeps its own elsewhere

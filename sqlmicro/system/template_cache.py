@@ -1,6 +1,7 @@
-"""Compiled templates, kept where Python keeps compiled modules, with the same trust: compiling costs more than a query.
+"""Compiled templates, kept where Python keeps compiled modules: compiling costs more than a query.
 
-Whoever may write there may change the program anyway. Nothing is kept where Python may not write, or shall not.
+What is kept is code, so it is read only where nobody else can have written it. Nothing is kept where Python may not
+write, or shall not.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 
 from sqlmicro.system import packages
+from sqlmicro.system.closed import is_closed
 
 
 class TemplateCache(BytecodeCache):
@@ -26,7 +28,7 @@ class TemplateCache(BytecodeCache):
     """
 
     def __init__(self, root: Path, filters: Path) -> None:
-        self._root = root
+        self._root, self._owner = root, filters.stat().st_uid
         self._made_by = packages.version("jinja2").encode() + filters.read_bytes()
 
     def get_source_checksum(self, source: str) -> str:
@@ -39,8 +41,11 @@ class TemplateCache(BytecodeCache):
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Read what is kept, if anything is."""
-        with contextlib.suppress(OSError, NotImplementedError), self._place(bucket).open("rb") as file:
-            bucket.load_bytecode(file)
+        with contextlib.suppress(OSError, NotImplementedError):
+            place = self._place(bucket)
+            if is_closed(place, self._owner):
+                with place.open("rb") as file:
+                    bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep what was compiled: whole, or not at all."""

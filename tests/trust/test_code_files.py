@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sqlmicro.system import code_files
-from sqlmicro.system.code_files import NamedByContent
+from sqlmicro.system.code_files import CodeFiles
 
 MODULE = """
 import numpy as np
@@ -52,7 +52,7 @@ def test_no_two_processes_give_functions_the_same_number(tmp_path: Path) -> None
 
 def test_numbers_begin_elsewhere_in_every_process() -> None:
     """What the test above sees in the code that is compiled, seen where the numbers come from."""
-    program = "from sqlmicro.system import compiled; print(next(compiled.code_files.FunctionIdentity._unique_ids))"
+    program = "from sqlmicro.system import code_files; print(next(code_files.FunctionIdentity._unique_ids))"
     each = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(2)]
     begins = {int(process.communicate()[0]) for process in each}
     assert len(begins) == 2 and min(begins) > 1_000_000
@@ -74,19 +74,19 @@ def test_a_constant_is_given_to_the_code_for_a_variable() -> None:
     assert added(2, 3) == 5
 
 
-class _Interrupted(NamedByContent):
+class _Interrupted(CodeFiles):
     """Files of a process, in which another one keeps something after the index was read."""
 
     def _load_index(self) -> object:
         found = super()._load_index()
-        NamedByContent(self._cache_path, "kernel", "stamp").save("of floats", "code of floats")
+        CodeFiles(self._cache_path, "kernel", "stamp").save("of floats", "code of floats")
         return found
 
 
 def test_two_processes_that_keep_code_at_once_do_not_mix_it(tmp_path: Path) -> None:
     place = str(tmp_path)
     _Interrupted(place, "kernel", "stamp").save("of whole numbers", "code of whole numbers")
-    files = NamedByContent(place, "kernel", "stamp")
+    files = CodeFiles(place, "kernel", "stamp")
     for key in ("of whole numbers", "of floats"):
         assert files.load(key) in (None, f"code {key}")
     assert files.load("of whole numbers"), "what was said last is there"
@@ -120,10 +120,10 @@ def test_code_is_not_used_with_other_kernels_than_it_was_compiled_beside(
     changed = [[a != b for a, b in zip(*pair, strict=True)] for pair in pairwise(found)]
     assert changed == [[True, True, False, True], [False, False, True, True]]
     before, after = (stamp[1] for stamp in found[:2])
-    files = NamedByContent(str(tmp_path), "g", ("g", before))
+    files = CodeFiles(str(tmp_path), "g", ("g", before))
     files.save("of floats", "code of floats")
     assert files.load("of floats") == "code of floats"
-    assert NamedByContent(str(tmp_path), "g", ("g", after)).load("of floats") is None
+    assert CodeFiles(str(tmp_path), "g", ("g", after)).load("of floats") is None
 
     monkeypatch.undo()
     stamps()
