@@ -15,6 +15,7 @@ from sqlmicro.database.lakes import LAKES, open_lake
 from sqlmicro.database.objects import found_objects, name_objects
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
+from sqlmicro.database.views import files_read
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
 from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.system.printable import quoted
@@ -41,6 +42,9 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
         # The views of a server or of SQLite read nothing but their own tables.
         if not is_table and kind_of(warehouse, relation.catalog) in ("duckdb", "ducklake"):
             warehouse.readable = None
+            read = files_read(warehouse, warehouse.full(relation))
+            columns = describe(warehouse, relation)
+            return Source(relation, table, columns, is_table, reads=read.patterns, reads_more=not read.all)
         return Source(relation, table, describe(warehouse, relation), is_table)
     kind, colon, folder = table.partition(":")
     if colon and kind in LAKES:
@@ -48,13 +52,15 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", f"a {kind} table")
         relation = open_lake(warehouse, kind, folder, name=name)
         label = folder.partition("/metadata/")[0]
-        return Source(relation, label, describe(warehouse, relation), is_table=False, is_file=True)
+        columns, reads = describe(warehouse, relation), frozenset({label.partition(":")[2]})
+        return Source(relation, label, columns, is_table=False, is_file=True, reads=reads)
     if is_url(table):
         check(table, "--table")
     if file_format(table) is not None:
         relation = open_files(warehouse, [table], reader, label=table, name=name)
         objects = found_objects(warehouse, table)
-        return Source(relation, table, describe(warehouse, relation), is_table=False, is_file=True, objects=objects)
+        columns, reads = describe(warehouse, relation), frozenset({table})
+        return Source(relation, table, columns, is_table=False, is_file=True, objects=objects, reads=reads)
     names = [
         str(row[0])
         for row in warehouse.query(

@@ -31,14 +31,7 @@ class View:
 
 def views(warehouse: DuckDB) -> list[View]:
     """Return the views of the database and of those attached to it; the macros and files in them are left alone."""
-    relations = {
-        tuple(part.lower() for part in name): Name(*name)
-        for name in warehouse.query(
-            "catalog",
-            "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
-            "UNION ALL SELECT database_name, schema_name, view_name FROM duckdb_views()",
-        )
-    }
+    relations = _relations(warehouse)
     macros = {
         str(name).lower()
         for (name,) in warehouse.query("catalog", "SELECT function_name FROM duckdb_functions() WHERE NOT internal")
@@ -69,12 +62,124 @@ def views(warehouse: DuckDB) -> list[View]:
     return found
 
 
+def _relations(warehouse: DuckDB) -> dict[tuple[str, ...], Name]:
+    """Return the tables and views of all databases by their names in small letters."""
+    return {
+        tuple(part.lower() for part in name): Name(*name)
+        for name in warehouse.query(
+            "catalog",
+            "SELECT database_name, schema_name, table_name FROM duckdb_tables() "
+            "UNION ALL SELECT database_name, schema_name, view_name FROM duckdb_views()",
+        )
+    }
+
+
+@dataclass(frozen=True)
+class FilesRead:
+    """The files that a view reads: every text in it that may be a path or pattern; and whether these are `all`."""
+
+    patterns: frozenset[str]
+    all: bool
+
+
+def files_read(warehouse: DuckDB, view: Name) -> FilesRead:
+    """Return the files that a view reads, through other views and macros too; it is not run."""
+    relations, found = _relations(warehouse), set[str]()
+    texts = {
+        tuple(part.lower() for part in name): str(sql)
+        for *name, sql in warehouse.query(
+            "catalog", "SELECT database_name, schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal"
+        )
+    }
+    functions, macros = set[str](), dict[str, list[tuple[str, set[str]]]]()
+    for name, kind, text, parameters in warehouse.query(
+        "catalog", "SELECT function_name, function_type, macro_definition, parameters FROM duckdb_functions()"
+        " WHERE NOT internal OR function_type = 'table'",
+    ):  # fmt: skip
+        functions.add(str(name).lower())
+        if "macro" in str(kind):
+            names = {str(parameter).lower() for parameter in parameters or ()}
+            macros.setdefault(str(name).lower(), []).append((str(text), names))
+    waiting: list[tuple[Name, str, set[str]]] = [(view, _without_head(texts.get(_key(view), "")), set())]
+    seen, complete = set[object](), True
+    while waiting:
+        inside, text, parameters = waiting.pop()
+        if (inside, text) in seen:
+            continue
+        seen.add((inside, text))
+        tree = _tree(warehouse, text)
+        tree = _tree(warehouse, text, "SELECT ") if tree.get("error") else tree  # the macro of a value
+        nodes = list(_nodes(tree))
+        own = {str(one["key"]).lower() for node in nodes for one in _listed(node.get("cte_map"))}
+        complete = complete and not tree.get("error") and bool(nodes)
+        for node in nodes:
+            called = str(node.get("function_name") or "").lower()
+            given = node.get("arguments") or node.get("children") or []
+            if called in macros or (called in functions and called not in _NO_FILES):
+                found.update(text for one in _nodes(given) for text in _texts(one))
+                complete = complete and _is_plain(given, parameters) and called not in _TEXT_IS_RUN
+            for body, names in macros.get(called, ()):
+                complete = complete and len(given) >= len(names)  # what a parameter is by default is not told
+                waiting.append((inside, body, names))
+            if node.get("type") == "BASE_TABLE":
+                name = Name(*(str(node.get(f"{part}_name") or "") for part in ("catalog", "schema", "table")))
+                relation = _resolved(name, inside, relations)
+                if relation is None and (name.schema or name.table.lower() not in own):
+                    found.add(name.table)
+                elif relation is not None and _key(relation) in texts:
+                    waiting.append((relation, _without_head(texts[_key(relation)]), set()))
+    return FilesRead(frozenset(found), complete)
+
+
+_NO_FILES = frozenset({"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"})
+"""Functions of tables that read no file; of all others it is taken that they may."""
+_TEXT_IS_RUN = frozenset({"query", "query_table"})
+
+
+def _key(name: Name) -> tuple[str, ...]:
+    return tuple(part.lower() for part in name)
+
+
+def _texts(node: dict[str, Any]) -> Iterator[str]:
+    """Yield the text of a constant, as DuckDB 1.5 and 2.0 write it."""
+    if node.get("class") == "CONSTANT":
+        for part in (node.get("value"), node.get("literal")):
+            for text in (part.get("value"), part.get("text")) if isinstance(part, dict) else ():
+                if isinstance(text, str):
+                    yield text
+
+
+def _is_plain(node: Any, parameters: Collection[str]) -> bool:
+    """Tell whether what a function is given is written there, or is what a macro is given."""
+    if isinstance(node, list):
+        return all(_is_plain(one, parameters) for one in node)
+    if not isinstance(node, dict) or node.get("class") == "CONSTANT":
+        return True
+    kind = node.get("class")
+    if kind == "COLUMN_REF":
+        return str((node.get("column_names") or [""])[-1]).lower() in parameters
+    if kind == "COMPARISON":  # a parameter by its name
+        return isinstance(node.get("left"), dict) and _is_plain(node.get("right"), parameters)
+    if kind == "FUNCTION" and node.get("function_name") not in ("list_value", "struct_pack", "row"):
+        return False
+    return kind in (None, "FUNCTION", "CAST", "OPERATOR") and all(
+        _is_plain(one, parameters) for one in node.values() if isinstance(one, dict | list)
+    )
+
+
+def _without_head(sql: str) -> str:
+    head = _HEAD.match(sql)
+    return sql[head.end() :] if head else ""
+
+
+def _tree(warehouse: DuckDB, text: str, before: str = "") -> Any:
+    ((told,),) = warehouse.query("catalog", "SELECT json_serialize_sql($1 || $2)", [before, text])
+    return json.loads(told)
+
+
 def _read(warehouse: DuckDB, sql: str, macros: Collection[str]) -> Iterator[Name | None]:
     """Yield the relations in the text of a view, as they are written there; None for what may be anything."""
-    head = _HEAD.match(sql)
-    text = sql[head.end() :] if head else ""
-    ((told,),) = warehouse.query("catalog", "SELECT json_serialize_sql($1)", [text])
-    tree = json.loads(told)
+    tree = _tree(warehouse, _without_head(sql))
     nodes = list(_nodes(tree))
     own = {str(one["key"]).lower() for node in nodes for one in _listed(node.get("cte_map"))}
     if tree.get("error") or not nodes:

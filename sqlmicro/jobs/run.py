@@ -29,9 +29,10 @@ from sqlmicro.jobs.roles import populations_in_words, refuse_unique, roles_in_wo
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import beside, gate, manifest, preview, publish, recording, sensitive
+from sqlmicro.publish import beside, gate, manifest, preview, publish, recording, sensitive, targets
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
+from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.release import OutputAudit, prepare
@@ -181,9 +182,15 @@ def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Ta
 
 
 def _refuse_unlike(found: Sequence[_Found]) -> None:
-    """Refuse what cannot be published together: tables with files, or two releases in one place."""
+    """Refuse what cannot be published together: tables with files, two releases in one place, one over a source."""
 
     label = found[0].plan.job.label.partition(", table ")[0]
+    for part in found:
+        for other in found:
+            if isinstance(part.target, NewFile):
+                part.target.refuse_source(other.source)
+            for option, path in beside.files(part.plan.steps, part.plan.publish.manifest):
+                targets.refuse_source(option, path, Path(path).absolute(), other.source)
     if len({part.target.kind == "file" for part in found}) > 1:
         must = "the releases of one job file are published together: all as tables, or all as files"
         raise JobError(label, must, "both", "Make two job files")

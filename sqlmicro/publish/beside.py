@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.publish import manifest
+from sqlmicro.publish import manifest, targets
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def check(option: str, path: str, overwrite: bool, source: Source) -> None:
     if not path.lower().endswith(".json"):
         raise ParameterError(option, "must be a path that ends in .json", repr(path))
     file = Path(path).absolute()
-    if source.is_file and file in source.files():
-        raise InputError(option, "must not replace the source", repr(path), "Choose another name")
+    targets.refuse_source(option, path, file, source)
     if not file.parent.is_dir():
         raise InputError(option, f"the folder of {path!r} must exist", "none", "Make it first")
     if file.exists() and not (overwrite and file.is_file()):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from sqlmicro.errors import InputError
+from sqlmicro.publish import targets
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.targets import Target
@@ -22,6 +23,7 @@ from sqlmicro.system.stores import absolute, check, is_url
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
+    from sqlmicro.database.source import Source
     from sqlmicro.pipeline import Run
 
 _REFUSED = set(" ,;{}()\n\t=")
@@ -73,12 +75,15 @@ class LakeTable(NewFile):
         lake = self.lake
         return LakeMove(lake, new, lake.version() if self.overwrite else None)
 
-    def _existing(self, run: Run) -> str:
+    def refuse_source(self, source: Source) -> None:
+        """Refuse a source that would be replaced."""
+        targets.refuse_source("--to", self.label, self.folder, source)
+
+    def _existing(self) -> str:
         if is_url(self.folder):
             self._check_url()
         elif not Path(self.folder).parent.is_dir():
             raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
-        self._refuse_source(run, run.source.is_file and absolute(run.source.label) == self.folder)
         lake = self.lake
         if lake.version() is not None:
             return f"a table of {lake.format}"

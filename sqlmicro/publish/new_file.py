@@ -19,6 +19,7 @@ from sqlmicro.system.moves import Placed
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
     from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+    from sqlmicro.database.source import Source
     from sqlmicro.pipeline import Run
     from sqlmicro.publish.report import ReleaseReport
 
@@ -77,21 +78,20 @@ class NewFile:
             self.of_candidate(1).check(run, worked_on, dry=dry)
         if self.partition_by:
             self._check_partitions(run)
-        exists = self._existing(run)
+        exists = self._existing()
+        self.refuse_source(run.source)
         targets.refuse_existing(run, self, "--to", exists, overwrite=self.overwrite, dry=dry)
 
-    def _existing(self, run: Run) -> str:
+    def _existing(self) -> str:
         if not self.path.parent.is_dir():
             raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
-        self._refuse_source(run, run.source.is_file and self.path in run.source.files())
         if len(self.path.name.encode()) > _LONGEST_NAME:
             raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(self.path.name)))
         return "a folder" if self.path.is_dir() else "a file" if self.path.exists() else ""
 
-    def _refuse_source(self, run: Run, is_source: bool) -> None:
-        if is_source:
-            must = "a release does not replace its own source this way"
-            raise InputError("--to", must, repr(self.label), "Choose another name")
+    def refuse_source(self, source: Source) -> None:
+        """Refuse a source that would be replaced."""
+        targets.refuse_source("--to", self.label, self.path, source)
 
     def _check_partitions(self, run: Run) -> None:
         """Refuse columns that the release does not have: the names of the folders tell their values."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database.files import copying
 from sqlmicro.database.templates import Sql
+from sqlmicro.publish import targets
 from sqlmicro.publish.new_file import NewFile
 from sqlmicro.publish.night import OfJob
 from sqlmicro.publish.targets import Statement
@@ -20,6 +21,7 @@ from sqlmicro.system.stores import Store, absolute
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
+    from sqlmicro.database.source import Source
     from sqlmicro.pipeline import Run
 
 _VERSIONS = "what was replaced stays in {!r} as an earlier version, if the bucket keeps versions"
@@ -58,10 +60,13 @@ class NewObject(NewFile):
         named = super().of_candidate(number)
         return replace(self, label=named.label, keeps=False)
 
-    def _existing(self, run: Run) -> str:
+    def refuse_source(self, source: Source) -> None:
+        """Refuse a source that would be replaced."""
+        targets.refuse_source("--to", self.label, self.place, source)
+
+    def _existing(self) -> str:
         store = self._store()
         store.bucket(self.place)
-        self._refuse_source(run, self.place in run.source.objects)
         if self.partition_by:
             return "a folder" if store.under(self.place) else ""
         return "an object" if store.stored(self.place) else ""

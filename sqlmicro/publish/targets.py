@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -10,9 +11,12 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name, Params, Sql
 from sqlmicro.errors import InputError
+from sqlmicro.system.printable import quoted
+from sqlmicro.system.stores import is_url
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
+    from sqlmicro.database.source import Source
     from sqlmicro.pipeline import Run
     from sqlmicro.publish.report import ReleaseReport
 
@@ -157,6 +161,22 @@ def refuse_existing(run: Run, target: Target, option: str, exists: str, *, overw
     if not dry:
         raise InputError(option, f"{target.label!r} must not exist yet", exists, way)
     run.notes.append(f"{target.label!r} exists already: publishing will need another name or --overwrite")
+
+
+def refuse_source(option: str, label: str, place: str | Path, source: Source, *, replaces: bool = True) -> None:
+    """Refuse a file or object in place of which a source, or a part of it, would be lost.
+
+    Raises
+    ------
+    InputError
+        Also where a view reads what its text does not tell, and something is to be replaced.
+    """
+    must, do = "a release does not replace its own source this way", "Choose another name"
+    if source.loses(place):
+        raise InputError(option, must, quoted(label), do)
+    if source.reads_more and replaces and not (isinstance(place, str) and is_url(place)) and os.path.lexists(place):
+        got = f"a view, {source.label!r}, whose text does not tell which files it reads"
+        raise InputError(option, must, got, f"{do}, or make a table of the view")
 
 
 def own_records(warehouse: DuckDBWarehouse, table: str) -> Name:

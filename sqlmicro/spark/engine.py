@@ -74,6 +74,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
     key = secrets.run_key(given.seed, given.seed_file)
     with SparkWarehouse.open(given.master, job.progress) as warehouse:
         source = warehouse.source(given.table)
+        target.refuse_source(source)
         plan = looked_at(compiled(job, source), warehouse, source)
         for option, path in beside.files(plan.steps, plan.publish.manifest):
             beside.check(option, path, plan.publish.overwrite or job.dry, source)
@@ -173,6 +174,6 @@ def _target(plan: Plan) -> NewFile:
     path = Path(to).absolute()
     if "://" in to or to.partition(":")[0] in LAKES or not path.parent.is_dir():
         raise InputError("--to", "its folder must exist on a disk that driver and workers share", repr(to))
-    if path.exists() and not (overwrite and path != Path(plan.options.table).absolute()):
+    if path.exists() and not overwrite:
         raise InputError("--to", f"{to!r} must not exist yet", "one", "Choose another name, or add --overwrite")
     return NewFile(to, path, overwrite)

@@ -156,14 +156,14 @@ class SparkWarehouse:
         except QueryError:
             frame = None
         if frame is None:
-            raise InputError(
-                "--engine spark, input", "must be Parquet files, or a table that Spark's catalog has", repr(table)
-            )
+            must = "must be Parquet files, or a table that Spark's catalog has"
+            raise InputError("--engine spark, input", must, repr(table))
         relation = self.put(frame, name)
         if self._numbers:
             self.in_order(relation, name)
         described = [column for column in self.describe(relation) if column[0] != "rowid"]
-        return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file)
+        reads = frozenset(self.call("load", frame.inputFiles))
+        return Source(relation, table, tuple(make_columns(described)), is_table=False, is_file=is_file, reads=reads)
 
     def in_order(self, relation: Name, into: str) -> int:
         """Create the staging relation `into` with the records of another, numbered; return how many there are.

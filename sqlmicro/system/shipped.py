@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.system.closed import is_closed
+from sqlmicro.system.code_files import CodeFiles
 
 GENERIC = ("generic", "")
 """Name and features of the processor that it is made for."""
@@ -22,8 +23,6 @@ class _Behind:
     """The cache of a function, and behind it what came with the package."""
 
     def __init__(self, own: Any, folder: Path, owner: int) -> None:
-        from sqlmicro.system.code_files import CodeFiles
-
         self._own = own
         stamp = own._cache_file._source_stamp
         self._shipped = CodeFiles(str(folder), own._impl.filename_base, stamp, owner=owner)
