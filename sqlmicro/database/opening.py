@@ -323,8 +323,20 @@ def connect(
             _locked_by(str(error)) if here else type(error).__name__,
             _GIVE if here else "A CSV or Parquet file is given as --table, not as --db",
         ) from None
+    if db and not later and not _is_of_file(connection):
+        connection.close()
+        raise InputError(
+            "--db", f"{db!r} must be a DuckDB database", "a file of data, which DuckDB would only show as a view",
+            "A CSV or Parquet file is given as --table, not as --db",
+        )  # fmt: skip
     _quieten(connection)
     return connection
+
+
+def _is_of_file(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether a connection is to a database file: asked for a CSV or Parquet file, DuckDB gives one in memory."""
+    path = "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
+    return connection.execute(path).fetchall() != [(None,)]
 
 
 def _drop_log(connection: duckdb.DuckDBPyConnection) -> None:

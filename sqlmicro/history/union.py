@@ -89,8 +89,8 @@ def staged(run: Run, records: Name, into: str) -> tuple[Staged, ...]:
 
     The classes are over all columns that an attacker may know; and, where fewer were promised, over those.
     """
-    promised = max((claim for claim in run.claims if claim.promise == "record"), key=_width, default=None)
-    if promised is None or not promised.columns:
+    promised = _widest(run)
+    if promised is None:
         return ()
     if not isinstance(run.warehouse, DuckDBWarehouse):
         run.notes.append("what this release tells together with others was not measured: the ledger is kept by DuckDB")
@@ -108,6 +108,16 @@ def staged(run: Run, records: Name, into: str) -> tuple[Staged, ...]:
         _staged(run, records, f"{into}_{number}", [c for c in run.roles.released if c in columns], sensitive, key)
         for number, columns in enumerate(found, 1)
     )
+
+
+def promises(run: Run) -> bool:
+    """Tell whether a run promises a k of records, which must hold together with other releases."""
+    return _widest(run) is not None
+
+
+def _widest(run: Run) -> Claim | None:
+    found = max((claim for claim in run.claims if claim.promise == "record"), key=_width, default=None)
+    return found if found and found.columns else None
 
 
 def with_candidates(run: Run, release: Staged, candidates: Sequence[tuple[int, Staged]], into: str) -> Staged:

@@ -29,7 +29,7 @@ from sqlmicro.jobs.roles import populations_in_words, refuse_unique, roles_in_wo
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.params import carried
 from sqlmicro.pipeline import Run
-from sqlmicro.publish import beside, gate, manifest, preview, publish, recording, sensitive, targets
+from sqlmicro.publish import beside, gate, ledger_file, manifest, preview, publish, recording, sensitive, targets
 from sqlmicro.publish.choose import choose_target
 from sqlmicro.publish.in_place import InPlace
 from sqlmicro.publish.new_file import NewFile
@@ -153,6 +153,8 @@ def _find(warehouse: DuckDBWarehouse, job: Job, number: int) -> _Found:
     for population in (*(held.options.population for held in job.gates), *(step.population for step in job.steps)):
         if population:
             warehouse.source(population, name="population_source")
+    if job.publish.ledger:
+        ledger_file.place(job.publish.ledger)  # refused before any work is done
     if job.publish.series and job.publish.changes_from:
         warehouse.source(job.publish.changes_from, name=series_jobs.CHANGES)
     source = warehouse.source(job.options.table, job.options)

@@ -36,7 +36,7 @@ _WAYS = (
 
 def beside(warehouse: DuckDBWarehouse, release: Release) -> Book | None:
     """Return the ledger beside a release; None where it is elsewhere, or the release is in none."""
-    if release.past.ledger or not (release.outputs[-1].told or release.series):
+    if release.past.ledger or not (union.promises(release.run) or release.series):
         return None
     target = release.target
     place = ledger.place(target.name and warehouse.full(target.name), target.place)
@@ -84,7 +84,7 @@ def consult(book: Book | None, release: Release) -> None:
     if changed:
         _settle(release, [_Finding(_check(UNION_K, [], None, promised_k(run)), changed)], "releases recorded here")
         return
-    if book.told is None:
+    if book.told is None and not union.promises(run):
         return
     schema = ledger.schema_hash(run.source.columns)
     same = [
@@ -98,6 +98,9 @@ def consult(book: Book | None, release: Release) -> None:
     replaced = [one for one in here if own is None or _night(one) != own]
     out = _nights_as_one([one for one in same if one.state == "out" and one.place != book.place], entries, own)
     least = max((int(claim.limits.get("min_l", 0)) for claim in run.claims), default=0)
+    if book.told is None:
+        _refuse_unknown(release, [*out, *(replaced if release.past.min_union_k else [])])
+        return
     if len(release.outputs) > 1:
         alone = select("history/own_members.sql", classes=book.told.classes)
         _settle(release, [_shared(book, run, [], alone, None)], "the candidates that are kept beside it")
@@ -108,6 +111,30 @@ def consult(book: Book | None, release: Release) -> None:
     _hold(book, release, out, promised_k(run), least)
     if replaced:
         _hold(book, release, [*out, *replaced], release.past.min_union_k, None)
+
+
+def unmeasured(release: Release, why: str, do: str) -> None:
+    """Note that a release could not be measured with others: it fails, unless it is to stand alone.
+
+    Raises
+    ------
+    AuditFailed
+        With what to do.
+    """
+    if not release.past.alone_because:
+        must = "a release must be measured together with all others of the same people, which the ledger knows"
+        raise AuditFailed("ledger", must, why, f'Nothing was published. {do}, or publish it with --alone-because "…"')
+    release.run.notes.append(f"{why}: this release is in no ledger, and was not measured together with others")
+    release.audits[None].checks.append(Check(UNION_K, [], None, promised_k(release.run), True, None))
+
+
+def _refuse_unknown(release: Release, others: Sequence[Entry]) -> None:
+    """Refuse a release whose persons cannot be known again, where others of the same people are out."""
+    if not others:
+        return
+    told = "no secret lasts by which persons are known again, so that nothing could be measured"
+    named = ", ".join(f"release {one.release} ({one.target})" for one in others)
+    _settle(release, [_Finding(_check(UNION_K, [], None, promised_k(release.run)), told)], named)
 
 
 def _night(entry: Entry) -> tuple[str, int] | None:

@@ -16,10 +16,13 @@ from typing import TYPE_CHECKING
 
 from sqlmicro.database import unfinished
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
+from sqlmicro.database.files import file_format
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name, Select
-from sqlmicro.errors import InputError, SqlmicroError
+from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.history import ledger as history
+from sqlmicro.history import union
+from sqlmicro.history.ledger import Entry
 from sqlmicro.history.union import Staged
 from sqlmicro.options.common import OpenDatabase
 from sqlmicro.publish import consult, continuing, last_nights
@@ -38,10 +41,20 @@ if TYPE_CHECKING:
 
 _PATIENCE, _PAUSE = 30.0, 0.2
 """Seconds that another run may have the ledger open, and between two tries."""
+_MEND = "Run it again when no other process has it open, or restore it from a backup"
 
 
 def place(ledger: str | None) -> Path | None:
-    """Return the path of a ledger of its own: the one that is named, else that of the user, if there can be one."""
+    """Return the path of a ledger of its own: the one that is named, else that of the user, if there can be one.
+
+    Raises
+    ------
+    ParameterError
+        When a file of data is named.
+    """
+    if ledger and file_format(ledger) is not None:
+        do = "Name another file, such as ledger.duckdb: it is made if it is not there"
+        raise ParameterError("--ledger", "is a DuckDB database file", f"{ledger!r}, a file of data", do)
     return Path(ledger) if ledger else secrets.beside_secret("ledger.duckdb")
 
 
@@ -92,10 +105,13 @@ def refuse_elsewhere(
     """
     in_file, own, others = isinstance(target, NewFile) and target.records is None, place(None), []
     if own is not None and own.exists() and (ledger or not in_file):
-        with contextlib.suppress(
-            SqlmicroError
-        ):  # the series of a database needs no ledger of the user that can be read
+        try:
             others.append(("the ledger beside the secret", found(None, series, progress, anew=True)))
+        except SqlmicroError as error:
+            raise InputError(
+                f"series {series}", "begins where no other ledger at hand knows it",
+                f"a ledger beside the secret that cannot be read: {error.got}", f"{_MEND}, or begin with --epoch",
+            ) from None  # fmt: skip
     if ledger and not in_file:
         others.append(("the database", continuing.found(warehouse, target, series, anew=True)))
     for where, other in others:
@@ -157,33 +173,23 @@ def refuse_restored(last: LastNight | None, known: Found, series: str) -> None:
 def entered(releases: Sequence[Release]) -> Iterator[None]:
     """Measure releases together with those in a ledger of its own, and enter them; the block makes them visible.
 
-    Where none is named, the ledger is that of the user, beside the secret. Where it cannot be written, a note says so.
+    Where none is named, the ledger is that of the user, beside the secret.
 
     Raises
     ------
     AuditFailed
-        When a release does not keep its k together with others. Nothing is published.
+        When a release does not keep its k together with others, or nobody can tell. Nothing is published.
     InputError
-        When a ledger that was named cannot be opened.
+        When the ledger of a series cannot be opened.
     """
-    told = [release for release in releases if release.outputs[-1].told or release.series]
-    ledger = next((release.past.ledger for release in told if release.past.ledger), None)
-    path = place(ledger)
-    if not told or path is None:
+    told = [release for release in releases if union.promises(release.run) or release.series]
+    if not told:
         yield
         return
-    with ExitStack() as stack:
-        try:
-            opened = stack.enter_context(_opened(path, told[0].run.warehouse.progress))
-        except InputError:
-            if ledger or any(release.series for release in told):
-                raise
-            opened = None
-            for release in told:
-                release.run.notes.append("the ledger could not be written: this release was not measured with others")
-        numbers = _enter_all(opened, told) if opened else []
-        entries = history.entries(opened, Name(opened.catalog, SCHEMA, "releases")) if opened else []
-    if not numbers:
+    ledger = next((release.past.ledger for release in told if release.past.ledger), None)
+    path = place(ledger)
+    numbers, entries = _entered(path, told)
+    if path is None or not numbers:
         yield
         return
     try:
@@ -197,6 +203,33 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
     for one in entries:
         if one.release in numbers and one.series is not None:
             last_nights.note(path, one.series, LastNight(one.epoch or 1, one.entry))
+
+
+def _entered(path: Path | None, releases: Sequence[Release]) -> tuple[list[int], list[Entry]]:
+    """Measure and enter releases; return their numbers, and all entries. Of those that are to stand alone it may fail.
+
+    Raises
+    ------
+    AuditFailed
+        When that cannot be done, or a release does not keep its k together with others.
+    InputError
+        When the ledger of a series cannot be used.
+    """
+    if path is None:
+        for release in releases:
+            consult.unmeasured(release, "no folder for a ledger of the user", "Give --ledger FILE or --db FILE")
+        return [], []
+    try:
+        with _opened(path, releases[0].run.warehouse.progress) as opened:
+            return _enter_all(opened, releases), history.entries(opened, Name(opened.catalog, SCHEMA, "releases"))
+    except (InputError, QueryError) as error:
+        if any(release.series for release in releases):
+            raise
+        why = error.got or "what is in it cannot be read"
+        for release in releases:
+            release.report.release = release.report.chain = None
+            consult.unmeasured(release, f"a ledger that cannot be used, {str(path)!r}: {why}", _MEND)
+        return [], []
 
 
 def _enter_all(opened: DuckDBWarehouse, releases: Sequence[Release]) -> list[int]:
