@@ -72,9 +72,9 @@ def execute(jobs: Sequence[Job]) -> list[ReleaseReport]:
         try:
             _purge(jobs[0], [release for release, _ in made])
         finally:  # what was published is told of, and purged before anything can go wrong in telling
-            for release, path in made:
+            for (release, path), job in zip(made, jobs, strict=True):
                 if not release.report.dry_run:
-                    beside.write_all(release, path)
+                    beside.write_all(release, path, overwrite=job.publish.overwrite)
     return [release.report for release, _ in made]
 
 
@@ -310,7 +310,7 @@ def published(job: Job, warehouse: DuckDBWarehouse, release: Release) -> Release
     made = prepare(run, target, dry=False, report=report, started=release.started, past=job.publish)
     publish.publish(warehouse, [made], dry=False)
     _finish(made, dry=False, lost=False)
-    beside.write_all(made, job.publish.manifest)
+    beside.write_all(made, job.publish.manifest, overwrite=job.publish.overwrite)
     return made
 
 

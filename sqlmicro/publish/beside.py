@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.publish import manifest, targets
+from sqlmicro.system import whole_files
 from sqlmicro.system.reporting import as_json
 
 if TYPE_CHECKING:
@@ -74,19 +73,18 @@ def check(option: str, path: str, overwrite: bool, source: Source) -> None:
     targets.refuse_source(option, path, file, source)
     if not file.parent.is_dir():
         raise InputError(option, f"the folder of {path!r} must exist", "none", "Make it first")
-    if file.exists() and not (overwrite and file.is_file()):
-        raise InputError(option, f"{path!r} must not exist yet", "a file", "Choose another name, or add --overwrite")
+    whole_files.refuse(option, file, path, overwrite=overwrite)
 
 
-def write_all(release: Release, manifest_to: str | None) -> None:
+def write_all(release: Release, manifest_to: str | None, *, overwrite: bool) -> None:
     """Write what a published release has beside it: what its steps decided, and its manifest."""
     for path, (decided, _) in release.run.recodings.items():
-        write("--recoding-to", path, as_json(decided))
+        write("--recoding-to", path, as_json(decided), overwrite=overwrite)
     if manifest_to:
-        write("--manifest", manifest_to, manifest.told(release.report, release.started))
+        write("--manifest", manifest_to, manifest.told(release.report, release.started), overwrite=overwrite)
 
 
-def write(option: str, path: str, told: object) -> None:
+def write(option: str, path: str, told: object, *, overwrite: bool) -> None:
     """Write a file, whole or not at all.
 
     Raises
@@ -94,17 +92,5 @@ def write(option: str, path: str, told: object) -> None:
     InputError
         When that cannot be done. The release is published already.
     """
-    file = Path(path).absolute()
-    beside = file.with_name(f".sqlmicro-{secrets.token_hex(6)}.json")
-    try:
-        with beside.open("w", encoding="utf-8") as out:
-            json.dump(told, out, indent=2, default=str, ensure_ascii=False)
-            out.write("\n")
-            out.flush()
-            os.fsync(out.fileno())
-        beside.replace(file)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise InputError(
-            option, f"{path!r} must be writable", error.strerror or "an error", "The release is published"
-        ) from None
+    data = json.dumps(told, indent=2, default=str, ensure_ascii=False).encode() + b"\n"
+    whole_files.write(option, Path(path).absolute(), data, overwrite=overwrite, do="The release is published")

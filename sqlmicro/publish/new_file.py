@@ -13,7 +13,7 @@ from sqlmicro.database.templates import Name, Sql, statement
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.publish import targets
 from sqlmicro.publish.targets import Statement, Target
-from sqlmicro.system import moves
+from sqlmicro.system import moves, whole_files
 from sqlmicro.system.moves import Placed
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class NewFile:
     def move(self, new: Path) -> Placed:
         """Return what puts a new file, or a folder of files, in its place; it is written to the disk first."""
         moves.to_disk(new)
-        return moves.planned(new, self.path)
+        return moves.planned(new, self.path, overwrite=self.overwrite)
 
     def of_candidate(self, number: int) -> NewFile:
         """Return where a candidate goes that is kept: `<file>_candidate_N.<ending>`."""
@@ -87,7 +87,7 @@ class NewFile:
             raise InputError("--to", f"the folder of {self.label!r} must exist", "none", "Make it first")
         if len(self.path.name.encode()) > _LONGEST_NAME:
             raise InputError("--to", f"a file name has at most {_LONGEST_NAME} bytes", str(len(self.path.name)))
-        return "a folder" if self.path.is_dir() else "a file" if self.path.exists() else ""
+        return whole_files.found(self.path)
 
     def refuse_source(self, source: Source) -> None:
         """Refuse a source that would be replaced."""

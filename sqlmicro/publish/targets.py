@@ -13,6 +13,7 @@ from sqlmicro.database.templates import Name, Params, Sql
 from sqlmicro.errors import InputError
 from sqlmicro.system.printable import quoted
 from sqlmicro.system.stores import is_url
+from sqlmicro.system.whole_files import FOLDER, OTHER
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import Column
@@ -154,7 +155,7 @@ def refuse_existing(run: Run, target: Target, option: str, exists: str, *, overw
     InputError
         With the way out.
     """
-    stays = exists in ("a view", "a folder")
+    stays = exists in ("a view", FOLDER, OTHER)
     if not exists or (overwrite and not stays):
         return
     way = "Choose another name" + ("" if stays else ", or add --overwrite")

@@ -93,7 +93,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         if given.show_sql:
             report.sql = warehouse.script()
     if not job.dry:
-        beside.write_all(made, plan.publish.manifest)
+        beside.write_all(made, plan.publish.manifest, overwrite=plan.publish.overwrite)
     return [report]
 
 

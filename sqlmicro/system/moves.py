@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sqlmicro.system import locks
+from sqlmicro.system.whole_files import FILE, FOLDER, LINK, came_meanwhile, found, put_new
 
 _ENDING = ".sqlmicro-kept"
 _KEPT = re.compile(r"\.[0-9a-f]{16}\.sqlmicro-kept")
@@ -53,9 +54,13 @@ class Move:
 
     def put(self) -> None:
         """Put the new file in its place."""
-        if self.kept is not None:
-            _keep(self.place, self.kept)
-        self.new.replace(self.place)
+        if self.kept is not None and _keep(self.place, self.kept):
+            self.new.replace(self.place)
+            return
+        try:
+            put_new(self.new, self.place)
+        except FileExistsError:
+            raise came_meanwhile("--to", self.place) from None
 
     def take_back(self) -> None:
         """Put the old file back; what somebody else has put there since stays."""
@@ -65,7 +70,7 @@ class Move:
                     _remove(self.place)
                 self.kept.replace(self.place)
             _remove(self.kept)  # renaming one name of a file over another of it does nothing
-        elif self.kept is None and is_put(self):
+        elif is_put(self):
             _remove(self.place)
 
     def forget(self) -> None:
@@ -74,9 +79,18 @@ class Move:
             _remove(self.kept)
 
 
-def planned(new: Path, place: Path) -> Move:
-    """Return the move of a new file, or a folder of files, to its place."""
-    kept = place.with_name(f".{secrets.token_hex(8)}{_ENDING}") if os.path.lexists(place) else None
+def planned(new: Path, place: Path, *, overwrite: bool) -> Move:
+    """Return the move of a new file, or a folder of files, to its place.
+
+    Raises
+    ------
+    InputError
+        When something has come there since it was looked at, which is not to be replaced, or of another kind.
+    """
+    there = found(place)
+    if there and not (overwrite and (there == FOLDER if new.is_dir() else there in (FILE, LINK))):
+        raise came_meanwhile("--to", place)
+    kept = place.with_name(f".{secrets.token_hex(8)}{_ENDING}") if there else None
     return Move(new, place, kept, digest(new))
 
 
@@ -137,11 +151,16 @@ def _umask() -> int:
     return mask
 
 
-def _keep(place: Path, kept: Path) -> None:
+def _keep(place: Path, kept: Path) -> bool:
+    """Keep what is in a place; tell whether anything is there still."""
     try:
         os.link(place, kept, follow_symlinks=False)
     except OSError:  # a file system without hard links, or a file of somebody else
-        place.replace(kept)
+        try:
+            place.replace(kept)
+        except FileNotFoundError:
+            return False
+    return True
 
 
 def _remove(path: Path) -> None:

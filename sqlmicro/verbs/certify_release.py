@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +16,7 @@ from sqlmicro.publish import certificate, ledger_file
 from sqlmicro.publish.certificate import Certificate, Certified
 from sqlmicro.publish.signature import signature
 from sqlmicro.registry import late
-from sqlmicro.system import scratch
+from sqlmicro.system import scratch, whole_files
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
@@ -67,14 +64,15 @@ def _written(path: Path, told: Certificate, file: Path | None, options: CertifyR
     beside = path.with_name(path.name + ".sig")
     text = json.dumps(as_json(told), indent=2).encode() + b"\n"
     if not options.key:
-        beside.unlink(missing_ok=True)
-        _write(path, text)
+        if options.overwrite:
+            beside.unlink(missing_ok=True)
+        whole_files.write("--to", path, text, overwrite=options.overwrite)
         return Certified(options.to, None, None, told)
-    _write(beside, signature(text, options.key))
+    whole_files.write("--to", beside, signature(text, options.key), overwrite=options.overwrite)
     signer = late("sqlmicro.verify", "signer")(text, beside, None, True)
     if file is not None:
         late("sqlmicro.verify", "check")(file, late("sqlmicro.verify", "certificate")(text.decode()))
-    _write(path, text)
+    whole_files.write("--to", path, text, overwrite=options.overwrite)
     return Certified(options.to, options.to + ".sig", signer, told)
 
 
@@ -89,19 +87,3 @@ def _refuse(path: Path, beside: Path, options: CertifyReleaseOptions) -> None:
         if there and not (options.overwrite and one.is_file() and not one.is_symlink()):
             do = "Choose another name, or add --overwrite"
             raise InputError("--to", f"{one.name!r} must not exist yet", "something of that name", do)
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file, whole or not at all."""
-    beside = path.with_name(f".sqlmicro-{secrets.token_hex(6)}")
-    try:
-        with beside.open("xb") as out:
-            out.write(data)
-            out.flush()
-            os.fsync(out.fileno())
-        beside.replace(path)
-    except OSError as error:
-        raise InputError("--to", f"{path.name!r} must be writable", error.strerror or "an error") from None
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)

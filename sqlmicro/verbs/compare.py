@@ -46,9 +46,9 @@ from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.reports.charts import ru_map
 from sqlmicro.reports.compared import Best, ComparedRow, CompareReport, Refused, Tried
 from sqlmicro.reports.drawn import Point, pareto
+from sqlmicro.system import whole_files
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.secrets import Task
-from sqlmicro.verbs.report import write_whole
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
@@ -149,7 +149,7 @@ def compare_values(options: CompareOptions, progress: Progress) -> CompareReport
     if options.to:
         drawn = [replace(point, chosen=best is not None and point.label == best.label) for point in mapped.values()]
         picture = str(ru_map(drawn, risk="share of records linked", loss="loss in %", standalone=True))
-        write_whole(Path(options.to), picture, overwrite=options.overwrite)
+        whole_files.write("--to", Path(options.to), picture.encode(), overwrite=options.overwrite)
     return CompareReport(
         options.table,
         [*scales.numeric, *scales.nominal],
@@ -395,5 +395,4 @@ def _check_file(to: str | None, overwrite: bool) -> None:
         raise ParameterError(where, "must end in .svg", repr(path.suffix))
     if not path.parent.is_dir():
         raise InputError(where, f"there must be a folder {str(path.parent)!r}", "none")
-    if path.exists() and not overwrite:
-        raise InputError(where, f"{to!r} must not exist yet", "a file", "Choose another name, or add --overwrite")
+    whole_files.refuse(where, path, to, overwrite=overwrite)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import math
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +21,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import MachineOptions, ReaderOptions, SourceOptions
 from sqlmicro.options.params import Param
 from sqlmicro.reports.results import DraftedHierarchy
+from sqlmicro.system import whole_files
 from sqlmicro.system.progress import Progress
 
 Kind = Literal["intervals", "prefixes", "dates", "frequency"]
@@ -60,8 +59,7 @@ def hierarchy_values(options: HierarchyOptions, progress: Progress) -> DraftedHi
     numbers all between the least and the largest interval are written, whether they occur or not.
     """
     target = Path(options.to)
-    if target.exists() and not (options.overwrite and target.is_file()):
-        raise InputError("--to", f"{options.to!r} must not exist yet", "a file or folder", "Add --overwrite for a file")
+    whole_files.refuse("--to", target, options.to, overwrite=options.overwrite)
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         source = find_source(warehouse, options.table, options)
@@ -79,7 +77,7 @@ def hierarchy_values(options: HierarchyOptions, progress: Progress) -> DraftedHi
             "none",
             "Use a rule, such as --width or --prefix of generalize, or add --rare",
         )
-    _write(target, rows)
+    _write(target, rows, options.overwrite)
     written = {row[0] for row in rows}
     left_out = [n for value, n in counts.items() if value not in written]
     return DraftedHierarchy(
@@ -237,19 +235,8 @@ def _refuse_lines(values: Sequence[str]) -> None:
         raise InputError("hierarchy, --column", "a value in a CSV hierarchy is one line", f"{broken} of several")
 
 
-def _write(target: Path, rows: Sequence[Sequence[str]]) -> None:
+def _write(target: Path, rows: Sequence[Sequence[str]], overwrite: bool) -> None:
     """Write the rows to a file that only its owner can read, whole or not at all."""
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(file, "w", encoding="utf-8", newline="") as out:
-                out.write(text.getvalue())
-            beside.replace(target)
-        finally:
-            with suppress(FileNotFoundError):
-                beside.unlink()
-    except OSError as error:
-        raise InputError("--to", "must be a file that can be written", type(error).__name__) from None
+    whole_files.write("--to", target, text.getvalue().encode(), overwrite=overwrite, mode=0o600)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 
 from sqlmicro.database import attach
@@ -10,6 +9,7 @@ from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.reports import collecting, markdown, page
 from sqlmicro.reports.facts import Facts, ReportOptions
+from sqlmicro.system import whole_files
 from sqlmicro.system.progress import Progress
 from sqlmicro.verbs import intruder
 
@@ -33,7 +33,7 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
     as_text = options.markdown or (path is not None and path.suffix.lower() in _TEXTS)
     text = markdown.markdown(found) if as_text else ""
     if path is not None:
-        write_whole(path, text or page.html(found), overwrite=options.overwrite)
+        whole_files.write("--to", path, (text or page.html(found)).encode(), overwrite=options.overwrite)
     found.to, found.markdown = options.to, text if as_text and path is None else None
     return found
 
@@ -49,24 +49,5 @@ def _target(options: ReportOptions) -> Path | None:
         raise ParameterError("report, --to", f"must end in {', '.join((*_PAGES, *_TEXTS))}", repr(options.to))
     if not path.parent.is_dir():
         raise InputError("--to", f"the folder of {options.to!r} must exist", "none", "Make it first")
-    if path.is_dir():
-        raise InputError("--to", "must be a file", f"the folder {options.to!r}")
-    if path.exists() and not options.overwrite:
-        raise InputError(
-            "--to", f"{options.to!r} must not exist yet", "a file", "Choose another name, or add --overwrite"
-        )
+    whole_files.refuse("--to", path, options.to, overwrite=options.overwrite)
     return path
-
-
-def write_whole(path: Path, text: str, *, overwrite: bool) -> None:
-    """Write beside the target, then rename, so that nobody ever reads half a report."""
-    beside = path.with_name(f".sqlmicro-{secrets.token_hex(6)}{path.suffix}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        if path.exists() and not overwrite:
-            raise InputError("--to", f"{path.name!r} must not exist yet", "a file that was made meanwhile")
-        beside.replace(path)
-    except OSError as error:
-        raise InputError("--to", f"{path.name!r} must be writable", type(error).__name__) from None
-    finally:
-        beside.unlink(missing_ok=True)

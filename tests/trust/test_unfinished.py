@@ -166,8 +166,10 @@ def test_a_file_system_without_hard_links_keeps_the_old_file_too(
 def test_without_a_database_several_files_are_there_all_or_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = (moves.planned(_written(tmp_path / f"new{n}"), _written(tmp_path / f"place{n}")) for n in (1, 2))
-    third = moves.planned(_written(tmp_path / "new3"), tmp_path / "place3")
+    first, second = (
+        moves.planned(_written(tmp_path / f"new{n}"), _written(tmp_path / f"place{n}"), overwrite=True) for n in (1, 2)
+    )
+    third = moves.planned(_written(tmp_path / "new3"), tmp_path / "place3", overwrite=True)
     real = Path.replace
 
     def failing(path: Path, target: Path) -> Path:
@@ -359,7 +361,7 @@ def test_a_folder_takes_the_place_of_a_folder_or_gives_it_back(tmp_path: Path, f
     for folder, name in ((place, "old.parquet"), (new, "part.parquet")):
         folder.mkdir()
         (folder / name).write_text(name)
-    move = moves.planned(new, place)
+    move = moves.planned(new, place, overwrite=True)
     moves.put([move])
     assert [path.name for path in place.iterdir()] == ["part.parquet"]
     if fails:
