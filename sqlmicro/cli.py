@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from sqlmicro import api
 from sqlmicro.database.columns import split_names
 from sqlmicro.errors import SqlmicroError
-from sqlmicro.options import common
+from sqlmicro.options import common, reader
 from sqlmicro.options.params import REQUIRED, Parameter, filled, parameters
 from sqlmicro.registry import late, methods
 from sqlmicro.reports.rendering import rendered
@@ -35,7 +35,7 @@ FAULT = 3
 
 _HELP = "Anonymize tables about people where they are: in DuckDB, with SQL you can read."
 _PANELS = {
-    common.SourceOptions: "Source", common.ReaderOptions: "CSV files", common.ColumnOptions: "Columns",
+    common.SourceOptions: "Source", reader.ReaderOptions: "CSV files", common.ColumnOptions: "Columns",
     common.PublishSettings: "Target", common.RunOptions: "Run", common.MachineOptions: "Run",
     common.DisplayOptions: "Run",
 }  # fmt: skip

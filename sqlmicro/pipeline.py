@@ -27,6 +27,7 @@ from sqlmicro.database.places import with_values
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.whole import holding
 from sqlmicro.errors import InputError
 from sqlmicro.group import keeping
 from sqlmicro.missing import counted, policy
@@ -54,6 +55,8 @@ class PlannedStep:
     guarantees: GuaranteeOptions = NO_GUARANTEE
     sensitive: tuple[Column, ...] = ()
     """The columns the guarantees are about."""
+    decimals: bool = False
+    """Whether means of whole numbers are released with decimals."""
 
     @property
     def told(self) -> dict[str, Any]:
@@ -169,6 +172,8 @@ class Run:
     """Released columns that nobody knows from elsewhere, and why: pseudonyms, weights, sensitive ones."""
     seater: records.Seater | None = None
     """What continues a series, where the release is a night of one."""
+    whole: Sequence[Column] = ()
+    """Columns of the step in hand that hold whole numbers and stay whole."""
     staging: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -260,6 +265,7 @@ def step(run: Run, planned: PlannedStep) -> None:
     with run.timed(f"{method.stage}: {method.name}"):
         missing = policy.settle(run, planned)
     before, parts = run.current, _parts(run, planned)
+    run.whole = [] if planned.decimals else holding(run.warehouse, run.original, [*map(run.as_it_is, columns)])
     made: list[Outcome] = []
     for part in parts:
         with run.timed(f"{method.stage}: {method.name}"):
@@ -308,7 +314,7 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
         guaranteed=Guaranteed(planned.guarantees, planned.sensitive, run.roles.person, run.original,
                               run.roles.row_key or run.roles.known_by),
         part=own, series=run.seater if isinstance(run.seater, FileSeries) else None,
-        nights=run.seater if isinstance(run.seater, Nights) else None,
+        nights=run.seater if isinstance(run.seater, Nights) else None, whole=run.whole,
     )  # fmt: skip
     if method.engine == "numpy":
         keeper, size = keeping.keeper_of(work, method, planned.settings, planned.k)
@@ -316,6 +322,7 @@ def _carried_out(run: Run, planned: PlannedStep, part: Part, missing: Sequence[C
     else:
         if method.stage == "group":
             policy.refuse_nominal(work.columns, planned.where)
+            records.say_codes(work, work.columns, "Use a method with --nominal, such as mdav, or --keep or --drop them")
         if run.seater is None:
             method.function(work, **planned.settings)
         else:
@@ -361,17 +368,13 @@ def _apply(run: Run, outcome: Outcome, suffix: str) -> None:
 
 
 def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
-    """Return the records of a relation with the values of an outcome."""
+    """Return the records of a relation with the values of an outcome, which are whole where those it read are."""
     columns = [(column, *outcome.values.get(column, (None, column.staged))) for column in run.roles.released]
+    by_place = outcome.rows is None  # the rows of a series are those of its seats, in no order
     released = with_values(
-        run.warehouse,
-        relation,
-        columns,
-        f"released_{suffix}",
-        rows=run.rows_in,
-        by_place=outcome.rows is None,
-        read_once=outcome.read_once,
-    )  # the rows of a series are those of its seats, in no order
+        run.warehouse, relation, columns, f"released_{suffix}", rows=run.rows_in, by_place=by_place,
+        read_once=outcome.read_once, whole=run.whole,
+    )  # fmt: skip
     if outcome.only_grouped is None:
         return released
     into, groups = f"grouped_{suffix}", outcome.only_grouped
@@ -381,19 +384,9 @@ def _replaced(run: Run, relation: Name, outcome: Outcome, suffix: str) -> Name:
 def _summary(planned: PlannedStep, outcome: Outcome, above: list[LevelReport] | None) -> StepReport:
     chosen = outcome.told if isinstance(outcome.told, Chosen) else None
     return StepReport(
-        planned.method.name,
-        planned.told,
-        [column.name for column in planned.columns],
-        [column.name for column in planned.by],
-        planned.nulls,
-        outcome.promise or planned.method.promise,
-        outcome.groups,
-        outcome.smallest,
-        outcome.largest,
-        chosen.released if chosen else None,
-        chosen.candidates if chosen else [],
-        chosen.number if chosen else None,
-        outcome.key_fingerprint,
-        above,
+        planned.method.name, planned.told, [column.name for column in planned.columns],
+        [column.name for column in planned.by], planned.nulls, outcome.promise or planned.method.promise,
+        outcome.groups, outcome.smallest, outcome.largest, chosen.released if chosen else None,
+        chosen.candidates if chosen else [], chosen.number if chosen else None, outcome.key_fingerprint, above,
         loss.above_optimum if (loss := Loss.of_all(outcome.losses)) else None,
-    )
+    )  # fmt: skip

@@ -10,6 +10,7 @@ from sqlmicro.database.columns import Column, numbers_by_column, pick, split_nam
 from sqlmicro.database.levels import Level
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.whole import seeming_codes
 from sqlmicro.errors import ParameterError
 from sqlmicro.missing.vectors import Scales, all_at_once, in_parts
 from sqlmicro.options.common import RecordOptions
@@ -79,6 +80,7 @@ def group(
     everything = _scales(work, how.ordinal, how.nominal)
     scales = everything.of(work.columns)
     _say(work, scales)
+    say_codes(work, scales.numeric, "Name them in --nominal, and no means are taken")
     importance = _importance(work, how.importance)
     if seater is not None:
         _seat(work, scales, importance, seater, lambda: _grouped(work, method, own, everything, importance, keeper))
@@ -192,6 +194,13 @@ def _say(work: Work, scales: Scales) -> None:
         names = [c.name for c in (scales.nominal if scale == "nominal" else [c for c, _ in scales.ordinal])]
         if names:
             work.note(f"{scale} (the {text} of the group): {', '.join(names)}")
+
+
+def say_codes(work: Work, averaged: Sequence[Column], do: str) -> None:
+    """Add a note of the columns of whole numbers that look like codes or years, where means are taken of them."""
+    whole = [column for column in averaged if column in work.whole]
+    if told := seeming_codes(work.warehouse, work.relation, whole):
+        work.note(f"means are taken of whole numbers that seem to be codes or years: {', '.join(told)}. {do}")
 
 
 def _type_with_order(column: Column, where: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -121,7 +121,7 @@ class Outcome:
 
 
 class Work:
-    """What a method works with: its relation, its columns, the strata, and the statements several methods share."""
+    """What a method works with: relation, columns (`whole` ones stay so), strata, statements several methods share."""
 
     def __init__(
         self,
@@ -143,9 +143,10 @@ class Work:
         part: Part | None = None,
         series: FileSeries | None = None,
         nights: Nights | None = None,
+        whole: Collection[Column] = (),
     ) -> None:
         self.warehouse, self.series, self.nights = warehouse, series, nights
-        self.guaranteed = guaranteed
+        self.guaranteed, self.whole = guaranteed, frozenset(whole)
         self.relation = relation
         self.before = before or relation
         self.begun = begun or self.before

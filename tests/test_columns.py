@@ -4,11 +4,13 @@ import pytest
 
 from sqlmicro.database.column_roles import settle_roles
 from sqlmicro.database.columns import Column, ColumnProfile, make_columns, pick, split_names
+from sqlmicro.database.whole_numbers import WholeNumbers
 from sqlmicro.errors import InputError, ParameterError
 
 
 def proposal(name, kind, *, rows=1000, nulls=0, distinct=500, sequential=False, is_key=False, smallest=None):
-    found = ColumnProfile(Column(name, kind, name), rows, nulls, distinct, sequential, is_key, smallest)
+    whole = None if smallest is None else WholeNumbers(smallest, smallest + distinct - 1, distinct // 5)
+    found = ColumnProfile(Column(name, kind, name), rows, nulls, distinct, sequential, is_key, whole=whole)
     return found.scale[0], found.role[0]
 
 
@@ -26,7 +28,8 @@ def proposal(name, kind, *, rows=1000, nulls=0, distinct=500, sequential=False, 
         (("comment", "VARCHAR", {"distinct": 1000}), ("nominal", "identifier")),
         (("token", "UUID", {"distinct": 1000}), ("nominal", "identifier")),
         (("code", "INTEGER", {"distinct": 12}), ("nominal", "quasi")),
-        (("code", "INTEGER", {"distinct": 21}), ("numeric", "quasi")),
+        (("code", "INTEGER", {"distinct": 21}), ("nominal", "quasi")),
+        (("points", "INTEGER", {"distinct": 21}), ("numeric", "quasi")),
         (("nr", "INTEGER", {"distinct": 1000, "is_key": True}), ("numeric", "identifier")),
         (("born", "DATE", {}), ("numeric", "quasi")),
         (("grade", "ENUM('low', 'high')", {"distinct": 2}), ("ordinal", "quasi")),

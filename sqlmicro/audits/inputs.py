@@ -15,8 +15,8 @@ from sqlmicro.database.files import file_format
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.common import AS_FOUND, ReaderOptions
 from sqlmicro.options.params import Param, Registered
+from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 
 
 @dataclass(frozen=True, kw_only=True)

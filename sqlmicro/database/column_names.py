@@ -157,6 +157,26 @@ _QUANTITY = (
     r"|menge|duration|dauer|speed|area|volume|weight|gewicht|members|persons|employees|children|kinder|visits)"
     r"(?:_\d+)?|(?:n|num|nb|no|number|anzahl|count|zahl)_(?:of|der|de)_.*"
 )
+_FOR_CODE = "code|kode|kod|codice|codigo|cod|cd|koodi|schluessel|kennziffer|kennzahl|kenn_?nr|chiffre|clave|sleutel"
+_CODED = (
+    "comune|commune|gemeente|gemeinde|kommune|kommun|gmina|municipio|municipality|concelho|kreis|landkreis|bezirk|district"
+    "|distrito|canton|kanton|departement|departamento|provincia?|province|provincie|powiat|okres|county|wahlkreis|wahlbezirk"
+    "|constituency|circonscription|precinct|tract|block|region|regione|station|stazione|filiale|branch|agence|agencia"
+    "|sucursal|filial|kostenstelle|cost_?cent(?:er|re)|profit_?cent(?:er|re)|abteilung|department|dept|beruf|berufe"
+    "|occupation|occ|profession|professione|profesion|zawod|beroep|yrke|industry|branche|wirtschaftszweig|sector|sektor"
+    "|product|produkt|artikel|article|item|material|sku|drug|atc|pzn|ndc|diagnos[ei]s?|icd|drg|ops|procedure|tariff|tarif"
+    "|store|shop|site|school|schule|hospital|klinik|clinic|ward|room|zone|sprengel|flurstueck"
+)
+_CLASSIFICATIONS = (
+    "kldb|isco|soc|nace|naics|sic|noga|onace|wz|isic|cpc|isced|istat|insee|teryt|nuts|lau|ags|ars|fips|geoid|cusip|icd|ops"
+    "|drg|atc|pzn|ndc|gtin|ean|upc|mcc|plz|zip"
+)
+_CODE = (
+    rf"(?:.*_)?(?:{_FOR_CODE})(?:_?[0-9]+)?|(?:code|cod|codice|codigo|kod)_.*|.*(?:schluessel|kennziffer|kostenstelle)"
+    rf"|(?:.*_)?(?:{_CODED})(?:_?(?:{_FOR_CODE}|{_NUMBER}|{_CLASSIFICATIONS}|klasse|class))?(?:_?[0-9]+)?"
+    rf"|(?:.*_)?(?:{_CLASSIFICATIONS})(?:_?[0-9]+)?(?:_[0-9]?d)?"
+)
+
 _HOUSEHOLD = (
     r"(?:.*_)?(?:household|house_hold|hhold|haushalts?|hh|menage|hogar|hid)(?:_?(?:id|no|nr|num|number|nummer|key))?"
 )
@@ -262,6 +282,18 @@ def is_household(name: str) -> bool:
     (True, True, True, False)
     """
     return _compiled(_HOUSEHOLD).fullmatch(words(name)) is not None
+
+
+def is_code(name: str) -> bool:
+    """Tell whether the name is that of codes of places, occupations, goods or the like, where it stands over numbers.
+
+    >>> [is_code(name) for name in ("codice_comune", "berufKldb", "station_id", "Wahlkreis", "occupation", "isco08")]
+    [True, True, True, True, True, True]
+    >>> [is_code(name) for name in ("income", "age", "number_of_rooms", "coded_at", "class_size", "room_count")]
+    [False, False, False, False, False, False]
+    """
+    text = words(name)
+    return _compiled(_CODE).fullmatch(text) is not None and _compiled(_QUALITY).fullmatch(text) is None
 
 
 def is_digit_group(name: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from sqlmicro.database import column_names
+from sqlmicro.database.whole_numbers import WholeNumbers
 from sqlmicro.errors import ParameterError, did_you_mean
 
 Family = Literal["integer", "float", "decimal", "date", "timestamp", "timestamptz", "text", "enum", "boolean", "other"]
@@ -82,6 +83,11 @@ class Column:
         """Whether it holds numbers that are groups of digits by its name, such as postcodes: a mean means nothing."""
         return self.family in ("integer", "decimal", "float") and column_names.is_digit_group(self.name)
 
+    @property
+    def is_code(self) -> bool:
+        """Whether its name speaks of a code, such as that of an occupation: whole numbers in it are no amounts."""
+        return self.is_digit_group or column_names.is_code(self.name)
+
 
 def make_columns(described: Iterable[tuple[str, str]], collated: frozenset[str] = frozenset()) -> list[Column]:
     """Return the columns of a table, with names that do not clash with those of the staging relations."""
@@ -110,10 +116,8 @@ def split_names(values: Sequence[str] | None) -> tuple[str, ...]:
     >>> split_names(["a,b", '"last, first"', 'net "income"', '" a ", c '])
     ('a', 'b', 'last, first', 'net "income"', ' a ', 'c')
     """
-    names: list[str] = []
-    for value in values or ():
-        for quoted, behind, plain in _NAME.findall(value):
-            names.append(quoted.replace('""', '"') + behind.rstrip() + plain.strip())
+    found = (one for value in values or () for one in _NAME.findall(value))
+    names = (quoted.replace('""', '"') + behind.rstrip() + plain.strip() for quoted, behind, plain in found)
     return tuple(filter(None, names))
 
 
@@ -231,9 +235,14 @@ class ColumnProfile:
     distinct: int
     sequential: bool
     is_key: bool
-    smallest: float | None = None
-    """The smallest of whole numbers."""
     seen: Seen = Seen()
+    whole: WholeNumbers | None = None
+    """None where a value is no whole number, or nobody has looked."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds whole numbers only, by its type or by its values."""
+        return self.column.family == "integer" or self.whole is not None
 
     @property
     def scale(self) -> tuple[Scale, str]:
@@ -251,8 +260,12 @@ class ColumnProfile:
             return "nominal", f"{column.type} has no arithmetic"
         if column.is_digit_group:
             return "nominal", "a group of digits by its name, such as a postcode: nobody computes with it"
-        if column.family == "integer" and self.distinct <= CODES_AT_MOST:
+        if self.is_whole and column.is_code:
+            return "nominal", "whole numbers that are codes by their name"
+        if self.is_whole and self.distinct <= CODES_AT_MOST:
             return "nominal", f"whole numbers, {self.distinct} distinct values: codes"
+        if self.whole is not None and self.whole.are_codes(self.distinct, self.rows - self.nulls):
+            return "nominal", f"whole numbers of equally many digits, far apart, {self.distinct} distinct values: codes"
         return "numeric", f"{column.type}, {self.distinct} distinct values"
 
     @property
@@ -261,7 +274,7 @@ class ColumnProfile:
 
         Who counts begins with 0 or 1, or far above what is counted, such as with 1001.
         """
-        name, first = self.column.name, self.smallest
+        name, first = self.column.name, self.whole.low if self.whole else None
         if column_names.is_quantity(name) or column_names.is_sensitive(name) or column_names.is_weight(name):
             return False
         return self.rows >= _MANY or first is None or first in (0, 1) or first >= _BASE * self.rows
@@ -278,9 +291,9 @@ class ColumnProfile:
         if column.type == "UUID":
             return "identifier", "UUID"
         named = column_names.says(column.name) is not None
-        if column.family in ("text", "integer", "other") and named and 2 * self.distinct > present > 1:
+        if (column.family in ("text", "other") or self.is_whole) and named and 2 * self.distinct > present > 1:
             return "identifier", "its name, and most of its values are distinct"
-        if column.family == "integer" and unique and self.sequential and self._numbers_records:
+        if self.is_whole and unique and self.sequential and self._numbers_records:
             return "identifier", "consecutive numbers, every value distinct"
         if column.family == "text" and unique and present >= 20:
             return "identifier", "text, every value distinct"
@@ -316,9 +329,6 @@ def split_scales(
     wrong = [f"{column.name} ({column.type})" for column in as_numeric if not column.numeric]
     if wrong:
         raise ParameterError(f"{where}, numeric", "must be numbers, dates or timestamps", ", ".join(wrong))
-    found = [
-        column
-        for column in columns
-        if column in as_numeric or (column not in as_nominal and proposed[column.name] == "numeric")
-    ]
+    as_proposed = [c for c in columns if c not in as_nominal and proposed[c.name] == "numeric"]
+    found = [column for column in columns if column in as_numeric or column in as_proposed]
     return found, [column for column in columns if column not in found]

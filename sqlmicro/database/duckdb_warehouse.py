@@ -24,7 +24,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Select, Sql, ident, render, statement
 from sqlmicro.database.warehouse import InOnePlace, Logged, Row
 from sqlmicro.errors import InputError
-from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.system.arrow import as_arrays
 from sqlmicro.system.interrupts import committing, interruptible, uninterrupted
 from sqlmicro.system.progress import Progress

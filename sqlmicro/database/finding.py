@@ -17,7 +17,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.views import files_read
 from sqlmicro.errors import InputError, ParameterError, did_you_mean
-from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.system.printable import quoted
 from sqlmicro.system.stores import check, is_url
 

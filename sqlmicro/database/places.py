@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name, render
+from sqlmicro.database.templates import Name, Params, render
 from sqlmicro.database.warehouse import Warehouse, aligned
 from sqlmicro.errors import QueryError
 
@@ -41,12 +41,13 @@ def with_values(
     rows: int,
     by_place: bool,
     read_once: Collection[Name] = (),
+    whole: Collection[Column] = (),
 ) -> Name:
     """Return the records with new values: of every column where they are, None for the records, and their name there.
 
     Values are joined by place, where that is allowed and the records are there from row_id 0 on, else by row_id. Where
     one relation has them all in this order, that is a view: it costs less to read than to store again. Those that are
-    `read_once` may be dropped by the time they are joined.
+    `read_once` may be dropped by the time they are joined. New values of `whole` columns are whole numbers too.
     """
     names: dict[Name, list[str]] = {}
     for _, values, name in columns:
@@ -54,6 +55,7 @@ def with_values(
             names.setdefault(values, []).append(name)
     aliases = {values: f"v{number}" for number, values in enumerate(names, 1)}
     shown = [(column, "r" if values is None else aliases[values], name) for column, values, name in columns]
+    listed = _by_rounding(warehouse, columns, shown, whole)
     by_place = by_place and aligned(warehouse, relation)
     placed = _all_in_order(warehouse, relation, names, read_once) if by_place else {}
     unordered = [values for values in names if values not in placed]
@@ -61,15 +63,35 @@ def with_values(
     if by_place and all(aligned(warehouse, relation, values) for values in unordered):
         made = warehouse.run(
             "replace/released_in_order.sql", into, view=len(names) == 1 and placed == {one: one for one in names},
-            rows=rows, relation=relation, columns=shown,
+            rows=rows, relation=relation,
             in_order=[(aliases[values], one) for values, one in placed.items()],
-            unordered=[(aliases[values], values) for values in unordered],
+            unordered=[(aliases[values], values) for values in unordered], **listed,
         )  # fmt: skip
     else:
-        made = warehouse.run("replace/released.sql", into, rows=rows, relation=relation, columns=shown, joined=there)
+        made = warehouse.run("replace/released.sql", into, rows=rows, relation=relation, joined=there, **listed)
     for one in {*placed.values()} - {*names}:
         warehouse.forget(one)
     return made
+
+
+def _by_rounding(
+    warehouse: Warehouse,
+    columns: Sequence[tuple[Column, Name | None, str]],
+    shown: Sequence[tuple[Column, str, str]],
+    whole: Collection[Column],
+) -> Params:
+    """Return what is shown by how: columns of whole numbers are rounded where their new values have a point."""
+    kinds: dict[Name, dict[str, str]] = {}
+    found: Params = {"columns": [], "whole": [], "whole_floats": []}
+    for (column, values, name), one in zip(columns, shown, strict=True):
+        how = "columns"
+        if values is not None and column in whole:
+            if values not in kinds:
+                kinds[values] = dict(warehouse.describe(values))
+            if kinds[values][name] in ("DOUBLE", "FLOAT"):
+                how = "whole_floats" if column.family == "float" else "whole"
+        found[how].append(one)
+    return found
 
 
 def _all_in_order(

@@ -8,6 +8,7 @@ from sqlmicro.database.columns import Column, ColumnProfile
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import Warehouse
+from sqlmicro.database.whole_numbers import WholeNumbers
 from sqlmicro.errors import InputError
 
 _NEARLY_ALL = 0.95
@@ -85,20 +86,24 @@ def _staged_as(column: Column, used: bool) -> str:
 
 def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]:
     """Count rows, NULLs and distinct values of every column."""
-    rows = warehouse.rows(
-        "load/column_profile.sql",
-        relation=source.relation,
-        integers=[column for column in source.columns if column.family == "integer"],
-        collated=[column for column in source.columns if column.collated],
-        others=[column for column in source.columns if column.family != "integer" and not column.collated],
-    )
+    kinds: Params = {"integers": [], "numbers": [], "collated": [], "others": []}
+    for column in source.columns:
+        kinds[_profiled_as(column)].append(column)
+    rows = warehouse.rows("load/column_profile.sql", relation=source.relation, **kinds)
     keys = _single_column_keys(warehouse, source)
     by_name = {column.name: column for column in source.columns}
     profiles = {}
-    for name, count, nulls, distinct, spread, smallest in rows:
-        sequential = spread is not None and spread + 1 == distinct == count
-        profiles[name] = ColumnProfile(by_name[name], count, nulls, distinct, sequential, name in keys, smallest)
+    for name, count, nulls, distinct, low, high, fives in rows:
+        sequential = low is not None and high - low + 1 == distinct == count
+        whole = WholeNumbers(low, high, fives) if low is not None and high is not None else None
+        profiles[name] = ColumnProfile(by_name[name], count, nulls, distinct, sequential, name in keys, whole=whole)
     return [profiles[column.name] for column in source.columns]
+
+
+def _profiled_as(column: Column) -> str:
+    if column.collated:
+        return "collated"
+    return {"integer": "integers", "float": "numbers", "decimal": "numbers"}.get(column.family, "others")
 
 
 def estimated_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]:
@@ -111,10 +116,12 @@ def estimated_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfil
     profiles = []
     for column, present, estimate in zip(columns, counts[::2], counts[1::2], strict=True):
         distinct = present if estimate >= _NEARLY_ALL * present else estimate
-        spread, smallest = range_of.get(column, (None, None))
+        spread, low = range_of.get(column, (None, None))
         sequential = spread is not None and spread + 1 == distinct == rows
-        nulls, is_key = rows - present, column.name in keys
-        profiles.append(ColumnProfile(column, rows, nulls, distinct, sequential, is_key, smallest))
+        whole = None if spread is None or low is None else WholeNumbers(low, low + spread, fives=distinct)
+        profiles.append(
+            ColumnProfile(column, rows, rows - present, distinct, sequential, column.name in keys, whole=whole)
+        )
     return profiles
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
 from sqlmicro.database.templates import Name, Sql
-from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 
 if TYPE_CHECKING:
     import numpy as np

@@ -30,8 +30,9 @@ from sqlmicro.database.templates import Name, Params
 from sqlmicro.erasure import catalog_texts, enums
 from sqlmicro.erasure.finder import LONGEST, SHORTEST, Finder
 from sqlmicro.errors import InputError
-from sqlmicro.options.common import AS_FOUND, MachineOptions, ReaderOptions
+from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import Param
+from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.system.progress import Progress
 
 WHERE = "residue"

@@ -70,10 +70,10 @@ def secure_k_ward(
 
     Columns are standardised over all records, grouped inside every stratum, and secured on their own. Group after group
     is taken in the order of its number, through all strata. A constant column has no standard deviation, hence no
-    tolerance: it stays as it is. Whole numbers become fractions as with the mean, dates are rounded to days, which may
-    take a representative back into the tolerance where that is less than a day. Where most records of a group have
-    no value, it has none, as with the mean. The notes are for the data holder: the deviation of a column and the
-    representative of the only group that was changed give its mean away.
+    tolerance: it stays as it is. Whole numbers get whole representatives, the nearest ones that are safe; dates are
+    rounded to days, which may take a representative back into the tolerance where that is less than a day. Where most
+    records of a group have no value, it has none, as with the mean. The notes are for the data holder: the deviation of
+    a column and the representative of the only group that was changed give its mean away.
     """
     kernel = find(grouping)
     if kernel.engine != "numpy" or kernel.stage != "group":
@@ -109,7 +109,8 @@ def _representatives(work: Work, raw: np.ndarray, labels: np.ndarray, tolerance:
         present = ~np.isnan(raw[:, j])
         x = raw[present, j]
         deviation = _deviation(x)
-        found = secure_values(x, labels[present], tolerance * deviation, ratio, groups=len(sizes))
+        secured = secure_whole_values if column in work.whole else secure_values
+        found = secured(x, labels[present], tolerance * deviation, ratio, groups=len(sizes))
         scarce = 2 * np.bincount(labels[present], minlength=len(sizes)) < sizes
         columns[column.staged] = pa.array(found.representatives, mask=scarce)
         if found.changed:
@@ -213,3 +214,42 @@ def secure_values(
     return Secured(
         representatives, int((moved != 0).sum()), float((sizes * moved).sum()), float((sizes * moved**2).sum())
     )
+
+
+def secure_whole_values(
+    x: np.ndarray, labels: np.ndarray, tolerance: float, ratio: float, groups: int | None = None
+) -> Secured:
+    """Return whole representatives that are not too close to the values of their groups: as `secure_values`.
+
+    The rounded mean stays where it is safe. A whole number next to one that is not safe is as near to a value as it may
+    be, so that the nearest safe ones are found among x_j - ε rounded down and x_j + ε rounded up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = secure_whole_values(np.array([5.0, 5.0, 5.0, 1.0, 5.0, 9.0]), np.array([0, 0, 0, 1, 1, 1]), 1.5, 0.5)
+    >>> found.representatives.tolist(), found.changed
+    ([7.0, 5.0], 1)
+    """
+    import numpy as np
+
+    count = int(labels.max(initial=-1)) + 1 if groups is None else groups
+    sizes = np.bincount(labels, minlength=count)
+    representatives, means, gained, lost, changed = np.full(count, np.nan), np.zeros(count), 0.0, 0.0, 0
+    for group, members in enumerate(np.split(x[np.lexsort((x, labels))], np.cumsum(sizes)[:-1])):
+        if not len(members):
+            continue
+        means[group] = mean = members.mean()
+        place = np.rint(mean)
+        ends = np.concatenate([np.floor(members - tolerance), np.ceil(members + tolerance)])
+        ends = np.unique([place, *ends, ends.min() - 1, ends.max() + 1])
+        away = (np.abs(members[:, None] - ends) >= tolerance).sum(axis=0)
+        safe = ends[away >= ratio * len(members)]
+        if place not in safe:
+            changed += 1
+            place = safe[safe >= mean].min() if gained <= lost else safe[safe <= mean].max()
+        representatives[group] = place
+        move = len(members) * (place - mean)
+        gained, lost = gained + max(move, 0.0), lost + max(-move, 0.0)
+    moved = np.where(sizes > 0, representatives - means, 0.0)
+    return Secured(representatives, changed, float((sizes * moved).sum()), float((sizes * moved**2).sum()))

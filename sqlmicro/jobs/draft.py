@@ -14,8 +14,9 @@ from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.repeated import RepeatedPersons, repeated_persons
 from sqlmicro.jobs.toml_text import array, comment, value
-from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
+from sqlmicro.options.common import MachineOptions, RegionOption, SourceOptions
 from sqlmicro.options.params import parameters
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports.results import Draft
 from sqlmicro.system.printable import in_toml
 from sqlmicro.system.progress import Progress

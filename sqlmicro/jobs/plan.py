@@ -150,6 +150,7 @@ def drafted(job: Job, columns: Sequence[Column] | None = None) -> Plan:
             PlannedStep(
                 number, step.method, settings, tuple(on), tuple(by), nulls, step.where, step.weights,
                 guarantees=step.guarantees, sensitive=tuple(pick(own, step.guarantees.sensitive, step.where)),
+                decimals=job.options.decimals or job.publish.widen,
             )
         )  # fmt: skip
         treated |= set(on)

@@ -36,4 +36,5 @@ def parameters(run: Run, job: Job, target: Target) -> Parameters:
         [column.name for column in roles.household],
         job.options.rows_are_persons,
         sorted(column.name for column in run.numeric - run.text),
+        job.options.decimals,
     )

@@ -242,11 +242,6 @@ def roles_in_words(roles: Roles) -> list[str]:
             commas,
             "",
         ),
-        (
-            "digits that are codes by their name, such as postcodes; name them in --nominal to take no means: ",
-            [column for column in roles.used if column.is_digit_group],
-            "",
-        ),
         ("released as they are: ", roles.kept, ""),
     ]
     return [before + ", ".join(names_of(columns)) + behind for before, columns, behind in notes if columns]

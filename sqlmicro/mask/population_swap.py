@@ -175,7 +175,15 @@ def _swapped(work: Work, columns: list[Column]) -> Name:
         name, there = values.get(column, (None, column.staged))
         found.append((column, "r" if name is None else aliases[name], there))
     joined = [(alias, name) for name, alias in aliases.items()]
-    return work.run("replace/released.sql", "swapped", relation=work.relation, columns=found, joined=joined)
+    return work.run(
+        "replace/released.sql",
+        "swapped",
+        relation=work.relation,
+        columns=found,
+        joined=joined,
+        whole=[],
+        whole_floats=[],
+    )
 
 
 def _read(work: Work, columns: list[Column], swapped: Name, population: str, least: int) -> tuple[Sought, np.ndarray]:

@@ -14,6 +14,7 @@ from sqlmicro.options.location import LocationOptions
 from sqlmicro.options.params import Param, Parameter
 from sqlmicro.options.past import PastOptions
 from sqlmicro.options.persons import PersonOptions
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.options.series import NightOption, SeriesOptions
 from sqlmicro.system.secrets import SEED_VARIABLE
 
@@ -96,34 +97,6 @@ class SourceOptions(DbOption, TableOption, AttachOption):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReaderOptions:
-    """How CSV files are read."""
-
-    delimiter: Annotated[str | None, Param("CSV: character between the fields.", metavar="CHAR")] = None
-    quote: Annotated[str | None, Param("CSV: character around fields.", metavar="CHAR")] = None
-    null_string: Annotated[str | None, Param("CSV: text that means a missing value.", metavar="TEXT")] = None
-    decimal: Annotated[str | None, Param("CSV: decimal separator of numbers.", metavar="CHAR")] = None
-    encoding: Annotated[str | None, Param("CSV: encoding of the file.", metavar="NAME")] = None
-    no_header: Annotated[bool, Param("CSV: the first line is data, not names.")] = False
-
-    def given(self) -> dict[str, object]:
-        """Return the options that were given, under the names of DuckDB's CSV reader.
-
-        >>> ReaderOptions(delimiter=";", no_header=True).given()
-        {'delim': ';', 'header': False}
-        """
-        theirs = {
-            "delim": self.delimiter, "quote": self.quote, "nullstr": self.null_string,
-            "decimal_separator": self.decimal, "encoding": self.encoding, "header": False if self.no_header else None,
-        }  # fmt: skip
-        return {name: value for name, value in theirs.items() if value is not None}
-
-
-AS_FOUND = ReaderOptions()
-"""Files are read as they are found."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class StepColumns:
     """The columns a step works on, and its strata."""
 
@@ -162,6 +135,13 @@ class OtherColumns(RowKeyOption):
     ] = ()
     drop: Annotated[tuple[str, ...], Param("Columns to leave out.", metavar="A,B")] = ()
     rest: Annotated[Literal["keep", "drop"] | None, Param("What to do with columns that no other option names.")] = None
+    decimals: Annotated[
+        bool,
+        Param(
+            "Release means of whole numbers with decimals, as DOUBLE. Default: they are rounded, half to even, and the "
+            "column keeps its type."
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +239,10 @@ class PublishSettings(PastOptions, SeriesOptions):
     ] = ()
     in_place: Annotated[bool, Param("Replace the records of the table itself; its definition stays.")] = False
     widen: Annotated[
-        bool, Param("With --in-place: make integer and decimal columns DOUBLE, instead of rounding means.")
+        bool,
+        Param(
+            "With --in-place: make integer and decimal columns DOUBLE, instead of rounding means; says --decimals too."
+        ),
     ] = False
     no_purge: Annotated[
         bool, Param("With --in-place: do not rewrite the file; the replaced values stay readable in it.")

@@ -146,6 +146,8 @@ class Parameters:
     """Whether somebody said that k counts rows, although a column may repeat like the key of persons."""
     numeric: list[str] = field(default_factory=list)
     """The columns whose loss is IL; that of others is the share of values changed."""
+    decimals: bool = False
+    """Whether means of whole numbers have decimals."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from sqlmicro.audits.row import Status
 from sqlmicro.audits.verdict import Verdict
 from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.audits.verdict_words import told
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
 from sqlmicro.options.params import Param
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports import disclosure
 from sqlmicro.reports.attack_report import NotTried
 from sqlmicro.reports.distributions import ColumnFacts, TableFacts

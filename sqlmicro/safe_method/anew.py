@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -52,18 +52,20 @@ class Anew:
         if not alone or own or steps or not (cells.nominal and cells.numeric):
             return None
         sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
-        return cls(units_of(cells.numeric, how), sets)
+        return cls(units_of(cells.numeric, how, work.whole), sets)
 
 
-def units_of(columns: Sequence[Column], how: str) -> tuple[float | None, ...]:
+def units_of(columns: Sequence[Column], how: str, whole: Collection[Column]) -> tuple[float | None, ...]:
     """Return the unit that the means of every column are rounded to, None where they are not.
 
     >>> from sqlmicro.database.columns import Column
-    >>> units_of([Column("age", "INTEGER", "age"), Column("pay", "DECIMAL(9,2)", "pay")], "rounded-mean")
+    >>> age, pay = Column("age", "INTEGER", "age"), Column("pay", "DECIMAL(9,2)", "pay")
+    >>> units_of([age, pay], "rounded-mean", [age])
     (1.0, 0.01)
     """
-    times, digits = rounding(columns, how)
-    units = {**dict.fromkeys(times, 1.0), **{column: 10.0**-places for column, places in digits}}
+    found = rounding(columns, how, whole)
+    units = dict.fromkeys((*found.points, *found.whole), 1.0)
+    units |= {column: 10.0**-places for column, places in found.decimals}
     return tuple(units.get(column) for column in columns)
 
 

@@ -81,6 +81,7 @@ _MUCH_LOST = 25.0
         "safe/with_shown.sql",
         "safe/placed_cells.sql",
         "safe/rounded_cells.sql",
+        "safe/nearest_values.sql",
         "safe/numeric_loss.sql",
         "safe/moments.sql",
         "safe/subgroup_means.sql",
@@ -173,8 +174,9 @@ def safe(
     columns are averaged, records of one combination or two swap where they go, which changes no table.
 
     Integer and DECIMAL columns keep their type by default: their means are rounded, half to even, and T deviates by up
-    to half a unit per record; `--unify-numeric mean` keeps the totals exact and makes these columns DOUBLE (in place:
-    only with --widen). The weights of the distance rank the candidates; the search has its own objective.
+    to half a unit per record; `--unify-numeric mean --decimals` keeps the totals exact and makes these columns DOUBLE
+    (in place: only with --widen). No column gets more values than it had: where means would be more, the nearest value
+    that occurs is released. The weights of the distance rank the candidates; the search has its own objective.
 
     The seconds and the memory of a candidate include its grouping, which candidates that differ in the unification
     alone share. Memory is by how many bytes the candidate raised the peak of the resident memory of the process.
@@ -320,7 +322,7 @@ def _place(
         averaged = placement.averaged
         means = groups.values(how, averaged, few, trial.number) if few else groups.numbers(how, averaged)
         file = direct.placed_file(work, cells, placement, means, trial.number)
-        file = rounded(work, file, how, averaged, [*kept, *few], trial.number)
+        file = rounded(work, cells.relation, file, how, averaged, [*kept, *few], trial.number)
         shown = ", ".join(filter(None, ["own values" if kept else "", str(how)]))
         trial.add(placement.grouped, (members, file), "search", "all", shown, meter, tuple(kept), denied=denied)
     groups.forget()

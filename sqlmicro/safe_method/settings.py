@@ -27,7 +27,7 @@ UnifyNumeric = Annotated[
     tuple[str, ...],
     Param(
         "What numeric columns become in a group, one or several to try: mean, median, or rounded-mean, which keeps "
-        "integers and DECIMALs what they are.",
+        "DECIMALs what they are; whole numbers stay whole without --decimals.",
         metavar="HOW",
     ),
 ]

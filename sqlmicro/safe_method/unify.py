@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,12 @@ class Unification:
 
     Notes
     -----
-    Numeric columns: `mean` is the mean in full precision, which makes integer and DECIMAL columns DOUBLE.
-    `rounded-mean` is the mean as the type of the column can hold it: whole numbers, a DECIMAL's digits, half to even;
-    FLOAT and DOUBLE columns are not rounded. Totals then deviate by up to half a unit per record, which the T of the
-    SAFE distance shows. `median` is rounded like `rounded-mean`; no total is kept by it. Dates and timestamps are
-    always whole days and microseconds.
+    Numeric columns: `mean` is the mean in full precision, which makes DECIMAL columns DOUBLE. `rounded-mean` is the
+    mean as the type of the column can hold it: a DECIMAL's digits, half to even. Columns of whole numbers, by their
+    type or by their values, stay whole either way, unless decimals were asked for. Totals then deviate by up to half a
+    unit per record, which the T of the SAFE distance shows. `median` is rounded like `rounded-mean`; no total is kept
+    by it. Dates and timestamps are always whole days and microseconds. Where means would be more values than a column
+    has, the nearest value that was read is released.
 
     Nominal columns: `mode` is the most frequent value of each column by itself, of equally frequent ones the smallest;
     the modes together need not be a record that occurs. `medoid` is the record of the group that agrees with the most
@@ -64,24 +65,39 @@ def choose(names: Sequence[str], known: Sequence[str], where: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def rounding(columns: Sequence[Column], numeric: str) -> tuple[list[Column], list[tuple[Column, int]]]:
-    """Return the columns of whole days or microseconds, and those to be rounded with their digits after the point.
+@dataclass(frozen=True)
+class Rounding:
+    """How numeric columns are rounded: to whole DOUBLEs, to whole numbers of their type, or to a DECIMAL's digits."""
+
+    points: list[Column]
+    whole: list[Column]
+    decimals: list[tuple[Column, int]]
+
+    @property
+    def touched(self) -> list[Column]:
+        """All columns that are rounded."""
+        return [*self.points, *self.whole, *(column for column, _ in self.decimals)]
+
+
+def rounding(columns: Sequence[Column], numeric: str, whole: Collection[Column]) -> Rounding:
+    """Return how columns are rounded, of which some hold `whole` numbers that stay whole.
 
     >>> columns = [Column("age", "INTEGER", "age"), Column("pay", "DECIMAL(9,2)", "pay"), Column("x", "DOUBLE", "x")]
-    >>> [(column.name, digits) for column, digits in rounding(columns, "rounded-mean")[1]]
-    [('age', 0), ('pay', 2)]
-    >>> rounding(columns, "mean")
-    ([], [])
+    >>> found = rounding(columns, "rounded-mean", [columns[0], columns[2]])
+    >>> [column.name for column in found.touched], [digits for _, digits in found.decimals]
+    (['x', 'age', 'pay'], [2])
+    >>> rounding(columns, "mean", []).touched
+    []
     """
-    times = [column for column in columns if column.family in _TIMES]
-    if numeric == "mean":
-        return times, []
-    return times, [(column, _digits(column)) for column in columns if column.family in ("integer", "decimal")]
-
-
-def _digits(column: Column) -> int:
-    """Return the digits after the point that the type of a column has."""
-    return int(column.type.partition(",")[2].rstrip(") ")) if column.family == "decimal" else 0
+    found = Rounding([], [], [])
+    for column in columns:
+        if column.family in _TIMES or (column in whole and column.family == "float"):
+            found.points.append(column)
+        elif column in whole:
+            found.whole.append(column)
+        elif column.family == "decimal" and numeric != "mean":
+            found.decimals.append((column, int(column.type.partition(",")[2].rstrip(") "))))
+    return found
 
 
 class Representatives:
@@ -97,7 +113,8 @@ class Representatives:
 
     def file(self, how: Unification, numeric: Sequence[Column], nominal: Sequence[Column], number: int) -> Name:
         """Return the file in which every record has the values of its group: label, the columns, n."""
-        return rounded(self._work, self.values(how, numeric, nominal, number), how, numeric, nominal, number)
+        made = self.values(how, numeric, nominal, number)
+        return rounded(self._work, self._cells, made, how, numeric, nominal, number)
 
     def values(self, how: Unification, numeric: Sequence[Column], nominal: Sequence[Column], number: int) -> Name:
         """Return label, n, the mean or median of every numeric column in full precision, and the nominal values."""
@@ -153,24 +170,53 @@ class Representatives:
 
 
 def rounded(
-    work: Work, released: Name, how: Unification, numeric: Sequence[Column], others: Sequence[Column], number: int
+    work: Work,
+    cells: Name,
+    released: Name,
+    how: Unification,
+    numeric: Sequence[Column],
+    others: Sequence[Column],
+    number: int,
 ) -> Name:
-    """Return a file with its `numeric` columns rounded as `how` says; the same file if there is nothing to round.
+    """Return a file with its `numeric` columns rounded as `how` says, of no more values each than the cells have.
 
-    The file is read by nothing else: it is dropped where another takes its place.
+    It is the same file if there is nothing to do. The file is read by nothing else: it is dropped where another takes
+    its place.
     """
-    times, digits = rounding(numeric, how.numeric)
-    touched = [*times, *(column for column, _ in digits)]
-    if not touched:
-        return released
-    made = work.run(
-        "safe/rounded_cells.sql",
-        f"rounded_{number}",
-        released=released,
-        plain=[*others, *(column for column in numeric if column not in touched)],
-        times=times,
-        whole=[column for column, places in digits if not places],
-        decimals=[(column, places) for column, places in digits if places],
+    found = rounding(numeric, how.numeric, work.whole)
+    made = released
+    if touched := found.touched:
+        made = work.run(
+            "safe/rounded_cells.sql",
+            f"rounded_{number}",
+            released=released,
+            plain=[*others, *(column for column in numeric if column not in touched)],
+            times=found.points,
+            whole=found.whole,
+            decimals=found.decimals,
+        )
+        work.warehouse.forget(released)
+    many = _more_values(work, cells, made, [column for column in numeric if column.family not in _TIMES])
+    if not many:
+        return made
+    near = work.run(
+        "safe/nearest_values.sql",
+        f"near_{number}",
+        released=made,
+        cells=cells,
+        plain=[*others, *(column for column in numeric if column not in many)],
+        columns=many,
     )
-    work.warehouse.forget(released)
-    return made
+    work.warehouse.forget(made)
+    return near
+
+
+def _more_values(work: Work, cells: Name, released: Name, columns: Sequence[Column]) -> list[Column]:
+    """Return the columns of which a file has more distinct values than the records."""
+    if not columns:
+        return []
+    text = 'SELECT {{ columns | listed("count(DISTINCT {}), ") }}0 FROM {{ relation | ident }}'
+    ((*before, _),), ((*after, _),) = (
+        work.warehouse.query("distinct", text, columns=columns, relation=relation) for relation in (cells, released)
+    )
+    return [column for column, old, new in zip(columns, before, after, strict=True) if new > old]

@@ -22,6 +22,7 @@ class Shared(TypedDict, total=False):
     accept_unique: Names
     drop: Names
     rest: Literal["keep", "drop"] | None
+    decimals: bool
     row_key: Names
     seed: str | None
     seed_file: str | None

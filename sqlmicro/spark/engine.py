@@ -19,15 +19,9 @@ from sqlmicro.jobs.run import finished, hold, reported, sensitive_in
 from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
 from sqlmicro.options.budget import BudgetOption
-from sqlmicro.options.common import (
-    AttachOption,
-    DbOption,
-    MachineOptions,
-    PublishSettings,
-    ReaderOptions,
-    RecordOptions,
-)
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, PublishSettings, RecordOptions
 from sqlmicro.options.params import filled, parameters
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.pipeline import PlannedStep
 from sqlmicro.publish import beside, publish
 from sqlmicro.publish.new_file import NewFile

@@ -20,7 +20,7 @@ from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Sql, ident, is_ordered, render, statement
 from sqlmicro.database.warehouse import Logged, Row
 from sqlmicro.errors import InputError, QueryError
-from sqlmicro.options.common import AS_FOUND, ReaderOptions
+from sqlmicro.options.reader import AS_FOUND, ReaderOptions
 from sqlmicro.spark import select_corrections
 from sqlmicro.spark.session import apart, fit, keyed, opened
 from sqlmicro.spark.translate import INSTEAD, Correction, translate

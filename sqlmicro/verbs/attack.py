@@ -24,7 +24,7 @@ from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.common import AS_FOUND
+from sqlmicro.options.reader import AS_FOUND
 from sqlmicro.publish.recording import records_in, release_of
 from sqlmicro.publish.report import Parameters
 from sqlmicro.registry import late

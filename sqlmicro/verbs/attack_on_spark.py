@@ -13,7 +13,8 @@ from sqlmicro.audits import promised
 from sqlmicro.audits.promised import Promises
 from sqlmicro.database.columns import pick
 from sqlmicro.errors import ParameterError
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports.attack_report import AttackReport
 from sqlmicro.spark.attacked import beside_control, sampled
 from sqlmicro.spark.warehouse import SparkWarehouse

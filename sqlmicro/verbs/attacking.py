@@ -20,9 +20,10 @@ from sqlmicro.audits.verdict_report import Attacked
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.database.columns import Column
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
 from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.params import Param, Registered, settle
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.publish.report import Parameters
 from sqlmicro.registry import PROMISES, Promise
 from sqlmicro.reports.attack_report import AttackReport, NotTried

@@ -22,10 +22,11 @@ from sqlmicro.database.unfinished import SCHEMA
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
 from sqlmicro.identifiers.repeated import repeated_persons
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
 from sqlmicro.options.engine import EngineChoice
 from sqlmicro.options.other_releases import AuditedWith, WithOptions
 from sqlmicro.options.params import Param
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.registry import late
 from sqlmicro.system.progress import Progress
 

@@ -34,13 +34,13 @@ from sqlmicro.options.common import (
     IdentifierOptions,
     JobOptions,
     MachineOptions,
-    ReaderOptions,
     RowKeyOption,
     SeedOptions,
     SourceOptions,
 )
 from sqlmicro.options.params import Param, carried, settle, specification, specifications
 from sqlmicro.options.persons import PersonOptions
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.publish import gate
 from sqlmicro.registry import PROMISES, Method, find
 from sqlmicro.reports.charts import ru_map

@@ -18,8 +18,9 @@ from sqlmicro.database.columns import Column, pick
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import MachineOptions, ReaderOptions, SourceOptions
+from sqlmicro.options.common import MachineOptions, SourceOptions
 from sqlmicro.options.params import Param
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports.results import DraftedHierarchy
 from sqlmicro.system import whole_files
 from sqlmicro.system.progress import Progress

@@ -15,7 +15,8 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.identifiers import scan
 from sqlmicro.identifiers.repeated import RepeatedPersons, repeated_persons
 from sqlmicro.identifiers.scan import ProfileReport
-from sqlmicro.options.common import MachineOptions, ReaderOptions, RegionOption, SourceOptions
+from sqlmicro.options.common import MachineOptions, RegionOption, SourceOptions
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.system.progress import Progress
 
 

@@ -10,7 +10,8 @@ from sqlmicro.database.files import reading
 from sqlmicro.database.finding import may_read
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.options.common import DbOption, MachineOptions, ReaderOptions, RegisterSettings
+from sqlmicro.options.common import DbOption, MachineOptions, RegisterSettings
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports.results import RegisterReport
 from sqlmicro.system.progress import Progress
 

@@ -109,6 +109,7 @@ def _job(made: Parameters, table: str, progress: Progress) -> Job:
         table=table, rest="drop", keep=tuple(made.kept), accept_unique=tuple(made.kept), row_key=tuple(made.row_key),
         identifier_ok=tuple(made.identifier_ok), person=tuple(made.person), of_person=tuple(made.of_person),
         household=tuple(made.household), rows_are_persons=made.rows_are_persons or not made.person, seed="rehearsal",
+        decimals=made.decimals or made.widen,
     )  # fmt: skip
     steps = [
         Step(

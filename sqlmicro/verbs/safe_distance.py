@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from sqlmicro.database import attach
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
-from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, ReaderOptions
+from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
+from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.safe_method.compare import Compared, TwoTables
 from sqlmicro.safe_method.compare import compare as compare_tables
 from sqlmicro.system.progress import Progress

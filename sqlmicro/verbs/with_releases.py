@@ -24,8 +24,8 @@ from sqlmicro.database.templates import Name, Select, select
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.history import differences, ledger, union
 from sqlmicro.history.ledger import Entry
-from sqlmicro.options.common import AS_FOUND
 from sqlmicro.options.other_releases import AuditedWith
+from sqlmicro.options.reader import AS_FOUND
 from sqlmicro.publish.recording import records_in, refuse_other
 from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress

@@ -59,6 +59,7 @@ def _compare(workbench: Any, columns: dict[str, list[float | None]], k: int, **s
         keep=["number"],
         row_key=["number"],
         nulls="keep",
+        decimals=True,
         **settings,
     )
     assert sorted(release.columns["number"]) == list(range(n))
@@ -143,7 +144,7 @@ def test_losses_are_those_of_another_program(
         }
     names, X = _numbers(data_folder / f"{data}.csv")
     db = workbench.make({name: ("DOUBLE", X[:, j]) for j, name in enumerate(names)})
-    release = workbench.release("individual-ranking", db, k=k, columns=names, remainder="last")
+    release = workbench.release("individual-ranking", db, k=k, columns=names, remainder="last", decimals=True)
     assert release.report["IL"] == pytest.approx(expected[PUBLISHED[data], k], rel=1e-9)
 
 
@@ -154,7 +155,9 @@ def test_values_are_those_of_another_program(workbench: Any, data_folder: Any, r
     db = workbench.make(
         {"number": ("INTEGER", range(len(X))), **{name: ("DOUBLE", X[:, j]) for j, name in enumerate(names)}}
     )
-    release = workbench.release("individual-ranking", db, k=3, columns=names, keep=["number"], remainder="last")
+    release = workbench.release(
+        "individual-ranking", db, k=3, columns=names, keep=["number"], remainder="last", decimals=True
+    )
     order = np.argsort(release.columns["number"])
     compared = 0
     for j, name in enumerate(names):

@@ -205,6 +205,7 @@ def test_columns_are_grouped_each_on_its_own_and_missing_values_stay(workbench: 
         k=4,
         nulls="keep",
         representative=representative,
+        decimals=True,
     )
     assert released["x"] == pytest.approx(_expected(x, 4, representative), rel=1e-12)
     for found, expected in zip(released["gaps"], _expected(gaps, 4, representative), strict=True):

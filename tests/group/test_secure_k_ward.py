@@ -176,7 +176,7 @@ def test_missing_values_and_strata(workbench: Any) -> None:
         {"x": ("DOUBLE", x), "y": ("DOUBLE", range(n)), "region": ("INTEGER", [i // 8 for i in range(n)])}
     )
     options = {"columns": ["x", "y"], "by": ["region"], "k": 4, "nulls": "pattern", "tolerance": 0.5, "ratio": 1.0}
-    release = workbench.release("secure-k-ward", db, **options)
+    release = workbench.release("secure-k-ward", db, decimals=True, **options)
     deviation = np.array([value for value in x if value is not None]).std(ddof=1)
     for region in range(3):
         found = {release.columns["x"][i] for i in range(n) if release.columns["region"][i] == region}

@@ -39,7 +39,7 @@ def naive_variance_sum(values: np.ndarray, size: int, remainder: str) -> float:
 
 def _release(workbench: Any, values: Any, **settings: Any) -> tuple[np.ndarray, Any]:
     db = workbench.make({"number": ("INTEGER", range(len(values))), "x": ("DOUBLE", values)})
-    release = workbench.release("split-group", db, columns=["x"], keep=["number"], **settings)
+    release = workbench.release("split-group", db, columns=["x"], keep=["number"], decimals=True, **settings)
     return np.array(release.columns["x"])[np.argsort(release.columns["number"])], release.report
 
 

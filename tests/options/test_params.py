@@ -13,7 +13,7 @@ import pytest
 from sqlmicro import api
 from sqlmicro.audits import inputs, registry
 from sqlmicro.errors import ParameterError
-from sqlmicro.options import common
+from sqlmicro.options import reader
 from sqlmicro.options.common import names
 from sqlmicro.options.params import Param, Parameter, Registered, carried, parameters, take
 from sqlmicro.registry import Catalogue
@@ -108,8 +108,8 @@ def test_options_go_to_other_processes() -> None:
 
 
 def test_the_reader_is_told_what_was_given_only() -> None:
-    assert common.AS_FOUND.given() == {}
-    given = common.ReaderOptions(delimiter=";", quote="'", null_string="", decimal=",", encoding="latin-1")
+    assert reader.AS_FOUND.given() == {}
+    given = reader.ReaderOptions(delimiter=";", quote="'", null_string="", decimal=",", encoding="latin-1")
     assert given.given() == {
         "delim": ";", "quote": "'", "nullstr": "", "decimal_separator": ",", "encoding": "latin-1",
     }  # fmt: skip

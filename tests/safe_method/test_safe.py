@@ -89,7 +89,7 @@ def test_the_nearest_candidate_is_released(workbench: Any, seed: int) -> None:
 
 def test_without_nominal_columns_the_loss_decides(workbench: Any) -> None:
     columns = {name: _persons(50, 4)[name] for name in ("number", "age", "income")}
-    report = _release(workbench, columns, columns=["age", "income"], nominal=[], method="cluster").report
+    report = _release(workbench, columns, columns=["age", "income"], nominal=[], method="cluster", decimals=True).report
     assert [candidate["pass"] for candidate in report["candidates"]] == ["numeric"] * 3
     assert {candidate["distance"] for candidate in report["candidates"]} == {0.0}
     losses = {candidate["candidate"]: candidate["loss"] for candidate in report["candidates"]}
@@ -126,7 +126,7 @@ def test_small_groups_can_be_dropped_and_are_counted(workbench: Any, seed: int) 
     columns = {name: _persons(60, 10 + seed)[name] for name in ("number", "age", "income")}
     release = _release(
         workbench, columns, columns=["age", "income"], nominal=[], small_groups="drop", method="cluster",
-        algorithm=["kmeans++(clusters=20)"],
+        algorithm=["kmeans++(clusters=20)"], decimals=True,
     )  # fmt: skip
     report = release.report
     chosen = report["candidates"][report["chosen"] - 1]

@@ -66,7 +66,7 @@ def test_the_reported_distance_is_the_weighted_one_and_weights_stay(workbench: A
 def test_means_are_weighted_and_so_the_weighted_total_stays(workbench: Any) -> None:
     table = _survey(40, 4)
     release = _release(
-        workbench, table, method="cluster", algorithm=["kmeans++(clusters=6)"], unify_numeric=["mean"]
+        workbench, table, method="cluster", algorithm=["kmeans++(clusters=6)"], unify_numeric=["mean"], decimals=True
     )  # fmt: skip
     expected = sum(age * w for age, w in zip(table["age"][1], table["w"][1], strict=True))
     assert sum(age * float(w) for age, w in release.records(["age", "w"])) == pytest.approx(expected, rel=1e-12)

@@ -3,7 +3,7 @@
 from typing import Literal, get_args, get_origin
 
 from sqlmicro import api
-from sqlmicro.options import common
+from sqlmicro.options import common, reader
 from sqlmicro.options.params import REQUIRED, Parameter, parameters
 from sqlmicro.registry import methods
 from sqlmicro.session.methods import OTHERS, declared, positional, takes_records
@@ -104,7 +104,7 @@ def stub() -> str:
 
 SHARED = tuple(
     option.name
-    for group in (common.ColumnOptions, common.RunOptions, common.ReaderOptions)
+    for group in (common.ColumnOptions, common.RunOptions, reader.ReaderOptions)
     for option in parameters(group)
     if option.name not in EXPLICIT
 )

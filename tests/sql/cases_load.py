@@ -398,48 +398,63 @@ CASES = [
         returns=["c0", "c1"],
         expect=[],
     ),
-    # The spread of a BIGINT does not fit a BIGINT: 2^63 - 1 + 2^63.
+    # The ends of a BIGINT; a value that is no whole number, or NaN, takes them away.
     Case(
         "load/column_profile.sql",
         given={
             "persons": values(
-                '"net ""income""", wide, empty, name, x',
-                "(3, 9223372036854775807, NULL::INTEGER, 'a', 0.5)",
-                "(1, -9223372036854775808, NULL, 'a', 0.5)",
-                "(3, 0, NULL, NULL, 1.5)",
-                "(NULL, 0, NULL, 'A', NULL)",
+                '"net ""income""", wide, empty, name, x, y, z',
+                "(3, 9223372036854775807, NULL::INTEGER, 'a', 0.5, 5::DOUBLE, 'NaN'::DOUBLE)",
+                "(1, -9223372036854775808, NULL, 'a', 0.5, -12, 1)",
+                "(3, 0, NULL, NULL, 1.5, 0, 2)",
+                "(NULL, 0, NULL, 'A', NULL, NULL, 3)",
             )
         },
         params={
             "relation": rel("persons"),
             "integers": [INCOME, col("wide", "BIGINT"), col("empty", "INTEGER")],
+            "numbers": [col("x", "DECIMAL(2,1)"), col("y", "DOUBLE"), col("z", "DOUBLE")],
             "collated": [],
-            "others": [col("name", "VARCHAR"), col("x", "DECIMAL(2,1)")],
+            "others": [col("name", "VARCHAR")],
         },
-        returns=["column_name", "row_count", "nulls", "distinct_values", "spread", "smallest"],
+        returns=["column_name", "row_count", "nulls", "distinct_values", "low", "high", "fives"],
         expect=[
-            ('net "income"', 4, 1, 2, 2, 1),
-            ("wide", 4, 0, 3, 18446744073709551615, -9223372036854775808),
-            ("empty", 4, 4, 0, None, None),
-            ("name", 4, 1, 2, None, None),
-            ("x", 4, 1, 2, None, None),
+            ('net "income"', 4, 1, 2, 1, 3, 0),
+            ("wide", 4, 0, 3, -9223372036854775808, 9223372036854775807, 1),
+            ("empty", 4, 4, 0, None, None, 0),
+            ("name", 4, 1, 2, None, None, 0),
+            ("x", 4, 1, 2, None, None, 0),
+            ("y", 4, 1, 3, -12, 5, 2),
+            ("z", 4, 0, 4, None, None, 0),
         ],
     ),
-    # A table without whole numbers: the columns keep the names the header gives them.
+    # A table without numbers: the columns keep the names the header gives them.
     Case(
         "load/column_profile.sql",
         given={"persons": values("name", "('a')", "('a')")},
-        params={"relation": rel("persons"), "integers": [], "collated": [], "others": [col("name", "VARCHAR")]},
-        returns=["column_name", "row_count", "nulls", "distinct_values", "spread", "smallest"],
-        expect=[("name", 2, 0, 1, None, None)],
+        params={
+            "relation": rel("persons"),
+            "integers": [],
+            "numbers": [],
+            "collated": [],
+            "others": [col("name", "VARCHAR")],
+        },
+        returns=["column_name", "row_count", "nulls", "distinct_values", "low", "high", "fives"],
+        expect=[("name", 2, 0, 1, None, None, 0)],
     ),
     # Bob and BOB are two values, whatever the collation says.
     Case(
         "load/column_profile.sql",
         given={"persons": "SELECT name COLLATE NOCASE AS name FROM (VALUES ('Bob'), ('BOB'), ('Bob')) t(name)"},
-        params={"relation": rel("persons"), "integers": [], "collated": [col("name", "VARCHAR")], "others": []},
-        returns=["column_name", "row_count", "nulls", "distinct_values", "spread", "smallest"],
-        expect=[("name", 3, 0, 2, None, None)],
+        params={
+            "relation": rel("persons"),
+            "integers": [],
+            "numbers": [],
+            "collated": [col("name", "VARCHAR")],
+            "others": [],
+        },
+        returns=["column_name", "row_count", "nulls", "distinct_values", "low", "high", "fives"],
+        expect=[("name", 3, 0, 2, None, None, 0)],
     ),
     # Few values are counted exactly; NULL is none.
     Case(

@@ -281,9 +281,39 @@ CASES = [
             "relation": rel("typed"),
             "columns": [(col("name", "VARCHAR"), "r", "name"), (X, "v1", "value"), (INCOME, "v2", 'net "income"')],
             "joined": [("v1", rel("new_x")), ("v2", rel("new_income"))],
+            "whole": [],
+            "whole_floats": [],
         },
         returns=["row_id", "record", "name", "x", 'net "income"'],
         expect=[(0, 7, "a", 1.5, 15), (1, 8, "b", 1.5, 15), (2, 9, None, None, 30)],
+        ordered=True,
+    ),
+    # Halves go to the even number; 2^63 as a DOUBLE is one more than a BIGINT holds: the largest DOUBLE in it is taken.
+    Case(
+        "replace/released.sql",
+        given={
+            "typed": values("row_id, record", "(0, 7)", "(1, 8)", "(2, 9)", "(3, 6)"),
+            "new": values(
+                'row_id, "net ""income""", x, y',
+                *("(0, 2.5e0, 0.5e0, 9223372036854775807::DOUBLE)", "(1, 3.5e0, -0.4e0, -0.4e0)"),
+                *("(2, NULL, NULL, NULL)", "(3, -2.6e0, 1.5e0, 1e0)"),
+            ),
+        },
+        params={
+            "relation": rel("typed"),
+            "columns": [],
+            "joined": [("v1", rel("new"))],
+            "whole": [(INCOME, "v1", 'net "income"'), (col("y", "BIGINT"), "v1", "y")],
+            "whole_floats": [(X, "v1", "x")],
+        },
+        returns=["row_id", "record", 'net "income"', "y", "x"],
+        show='row_id, record, "net ""income""", y, CAST(x AS VARCHAR) AS x',
+        expect=[
+            (0, 7, 2, 9223372036854774784, "0.0"),
+            (1, 8, 4, 0, "0.0"),
+            (2, 9, None, None, None),
+            (3, 6, -3, 1, "2.0"),
+        ],
         ordered=True,
     ),
     # A record without a new value, or with one that is missing, has none.
@@ -308,12 +338,14 @@ CASES = [
         },
         params={
             "relation": rel("typed"),
-            "columns": [(X, "v1", "value"), (INCOME, "r", "y"), (Y, "v2", "y")],
+            "columns": [(INCOME, "r", "y")],
             "in_order": [("v1", rel("new_x"))],
             "unordered": [("v2", rel("new_y"))],
+            "whole": [(Y, "v2", "y")],
+            "whole_floats": [(X, "v1", "value")],
         },
-        returns=["row_id", "record", "x", 'net "income"', "y"],
-        expect=[(0, 7, 2.5, 10, 5), (1, 8, 1.5, 20, 15), (2, 9, None, 30, 10)],
+        returns=["row_id", "record", 'net "income"', "y", "x"],
+        expect=[(0, 7, 10, 5, 2.0), (1, 8, 20, 15, 2.0), (2, 9, 30, 10, None)],
         ordered=True,
     ),
     # The record that is i-th by the first draw takes the value of the one that is i-th by the second.

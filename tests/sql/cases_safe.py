@@ -291,6 +291,21 @@ CASES = [
             (3, "f", -0.4, -1.0, 0, 7, Decimal("999.9"), Decimal("-1.01"), 5),
         ],
     ),
+    # Of 1, 2 and 10, 1.5 is as near to 1 as to 2, 6.1 nearer to 10; beyond the ends the ends are taken.
+    Case(
+        "safe/nearest_values.sql",
+        given={
+            "released": values(
+                'label, sex, "net ""income""", x, n',
+                *("(0, 'm', 1.5e0, 0.3e0, 3)", "(1, NULL, 6.1e0, -5e0, 4)", "(2, 'f', NULL, NULL, 5)"),
+                "(3, 'f', 11e0, 0.7e0, 6)",
+            ),
+            "cells": values('"net ""income""", x', "(1, 0.25e0)", "(2, 0.75e0)", "(10, 0.25e0)", "(NULL, NULL)"),
+        },
+        params={"released": rel("released"), "cells": rel("cells"), "plain": [SEX], "columns": [INCOME, X]},
+        returns=["label", "sex", 'net "income"', "x", "n"],
+        expect=[(0, "m", 1, 0.25, 3), (1, None, 10, 0.25, 4), (2, "f", None, None, 5), (3, "f", 10, 0.75, 6)],
+    ),
     # Counts of the original: m 2, f 2; A 3, B 1; mA 2, fA 1, fB 1. Changed: m 3, f 1; A 3, B 1; mA 3, fB 1.
     # Sums: m 20, f 50; A 40, B 30; mA 20, fA 20, fB 30. Changed: m 36, f 30; A 36, B 30; mA 36, fB 30.
     # table_id counts the last column as the lowest bit: 0 = {sex, land}, 1 = {sex}, 2 = {land}.
