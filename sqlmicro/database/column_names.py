@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from enum import IntEnum
 from functools import cache
 from typing import Literal
 
@@ -26,6 +28,22 @@ _PERSON = (
     "|guardian|owner|inhaber|contact|kontakt|recipient|empfaenger|sender|absender|signatory|author|autor|witness|zeuge"
     "|clerk|prescriber|clinician|cashier|provider"
 )
+_SUBJECT = (
+    "patient(?:en|in)?|pat|customer|cust|client|kunde(?:n|in)?|member|mitglieds?|student(?:en|in)?|schueler|pupil"
+    "|subscriber|abonnent|insured|insuree|versicherte[nr]?|versicherungsnehmer|policy_?holder|cardholder|beneficiary"
+    "|donor|participant|proband(?:en|in)?|teilnehmer|respondent|passenger|guest|gast|voter|debtor|tenant|mieter|buyer"
+    "|kaeufer|resident|bewohner|visitor|borrower|taxpayer|applicant|candidate|cliente|paciente|alumno|klienta?"
+    "|pacjenta?|adherent|assure|patiente?|deelnemer|klant(?:en)?|aluno|inquilino|huurder|subject"
+)
+"""Persons that records are about."""
+_OTHERS = (
+    "employee|emp|empl|empleado|mitarbeiter(?:in)?|staff|worker|clerk|provider|doctor|physician|surgeon|arzt|aerztin"
+    "|medecin|medico|nurse|teacher|lehrer(?:in)?|driver|fahrer(?:in)?|cashier|prescriber|clinician|therapist|author"
+    "|autor|witness|zeuge|contact|kontakt|sender|absender|recipient|empfaenger|parent|mother|father|mutter|vater|spouse"
+    "|partner|guardian|owner|inhaber|signatory|seller|vendedor|vendeur|verkaeufer(?:in)?|agent|advis[eo]r|berater(?:in)?"
+    "|operator|bearbeiter(?:in)?"
+)
+"""Persons that a record of somebody else may name."""
 _NUMBER = "id|uid|uuid|guid|nr|no|num|number|nummer|numero|code|kennung|kennziffer|schluessel|key|hash|ref"
 _NAME = "name|namen|naam|nom|nombre|nome|navn|namn|nimi|imie|jmeno"
 _NATIONAL = (
@@ -83,7 +101,7 @@ _WORDS: tuple[tuple[Says, str], ...] = (
                "|imie|imiona|imie_i_nazwisko|nazwisko(?:_\\w+)?|sobre_?nome|nome_completo|primeiro_nome|cognome"
                "|etternavn"
                "|for_?navn|efter_?namn|for_?namn|suku_?nimi|etu_?nimi|jmeno|prijmeni|ansprechpartner|kontoinhaber"
-               "|karten_?inhaber|soyad[i]?|vezeteknev|keresztnev|personal_?name|name_of_\\w+"),
+               "|karten_?inhaber|soyad[i]?|vezeteknev|keresztnev|personal_?name|name_of_\\w+|maiden"),
     ("address", "(?:\\w*_)?(?:address|adresse|adress|addr)(?:_?(?:line)?_?\\d)?|address_?line|anschrift|wohn_?anschrift"
                 "|direccion|domicilio|endereco|indirizzo|adres|adresa|adr|(?:\\w*_)?(?:street|strasse|str|straat)"
                 "|\\w+strasse|\\w+straat|street_?(?:name|address|no|number|\\d)|strasse_?(?:nr|hausnr|und_\\w+)"
@@ -94,6 +112,7 @@ _WORDS: tuple[tuple[Says, str], ...] = (
     "|reg)_?plates?(?:_?(?:no|number))?"
               "|plates?|plate_?(?:no|number)|vehicle_?reg\\w*|matricula|immatriculation|placa|targa|kenteken"
               "|nr_?rejestracyjny|numer_rejestracyjny|tablica_\\w+"),
+    ("number", "drivers?|licen[cs]e"),
     ("position", "(?:\\w*_)?(?:lat|latitude|latitud|breite|breitengrad|geo_?lat|gps_?lat|lon|lng|long|longitude"
     "|longitud|laenge"
                  "|laengengrad|geo_?(?:lon|lng)|gps_?(?:lon|lng)|coords?|coordinates?|koordinaten?|geo|gps|geo_?point"
@@ -245,6 +264,38 @@ def is_word_for_a_person(name: str) -> bool:
     text = words(name)
     letters = text.replace("_", "")
     return _compiled(_PERSON).fullmatch(letters if len(letters) >= 6 else text) is not None
+
+
+def is_part_of_a_name(name: str, beside: Iterable[str]) -> bool:
+    """Tell whether a column is a part of names of persons because other columns of its table are the other parts.
+
+    >>> is_part_of_a_name("FIRST", ["FIRST", "LAST"]), is_part_of_a_name("first", ["first", "second"])
+    (True, False)
+    """
+    parts = ({"first", "given", "fore"}, {"last", "family", "sur", "surname", "maiden", "maiden_name"})
+    own, others = words(name), {words(other) for other in beside}
+    return own in {*parts[0], *parts[1], "middle"} and all(part & others for part in parts)
+
+
+class Whose(IntEnum):
+    """Whose number a column has, by its name: those that a record is about come first."""
+
+    SUBJECT = 0
+    ANYBODY = 1
+    OTHERS = 2
+
+
+def whose(name: str) -> Whose:
+    """Return whose number or name a column has: of who the record is about, or of others that it names.
+
+    >>> [whose(name).name for name in ("PATIENT", "kundennr", "patient_doctor_id", "PROVIDER", "user_id")]
+    ['SUBJECT', 'SUBJECT', 'OTHERS', 'OTHERS', 'ANYBODY']
+    """
+    text = words(name)
+    if _compiled(rf"(?:.*_)?(?:{_OTHERS})s?_?(?:{_NUMBER})?").fullmatch(text):
+        return Whose.OTHERS
+    is_subject = _compiled(rf"(?:^|_)(?:{_SUBJECT})s?_?(?:{_NUMBER})?(?:_|$)").search(text)
+    return Whose.SUBJECT if is_subject else Whose.ANYBODY
 
 
 def is_weight(name: str) -> bool:

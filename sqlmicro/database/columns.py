@@ -32,6 +32,8 @@ _INTEGER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
 _FLOATS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|\b(?:DOUBLE|FLOAT)\b""")
 CODES_AT_MOST = 20
 """A whole-number column with at most so many distinct values is taken for codes of a nominal variable."""
+_OWN_TEXTS = 5
+"""Sentences are free text where more than one in so many is distinct; fewer are labels."""
 _MANY, _BASE = 100, 4
 """Of so many records no quantity has consecutive values by chance; so many times as many is where numbering begins."""
 
@@ -223,6 +225,8 @@ class Seen:
     """Whether it is text that reads as numbers with a decimal comma."""
     digit_group: bool = False
     """Whether it is text of digits, some of which start with 0, such as postcodes."""
+    prose: bool = False
+    """Whether it is text of sentences."""
 
 
 @dataclass(frozen=True)
@@ -238,6 +242,8 @@ class ColumnProfile:
     seen: Seen = Seen()
     whole: WholeNumbers | None = None
     """None where a value is no whole number, or nobody has looked."""
+    rare: str | None = None
+    """Why there is no mode to release: most of the values are those of too few. Empty if there is, None if unknown."""
 
     @property
     def is_whole(self) -> bool:
@@ -295,9 +301,11 @@ class ColumnProfile:
             return "identifier", "its name, and most of its values are distinct"
         if self.is_whole and unique and self.sequential and self._numbers_records:
             return "identifier", "consecutive numbers, every value distinct"
-        if column.family == "text" and unique and present >= 20:
-            return "identifier", "text, every value distinct"
-        if column.family == "text" and present >= 200 and 2 * self.distinct > present:
+        if column.family == "text" and self.seen.prose and _OWN_TEXTS * self.distinct > present > 1:
+            return "identifier", "free text"
+        if self.rare:
+            return "identifier", self.rare
+        if column.family == "text" and 2 * self.distinct > present >= (1 if self.rare is None else 200):
             return "identifier", "text, most values distinct"
         if column.numeric and column_names.is_weight(column.name):
             return "weight", "its name"

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import ipaddress
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from sqlmicro.database.column_names import Says, of_a_thing, says
+from sqlmicro.database.column_names import Says, is_part_of_a_name, of_a_thing, says
 from sqlmicro.database.columns import Family, Finding
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.numbers import NUMBERS, SURE, THINGS, Number, has_any_form
-from sqlmicro.identifiers.words import is_name
+from sqlmicro.identifiers.words import is_name, quotes_name
 
 _MOST_BY_CHANCE = 1e-5
 """How likely numbers of another kind may at most pass a check so often, where the name of the column says nothing."""
 _LEAST = 0.3
 """The least share of values that must pass a check, where the name of the column says that they do."""
+_QUOTING = 0.03
+"""The least share of texts that quote the name of somebody."""
 _FIRST = 24
 """A number that few of so many values fit is not looked for in the others."""
 _KINDS: dict[Says, str] = {
@@ -49,9 +51,12 @@ class Sample:
         return self.share(pattern) * sum(map(check, values)) / len(values) if values else 0.0
 
 
-def judge(sample: Sample, region: str | None) -> Finding | None:
-    """Return what kind of direct identifier a sample shows, by its values first and else by its name."""
-    said = says(sample.name)
+def judge(sample: Sample, region: str | None, beside: Collection[str] = ()) -> Finding | None:
+    """Return what kind of direct identifier a sample shows, by its values first and else by its name.
+
+    `beside` are the columns of its table: one that is called `first` has names where another one is called `last`.
+    """
+    said: Says | None = "person" if is_part_of_a_name(sample.name, beside) else says(sample.name)
     thing = said != "person id" and of_a_thing(sample.name)
     for kind, share in (*_by_form(sample), *_by_check(sample, said, thing, region), *_by_words(sample, said, thing)):
         return Finding(kind, share)
@@ -161,6 +166,9 @@ def _by_words(sample: Sample, said: Says | None, thing: bool) -> Iterable[tuple[
     least = 0.8 if thing else 0.12 if said == "name" else 0.3 if several else 0.4
     if names >= least and names * sample.total >= (2 if said == "name" else 4):
         yield "names of persons", names
+    quoting = sample.checked("prose", quotes_name)
+    if quoting >= _QUOTING and quoting * sample.total >= 2:
+        yield "text that names persons", quoting
 
 
 def _fits_its_name(sample: Sample, said: Says) -> bool:

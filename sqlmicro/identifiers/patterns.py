@@ -127,6 +127,8 @@ PATTERNS: dict[str, str] = {
         "|^[0-9]{1,3}[°º][ ]?[0-9]{1,2}['′’][ ]?[0-9]{1,2}(?:[.,][0-9]+)?[\"″”][ ]?[NSEWO].*$"
     ),
     "five decimals": "^[-+]?[0-9]{1,3}[.,][0-9]{5,}$",
+    # Four words or more, as sentences have them.
+    "prose": "^[^\\p{L}]*(?:\\p{L}+[^\\p{L}]+){3}\\p{L}",
     "letters": "\\p{L}{2}",
     "letters and digits": "\\p{L}{2}.*[0-9]|[0-9].*\\p{L}{2}",
     "at": "@|[(\\[](?:at|AT)[)\\]]",
@@ -138,11 +140,11 @@ PATTERNS: dict[str, str] = {
     "digit group": "^[0-9]{3,15}$",
 }
 """By name. Those that start with ^ match a whole value, the others anything in it."""
-AFTER = {"email": "at", "name": "letters", "address": "letters and digits"}
+AFTER = {"email": "at", "name": "letters", "address": "letters and digits", "prose": "letters"}
 """Patterns that take long to be read, each with one that matches whatever it matches, and is looked for first."""
 AFTER_IN_ASCII = {"address": AFTER["address"]}
 """The only one of these that takes long among values that are ASCII throughout."""
-LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group")
+LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group", "prose")
 """Of these the values themselves are needed, to be checked in Python."""
 
 _LETTER = r"\p{L}"

@@ -1,6 +1,7 @@
 """Whether the rows of a table are those of fewer persons: looked for where nobody says whose records they are.
 
-What speaks for a key of persons is its name, what a sample of its values shows, or that birth date or sex depend on it.
+What speaks for a key of persons is its name, what a sample of its values shows, that birth date or sex depend on it, or
+that it is called `id` or the like and anything at all depends on it. A patient comes before his doctor.
 Nothing is read of a table where no name and no value speaks.
 """
 
@@ -8,10 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlmicro.database.column_names import is_digit_group, is_word_for_a_person, of_a_thing, says, words
+from sqlmicro.database.column_names import (
+    Whose,
+    is_digit_group,
+    is_word_for_a_person,
+    of_a_thing,
+    says,
+    whose,
+    words,
+)
 from sqlmicro.database.columns import Column, Seen, names_of
 from sqlmicro.database.key_names import stem
 from sqlmicro.database.read_once import read_once
@@ -25,13 +34,12 @@ OF_THE_PERSON = re.compile(
 )
 """Names of what does not change of a person."""
 _SHARED = re.compile(r"(?:.*_)?(?:race|ethnicity|nationality|staatsangehoerigkeit)(?:_.*)?")  # by a household too
-_OTHERS = re.compile(
-    r"(?:.*_)?(?:employee|emp|empl|mitarbeiter(?:in)?|staff|worker|clerk|provider|doctor|physician|arzt|nurse|teacher"
-    r"|lehrer|driver|fahrer|cashier|prescriber|clinician|author|autor|witness|zeuge|contact|kontakt|sender|absender"
-    r"|recipient|empfaenger|parent|mother|father|mutter|vater|spouse|partner|guardian|owner|inhaber|signatory)_?"
-    r"(?:id|uid|uuid|guid|nr|no|num|number|nummer|code|key|hash|ref)?"
+_ANYBODY = re.compile(
+    r"id|pid|sid|nr|no|num|number|nummer|numero|pnr|id_?(?:nr|no|num|number|nummer)|ident|identifier|rec(?:ord)?_?id"
+    r"|u?subj(?:ect)?(?:_?(?:id|nr|no|num|number|nummer|code|key))?|(?:case|fall)(?:_?(?:id|nr|no|num|number|nummer|ref))?"
+    r"|resp(?:ondent)?_?id|pseudonym\w*"
 )
-"""Persons that a row of somebody else may name."""
+"""Names of numbers that may be given to persons as well as to anything else."""
 _WHO_WROTE = re.compile(r"(?:.*_)?(?:by|von|par|por|door)(?:_.*)?")
 _LIVING = re.compile(r"(?:.*_)?(?:animal|pet|dog|cat|cow|cattle|horse|sheep|herd|tier|vieh|rind|pferd|hund)(?:_.*)?")
 _NO_KEY = re.compile(r"(?:.*_)?(?:age|alter|year|jahr|month|monat|namen?|vorname|nachname|title|anrede|salutation)")
@@ -42,6 +50,8 @@ _AT_LEAST, _SURELY = 1.05, 1.2
 _FEW, _CODES = 10, 20
 _DEPENDENT, _COMMONEST = 0.98, 0.9
 _MOST_KEYS, _PAIRS = 5000, 6
+_MOST_BY_CHANCE = 1e-6
+"""How likely a column may at most be the same in all rows of every key by chance."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,8 @@ class RepeatedPersons:
     why: str
     rows: int
     persons: int
+    others: tuple[str, ...] = ()
+    """Columns that may as well say it: which one does is for somebody to decide."""
 
     @property
     def told(self) -> str:
@@ -60,7 +72,17 @@ class RepeatedPersons:
         >>> RepeatedPersons(("patient_id",), "its name", 60000, 15000).told
         '60,000 of about 15,000 persons (patient_id: its name)'
         """
-        return f"{self.rows:,} of about {self.persons:,} persons ({', '.join(self.columns)}: {self.why})"
+        or_of = f"; or those of {', '.join(self.others)}" if self.others else ""
+        return f"{self.rows:,} of about {self.persons:,} persons ({', '.join(self.columns)}: {self.why}{or_of})"
+
+    @property
+    def choice(self) -> str:
+        """What says whose records they are, for somebody to choose from.
+
+        >>> RepeatedPersons(("patient",), "its name", 60, 15, ("member",)).choice
+        '--person patient or --person member'
+        """
+        return " or ".join(f"--person {name}" for name in (",".join(self.columns), *self.others))
 
 
 @dataclass(frozen=True)
@@ -96,13 +118,18 @@ def repeated_persons(warehouse: Warehouse, source: Source, seen: Mapping[Column,
     ]  # fmt: skip
     if all(_SHARED.fullmatch(words(column.name)) for column in of_person):
         of_person = []
-    if not (named or of_person):
+    numbers = [column for column in keys if _ANYBODY.fullmatch(words(column.name)) and column not in named]
+    if not (named or of_person or numbers):
         return None
     with read_once(warehouse, source) as staged:
         look = _Look(warehouse, staged, stem(_table_of(source)), of_person)
         if look.is_of_single_persons([*named, *source.columns[:1]]):
             return None
-        return look.by_name(named) or look.by_dependency([column for column in keys if column not in named])
+        by_name = look.by_name(named)
+        if by_name and whose(by_name.columns[-1]) is not Whose.OTHERS:
+            return by_name
+        others = [column for column in keys if column not in named]
+        return look.by_dependency(others) or look.by_constancy(numbers) or by_name
 
 
 def _may_be_key(column: Column) -> bool:
@@ -152,9 +179,11 @@ class _Look:
         found = [column for column in named if self._repeats(column) and not self._of_others(column)]
         if not found:
             return None
+        first = min(whose(column.name) for column in found)
+        found = [column for column in found if whose(column.name) is first]
         best = max(found, key=lambda column: self.counts[column].distinct)
-        columns = self._together(best)
-        return self._made(columns, named[best])
+        others = [column for column in found if column != best and not self._depend([best], [column])]
+        return replace(self._made(self._together(best), named[best]), others=names_of(others))
 
     def by_dependency(self, others: Sequence[Column]) -> RepeatedPersons | None:
         """Return the column that repeats, and on which what does not change of a person depends."""
@@ -175,6 +204,29 @@ class _Look:
         depend = f"{', '.join(names_of(self.of_person))} {'depends' if len(self.of_person) == 1 else 'depend'}"
         return self._made([best], f"it repeats, and {depend} on it")
 
+    def by_constancy(self, numbers: Sequence[Column]) -> RepeatedPersons | None:
+        """Return the number of anybody that repeats, and on which any column depends, more than it would by chance."""
+        self.count(numbers)
+        found = [column for column in numbers if self.counts[column].each >= _SURELY]
+        if not found:
+            return None
+        best = max(found, key=lambda column: self.counts[column].distinct)
+        beside = [column for column in self.source.columns if column not in numbers and column.family != "other"]
+        _, _, repeated, *differing = self._sampled([best], beside)
+        same = [column for column, n in zip(beside, differing, strict=True) if n <= (1 - _DEPENDENT) * repeated]
+        depend = [column for column in same if self._commonest(column) ** repeated <= _MOST_BY_CHANCE]
+        if not depend:
+            return None
+        named = ", ".join(names_of(depend[:3])) + (" and others" if len(depend) > 3 else "")
+        return self._made([best], f"it repeats, and {named} {'depends' if len(depend) == 1 else 'depend'} on it")
+
+    def _commonest(self, column: Column) -> float:
+        """Return the share of records that have the commonest value of a column: so often two are alike by chance."""
+        ((rows, most),) = self.warehouse.rows(
+            "load/commonest_values.sql", relation=self.source.relation, columns=[column]
+        )
+        return float(most) / rows if rows else 1.0
+
     def _made(self, columns: Sequence[Column], why: str) -> RepeatedPersons:
         each = self._each(columns) if len(columns) > 1 else self.counts[columns[0]].each
         present = min(self.counts[column].present for column in columns)
@@ -182,10 +234,12 @@ class _Look:
 
     def _is_subject(self, column: Column) -> bool:
         """Tell whether every row is about a person of its own, by a key that does not repeat."""
-        if _OTHERS.fullmatch(words(column.name)) or self.counts[column].present < 0.5 * self.rows:
+        who = whose(column.name)
+        if who is Whose.OTHERS or self.counts[column].present < 0.5 * self.rows:
             return False
         first = column == self.source.columns[0] and words(column.name).endswith(("id", "key", "no", "nr"))
         persons = says(column.name) == "person id" or (first and says(f"{self.table}_id") == "person id")
+        persons = persons or (who is Whose.SUBJECT and is_word_for_a_person(column.name))
         return persons and self.counts[column].each < _SURELY and self._each([column]) < _AT_LEAST
 
     def _repeats(self, column: Column) -> bool:
@@ -196,6 +250,8 @@ class _Look:
             return False
         if count.distinct < (1 if said == "person id" else _FEW):
             return False
+        if said != "person id" and whose(column.name) is Whose.OTHERS and count.each < _SURELY:
+            return False  # how many there are, such as the size of a staff
         return count.each >= _SURELY or (count.each >= 1 / _SURELY and self._each([column]) >= _AT_LEAST)
 
     def _each(self, columns: Sequence[Column]) -> float:
@@ -213,12 +269,16 @@ class _Look:
 
     def _depends(self, keys: Sequence[Column]) -> bool:
         """Tell whether what does not change of a person is the same in all rows of a key."""
-        _, _, repeated, *differing = self._sampled(keys, self.of_person)
+        return self._depend(keys, self.of_person)
+
+    def _depend(self, keys: Sequence[Column], columns: Sequence[Column]) -> bool:
+        """Tell whether columns are the same in all rows of a key."""
+        _, _, repeated, *differing = self._sampled(keys, columns)
         return repeated >= 20 and all(number <= (1 - _DEPENDENT) * repeated for number in differing)
 
     def _of_others(self, column: Column) -> bool:
         """Tell whether a row is about somebody else, who has a sex or a birth date of his own."""
-        if not (_OTHERS.fullmatch(words(column.name)) and self.of_person):
+        if not (whose(column.name) is Whose.OTHERS and self.of_person):
             return False
         _, _, repeated, *differing = self._sampled([column], self.of_person)
         return max(differing) > (1 - _DEPENDENT) * repeated + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlmicro.database.columns import Column, ColumnProfile, Finding, Seen, names_of
@@ -15,6 +15,7 @@ from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
 from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
+from sqlmicro.identifiers.rare import FewerThan, marked
 from sqlmicro.identifiers.repeated import RepeatedPersons
 from sqlmicro.system.reporting import OMITTED
 
@@ -86,11 +87,18 @@ def report(
     return ProfileReport(table, found[0].rows if found else 0, columns, persons, named)
 
 
-def profiles(warehouse: Warehouse, source: Source, region: str | None = None) -> list[ColumnProfile]:
-    """Return the profile of every column, with what a sample of its values shows."""
+def profiles(
+    warehouse: Warehouse,
+    source: Source,
+    region: str | None = None,
+    fewer: FewerThan | None = None,
+    codes: Collection[Column] = (),
+) -> list[ColumnProfile]:
+    """Return the profile of every column, with what a sample of its values shows, and whether most of them are rare."""
     with read_once(warehouse, source) as staged:
         found = seen(warehouse, staged, source.columns, region)
-        return [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, staged)]
+        profiled = [replace(profile, seen=found[profile.column]) for profile in profile_columns(warehouse, staged)]
+        return marked(warehouse, staged, profiled, fewer or FewerThan(), codes)
 
 
 def seen(
@@ -138,8 +146,9 @@ def seen_together(
         return found
     here = warehouse.small
     samples = _samples(here, _sampled(here, drawn), [column for _, column in listed])
+    beside = [frozenset(column.name for column in source.columns) for source, _ in tables]
     for place, (number, column) in enumerate(listed, 1):
-        found[number][column] = _seen(column, samples.get(place, []), region)
+        found[number][column] = _seen(column, samples.get(place, []), region, beside[number])
     return found
 
 
@@ -212,10 +221,10 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
     return samples
 
 
-def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen:
+def _seen(column: Column, samples: Iterable[Sample], region: str | None, beside: Collection[str]) -> Seen:
     """Return what the samples of a column show together; the first finding stands for all."""
     samples = list(samples)
-    findings = [found for found in (judge(sample, region) for sample in samples) if found is not None]
+    findings = [found for found in (judge(sample, region, beside) for sample in samples) if found is not None]
     findings.sort(key=lambda found: not found.direct)
     if not findings and column.type == "UUID":
         findings = [Finding("UUIDs", 1.0)]
@@ -227,4 +236,5 @@ def _seen(column: Column, samples: Iterable[Sample], region: str | None) -> Seen
         and whole.share("decimal comma") + whole.share("whole") >= 0.9
     )
     group = whole is not None and whole.share("leading zero") > 0 and whole.share("digit group") >= 0.95
-    return Seen(findings[0] if findings else None, decimal_comma=comma, digit_group=group)
+    prose = whole is not None and column.family in ("text", "enum") and whole.share("prose") >= 0.5
+    return Seen(findings[0] if findings else None, decimal_comma=comma, digit_group=group, prose=prose)

@@ -40,6 +40,8 @@ def plain(text: str) -> str:
     >>> plain("Jörg"), plain("Łukasz"), plain("José")
     ('joerg', 'lukasz', 'jose')
     """
+    if text.isascii():
+        return text.lower()
     umlauts = text.lower().replace("ä", "ae").replace("ö", "oe").replace("ü", "ue").translate(_LETTERS)
     return "".join(char for char in unicodedata.normalize("NFKD", umlauts) if not unicodedata.combining(char))
 
@@ -80,6 +82,38 @@ def is_name(text: str) -> bool:
     if any(_is_one_of(word, given) and plain(word) not in _listed("ambiguous.txt") for word in (first, last)):
         return True
     return all(_is_surname(word, surnames) or _is_one_of(word, given) for word in (first, last))
+
+
+_BESIDE = re.compile(r"\b([^\W\d_]{2,})([.]? |, )(?=([^\W\d_a-z][^\W\d_]+))")
+"""A word beside one with a capital letter. It is read from its beginning alone, so that a long text takes no longer."""
+_TITLES = (
+    "mr mrs ms miss mister dr prof herr herrn frau mme mlle madame monsieur sr sra srta senor senora senhor senhora"
+)
+_TITLED = frozenset(f"{_TITLES} sig signor signora dhr mevr meneer mevrouw pan pani smt shri".split())
+"""Titles that a name follows; shorter ones are words of some language."""
+
+
+def quotes_name(text: str) -> bool:
+    """Tell whether a text names a person: a title with a name, or a given name beside a surname.
+
+    >>> [quotes_name(text) for text in ("spoke with Mrs. Okafor today", "Anna Schmidt did not come", "no pain at all")]
+    [True, True, False]
+    """
+    return any(_are_a_name(first, second, between) for first, between, second in _BESIDE.findall(text))
+
+
+def _are_a_name(first: str, second: str, between: str) -> bool:
+    """Tell whether two words beside each other are a title with a name, or a given name and a surname."""
+    if not second[0].isupper():
+        return False
+    if plain(first) in _TITLED:
+        return second[1:].islower() and between != ", "
+    if not first[0].isupper() or between == ". ":
+        return False
+    given, surnames = _listed("given_names.txt"), _listed("surnames.txt")
+    one, other = (second, first) if between == ", " else (first, second)
+    clear = plain(one) not in _listed("ambiguous.txt") and _is_one_of(one, given)
+    return clear and (_is_surname(other, surnames) or (between == " " and _is_one_of(other, given)))
 
 
 def _is_surname(word: str, surnames: frozenset[str]) -> bool:

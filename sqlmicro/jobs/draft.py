@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlmicro.database import attach
+from sqlmicro.database.columns import pick
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError
 from sqlmicro.identifiers import scan
+from sqlmicro.identifiers.rare import FewerThan, K, marked
 from sqlmicro.identifiers.repeated import RepeatedPersons, repeated_persons
 from sqlmicro.jobs.toml_text import array, comment, value
 from sqlmicro.options.common import MachineOptions, RegionOption, SourceOptions
@@ -23,8 +25,6 @@ from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
     from sqlmicro.database.columns import ColumnProfile
-
-K = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +41,9 @@ def init_values(options: InitOptions, progress: Progress) -> Draft:
         warehouse.seal()
         profiles = scan.profiles(warehouse, source, options.region)
         persons = repeated_persons(warehouse, source, {profile.column: profile.seen for profile in profiles})
+        if persons:
+            fewer = FewerThan(K, pick(source.columns, persons.columns, "persons"))
+            profiles = marked(warehouse, source, profiles, fewer)
     if all(p in left_out(profiles, persons) for p in profiles):
         raise InputError("init", "there must be a column to anonymize", "only direct identifiers")
     return Draft(options.table, draft(options, profiles, persons))

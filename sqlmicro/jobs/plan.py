@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sqlmicro.database.column_names import Whose, is_word_for_a_person, says, whose
 from sqlmicro.database.column_roles import Roles, settle_roles
 from sqlmicro.database.columns import Column, names_of, pick
 from sqlmicro.database.loading import LOADED, Relation
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import JobError, ParameterError
-from sqlmicro.identifiers import scan
-from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, refuse_rows, roles_of
+from sqlmicro.identifiers import rare, scan
+from sqlmicro.identifiers.rare import FewerThan
+from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, refuse_rare, refuse_rows, roles_of
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.common import JobOptions, PublishSettings, names
 from sqlmicro.options.guarantees import GuaranteeOptions
@@ -94,6 +96,24 @@ class Plan:
         """What is made in staging, in order, up to the records of the release."""
         by_level = _LEVELS if self.roles.person or self.roles.household else ()
         return (*LOADED, *by_level, *(relation for step in self.steps for relation in step.relations))
+
+    @property
+    def fewer(self) -> FewerThan:
+        """What fewer than k means here: the largest k of the steps, and of whom: records, persons, households."""
+        k = max((step.k for step in self.steps), default=0) or rare.K
+        return FewerThan(k, self.roles.person, self.roles.household)
+
+    @property
+    def nominal(self) -> set[str]:
+        """The columns, in small letters, that steps are told to take no means of."""
+        return {name.lower() for step in self.steps for name in step.settings.get("nominal") or ()}
+
+    @property
+    def modes(self) -> tuple[Column, ...]:
+        """The columns of text of which a step that groups records would release the commonest value of each group."""
+        grouping = [step for step in self.steps if step.method.stage != "mask"]
+        first = {column: step for step in reversed(self.steps) for column in step.columns}
+        return tuple(column for column, step in first.items() if step in grouping and rare.is_text(column))
 
     @property
     def keeps_candidates(self) -> bool:
@@ -191,7 +211,9 @@ def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
     """
     roles, region = plan.roles, plan.options.region
     if plan.takes_rest:
-        profiles = {profile.column: profile for profile in scan.profiles(warehouse, source, region)}
+        codes = [column for column in plan.left if column.name.lower() in plan.nominal]
+        looked = scan.profiles(warehouse, source, region, plan.fewer, codes)
+        profiles = {profile.column: profile for profile in looked}
         found = tuple(
             column for column in plan.left
             if profiles[column].role[0] == "identifier" and column not in roles.allowed
@@ -203,6 +225,7 @@ def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
         seen = scan.seen(warehouse, source, roles.released, region)
     roles = replace(roles, seen=tuple((column, seen[column]) for column in roles.released))
     refuse_direct(plan.columns, roles, plan.job)
+    refuse_rare(warehouse, source, roles, plan.modes, plan.fewer)
     refuse_rows(warehouse, source, plan.job, seen)
     steps = [
         replace(step, columns=tuple(column for column in step.columns if column not in roles.identifiers))
@@ -218,7 +241,22 @@ def counted_in_words(plan: Plan) -> list[str]:
     rows = [
         step.method.name for step in plan.steps if plan.roles.person and step.k and not step.method.keeps_guarantees
     ]
-    return [f"{name}: its k counts records, not persons, and it promises none" for name in rows]
+    return [
+        *_others_counted(plan),
+        *(f"{name}: its k counts records, not persons, and it promises none" for name in rows),
+    ]
+
+
+def _others_counted(plan: Plan) -> list[str]:
+    """Return a note where k counts those who served somebody, by their name, and somebody else has a number too."""
+    counted = names_of(plan.roles.person)
+    if not counted or any(whose(name) is not Whose.OTHERS for name in counted):
+        return []
+    return [
+        f"k counts those of {', '.join(counted)}, who are not those of {name}: give --person {name} if these are meant"
+        for name in names_of(plan.columns)
+        if whose(name) is Whose.SUBJECT and (says(name) == "person id" or is_word_for_a_person(name))
+    ]
 
 
 def _told_apart(steps: Sequence[PlannedStep]) -> tuple[PlannedStep, ...]:

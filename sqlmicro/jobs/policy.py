@@ -8,7 +8,7 @@ from functools import cached_property
 
 from sqlmicro.database import attach
 from sqlmicro.database.catalog import table_labels
-from sqlmicro.database.column_names import is_household, says
+from sqlmicro.database.column_names import Whose, is_household, says, whose
 from sqlmicro.database.columns import ColumnProfile
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
@@ -17,8 +17,9 @@ from sqlmicro.errors import InputError
 from sqlmicro.identifiers import foreign_keys, persons
 from sqlmicro.identifiers.foreign_keys import FoundKey
 from sqlmicro.identifiers.persons import PersonKey
+from sqlmicro.identifiers.rare import K
 from sqlmicro.identifiers.tables import TableProfile, profiled
-from sqlmicro.jobs.draft import K, can_be_used
+from sqlmicro.jobs.draft import can_be_used
 from sqlmicro.jobs.toml_text import array, comment, listed, value
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, RegionOption
 from sqlmicro.options.params import parameters
@@ -76,8 +77,10 @@ class Scanned:
         ]  # fmt: skip
 
     def repeated(self, at: int) -> PersonKey | None:
-        """Return the key of the persons of a table who have several rows."""
-        return next((key for key in self.persons[at] if key.repeats), None)
+        """Return the key of the persons of a table who have several rows: of those that the rows are about, if any."""
+        keys = sorted(self.persons[at], key=lambda key: whose(key.column))
+        about = [key for key in keys if whose(key.column) is not Whose.OTHERS] or keys
+        return next((key for key in about if key.repeats), None)
 
     def keys_of(self, at: int) -> list[FoundKey]:
         """Return the keys of a table to tables that are released too."""

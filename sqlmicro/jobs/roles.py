@@ -12,6 +12,7 @@ from sqlmicro.database.columns import Column, Seen, names_of, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.identifiers.rare import FewerThan, rare_columns
 from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.pipeline import Run
@@ -165,6 +166,27 @@ def refuse_direct(columns: Sequence[Column], roles: Roles, job: Job) -> None:
         )
 
 
+def refuse_rare(
+    warehouse: Warehouse, source: Source, roles: Roles, columns: Sequence[Column], fewer: FewerThan
+) -> None:
+    """Refuse to release the commonest text of each group, where most of the texts are those of fewer than k.
+
+    Raises
+    ------
+    InputError
+        With the columns.
+    """
+    columns = [column for column in columns if column in roles.used and column not in roles.allowed]
+    found = rare_columns(warehouse, source, columns, fewer)
+    if found:
+        raise InputError(
+            "columns",
+            f"a text that a group releases must be that of {fewer.k} or more",
+            ", ".join(f"{column.name} ({fewer.reason})" for column in columns if column in found),
+            "Use --drop, or make it coarser; if it names nobody, say so with --identifier-ok COLUMN",
+        )
+
+
 def refuse_rows(warehouse: Warehouse, source: Source, job: Job, seen: Mapping[Column, Seen]) -> None:
     """Refuse to count rows where these seem to be of fewer persons, and nobody has said what k counts.
 
@@ -181,7 +203,7 @@ def refuse_rows(warehouse: Warehouse, source: Source, job: Job, seen: Mapping[Co
             f"{job.label}, persons",
             "k counts persons, and these have several rows here",
             f"rows: {found.told}",
-            f"Give --person {','.join(found.columns)}; or --rows-are-persons, if every row is about another person",
+            f"Give {found.choice}; or --rows-are-persons, if every row is about another person",
         )
 
 

@@ -85,8 +85,7 @@ def profile(report: ProfileReport) -> str:
     head = f"{report.table}: {report.rows:,} rows. Proposals; only `safe` without --columns acts on them."
     blocks = [textwrap.fill(head, width()), ""]
     if report.persons:
-        named = ",".join(report.persons.columns)
-        told = f"rows: {report.persons.told}. A release needs --person {named}, or --rows-are-persons."
+        told = f"rows: {report.persons.told}. A release needs {report.persons.choice}, or --rows-are-persons."
         if report.of_person:
             told += f" One value for each person: {', '.join(report.of_person)}; these are grouped person by person."
         blocks += [textwrap.fill(told, width()), ""]

@@ -21,13 +21,13 @@ from sqlmicro.audits.promised import Promises, alone
 from sqlmicro.audits.verdict_report import Attacked
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.database import attach
-from sqlmicro.database.columns import make_columns, pick, split_scales
+from sqlmicro.database.columns import make_columns, names_of, pick, split_scales
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError, SqlmicroError
-from sqlmicro.identifiers import scan
+from sqlmicro.identifiers import rare, scan
 from sqlmicro.jobs.run import anonymized
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.options.common import (
@@ -53,7 +53,7 @@ from sqlmicro.system.secrets import Task
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
 
-_WHERE = "compare"
+_WHERE, _SIZES = "compare", ("3", "5", "10")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,11 +68,7 @@ class Trials:
             whole=True,
         ),
     ] = ("mdav", "microaggregate", "individual-ranking", "safe")
-    k: Annotated[tuple[str, ...], Param("Group sizes to try with each method that has one.", metavar="3,5")] = (
-        "3",
-        "5",
-        "10",
-    )
+    k: Annotated[tuple[str, ...], Param("Group sizes to try with each method that has one.", metavar="3,5")] = _SIZES
     columns: Annotated[
         tuple[str, ...],
         Param("Columns to anonymize. Default: all but direct identifiers and weights.", metavar="A,B"),
@@ -135,7 +131,7 @@ def compare_values(options: CompareOptions, progress: Progress) -> CompareReport
     _check_file(options.to, options.overwrite)
     candidates = list(_candidates(options))
     with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
-        scales = _scales(warehouse, _source(warehouse, options), options)
+        scales = _scales(warehouse, options, candidates)
     tried = enumerate(_tried(candidates, options, scales, progress), 1)
     rows = [_row(number, *found, options, scales) for number, found in tried]
     mapped = _on_one_map(rows)
@@ -179,11 +175,13 @@ class Scales:
     by: tuple[str, ...]
 
 
-def _scales(warehouse: DuckDBWarehouse, source: Source, options: CompareOptions) -> Scales:
+def _scales(warehouse: DuckDBWarehouse, options: CompareOptions, candidates: Sequence[Candidate]) -> Scales:
     """Settle the columns and their scales for all candidates, from the options or as `profile` proposes."""
+    source = _source(warehouse, options)
     by = pick(source.columns, options.by, f"{_WHERE}, by")
     person = pick(source.columns, options.person, f"{_WHERE}, person")
-    profiles = scan.profiles(warehouse, source, options.region)
+    largest = max((int(str(candidate.k)) for candidate in candidates if candidate.k), default=rare.K)
+    profiles = scan.profiles(warehouse, source, options.region, rare.FewerThan(largest, person))
     allowed = pick(source.columns, options.identifier_ok, f"{_WHERE}, identifier_ok")
     chosen = pick(source.columns, options.columns, f"{_WHERE}, columns") or [
         p.column
@@ -194,7 +192,7 @@ def _scales(warehouse: DuckDBWarehouse, source: Source, options: CompareOptions)
         raise InputError(_WHERE, "there must be columns to anonymize", "none", "Name them with --columns a,b")
     proposed = {p.column.name: p.scale[0] for p in profiles}
     found = split_scales(chosen, proposed, options.numeric, options.nominal, _WHERE)
-    return Scales(*(tuple(c.name for c in columns) for columns in (*found, by)))
+    return Scales(*map(names_of, (*found, by)))
 
 
 def _candidates(options: CompareOptions) -> Iterator[Candidate]:
@@ -266,9 +264,9 @@ def _try(candidate: Candidate, options: CompareOptions, scales: Scales, progress
 
 def _source(warehouse: DuckDBWarehouse, options: CompareOptions) -> Source:
     attach.attach(warehouse, options.attach)
-    source = find_source(warehouse, options.table, options)
+    found = find_source(warehouse, options.table, options)
     warehouse.seal()
-    return source
+    return found
 
 
 def _job(candidate: Candidate, options: CompareOptions, scales: Scales, progress: Progress) -> Job:

@@ -456,6 +456,51 @@ CASES = [
         returns=["column_name", "row_count", "nulls", "distinct_values", "low", "high", "fives"],
         expect=[("name", 3, 0, 2, None, None, 0)],
     ),
+    # Of four records with a city two are those of a city that fewer than two have; Bob and BOB are two values.
+    Case(
+        "load/rare_values.sql",
+        given={
+            "persons": values(
+                'city, name, "net ""income"""',
+                "('Graz', 'Bob', 1)",
+                "('Graz', 'BOB', 1)",
+                "('Linz', 'Eva', 2)",
+                "('Wien', NULL, NULL)",
+                "(NULL, NULL, NULL)",
+            ).replace("SELECT *", 'SELECT city, name COLLATE NOCASE AS name, "net ""income"""')
+        },
+        params={
+            "relation": rel("persons"),
+            "columns": [(col("city", "VARCHAR"), 1), (INCOME, 2), (col("name", "VARCHAR"), 3)],
+            "who": [],
+            "k": 2,
+        },
+        returns=["place", "present", "rare"],
+        expect=[(1, 4, 2), (2, 3, 1), (3, 3, 3)],
+    ),
+    # Both records in Graz are those of one person; those of nobody, in Wien, are one person's too.
+    Case(
+        "load/rare_values.sql",
+        given={
+            "persons": values(
+                'city, "net ""income"""',
+                "('Graz', 1)",
+                "('Graz', 1)",
+                "('Linz', 1)",
+                "('Linz', 2)",
+                "('Wien', NULL)",
+                "('Wien', NULL)",
+            )
+        },
+        params={
+            "relation": rel("persons"),
+            "columns": [(col("city", "VARCHAR"), 1)],
+            "who": [[INCOME]],
+            "k": 2,
+        },
+        returns=["place", "present", "rare"],
+        expect=[(1, 6, 4)],
+    ),
     # Few values are counted exactly; NULL is none.
     Case(
         "load/column_estimates.sql",

@@ -34,7 +34,7 @@ NAMED_AS_IN_THE_SOURCE = {
     "audit/values.sql", "load/row_key_faults.sql", "load/typed.sql", "load/column_profile.sql", "attack/staged.sql",
     "publish/content.sql", "audit/missing_rates.sql", "load/distinct_estimates.sql", "load/sampled_values.sql",
     "load/dependent_columns.sql", "attack/held_out.sql", "attack/with_control.sql", "attack/in_both.sql",
-    "history/asked_rows.sql", "history/listed_keys.sql", "history/rows_of_keys.sql",
+    "history/asked_rows.sql", "history/listed_keys.sql", "history/rows_of_keys.sql", "load/rare_values.sql",
 }  # fmt: skip
 """Templates that read a relation of the user's, where columns have their own names."""
 

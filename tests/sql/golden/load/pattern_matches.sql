@@ -2,14 +2,14 @@
 -- source: sqlmicro
 -- reads: leaves (place, path, value)
 -- returns: place, path, pattern (its name; '' for all values), matched, listed (of the patterns that are asked for, at
---   most so many values, by their hash)
+--   most so many values, by their hash, and no more than the beginning of a long one)
 -- params: leaves, patterns (a name and a regular expression each), listed (names of patterns), most
 SELECT
   place,
   path,
   pattern,
   count(*) AS matched,
-  list(value ORDER BY hash(value), value) FILTER (WHERE list_contains(['a digit', 'at'], pattern))[1:5] AS listed
+  list(left(value, 20000) ORDER BY hash(value), value) FILTER (WHERE list_contains(['a digit', 'at'], pattern))[1:5] AS listed
 FROM (
   SELECT
     place,
