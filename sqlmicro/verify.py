@@ -9,12 +9,10 @@ This file stands alone: it needs Python, pyarrow and ssh-keygen of OpenSSH. The 
    its columns ([[name, Arrow type], …] in JSON), a line feed, and the sorted SHA-256 of its rows. A row is its cells as
    `length:bytes`, NULL as `N`: the text, the number in decimal digits, true or false; of a float its bits as a signed
    whole number, so that -0.0 is not 0.0 and no NaN another; of dates and times the days or units since 1970.
-3. **What holds.** k, l and t (against the whole release) are counted anew, and must be what the certificate says.
-   Values are the same if these bytes are, in CSV if their text is. NULL is a value; in a sensitive column all zeros are
-   one, and all NaN. What nobody can recount from a release is `attested`: whoever signed says it, no more.
+3. **What holds.** k over all columns but those named as not counted, and other k, l and t (within the release) are
+   counted anew, and must be as certified. Values are the same if these bytes are, in CSV if their text is. NULL is one;
+   in a sensitive column all zeros are one, and all NaN. What nobody can recount is `attested`: whoever signed says it.
 """
-
-from __future__ import annotations
 
 import argparse
 import hashlib
@@ -36,6 +34,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 FORMAT, VERSION, NAMESPACE = "sqlmicro-release-certificate", 1, "sqlmicro-release"
+quoted = json.JSONEncoder(ensure_ascii=False).encode  # so that no name can be taken for several, or for words of ours
 
 
 class RefusedError(Exception):
@@ -134,7 +133,7 @@ def integer(number: int) -> Any:
 
 def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: Any = map) -> tuple[int, Any, list[Any]]:
     """Return the number of records, their columns, and of every claim the value and the number of classes by size."""
-    asked = [[(n, n == one["sensitive"]) for n in (*one["columns"], one["sensitive"]) if n] for one in claims]
+    asked = [[(n, n == c["sensitive"]) for n in (*c["columns"], c["sensitive"]) if n is not None] for c in claims]
     rows, kinds, found, parts = 0, None, list[Any](), {key: list[Any]() for keys in asked for key in keys}
     for batch in records:
         rows, kinds = rows + len(batch), [[field.name, str(field.type)] for field in batch.schema]
@@ -156,7 +155,7 @@ def recount(records: Iterable[Any], claims: Sequence[Mapping[str, Any]], each: A
         classes = pa.table({"code": code}).group_by("code", use_threads=False) if rows else None
         many = classes.aggregate([([], "count_all")])["count_all"].value_counts().to_pylist() if classes else []
         sizes = {str(one["values"]): one["counts"] for one in sorted(many, key=lambda one: one["values"])}
-        values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and one["sensitive"] else []
+        values = [*whole[keys[-1]].chunk(0).dictionary.to_pylist(), None] if rows and keys[-1][1] else []
         found.append((within(code, values, one["distance"]), None) if values else (int([*sizes, "0"][0]), sizes))
     return rows, kinds, found
 
@@ -166,19 +165,16 @@ def within(code: Any, values: Sequence[Any], distance: str | None) -> Any:
     pairs = code.value_counts()
     if distance is None:
         return min(pc.divide(pairs.field(0), integer(len(values))).value_counts().field(1).to_pylist())
-    classes: dict[int, Counter[Any]] = {}
+    classes, every = dict[int, Counter[Any]](), Counter[Any]()
     for pair, number in zip(pairs.field(0).to_pylist(), pairs.field(1).to_pylist(), strict=True):
-        classes.setdefault(pair // len(values), Counter())[values[pair % len(values)]] = number
-    overall: Counter[Any] = Counter()
-    for one in classes.values():
-        overall.update(one)
-    n = overall.total()
+        classes.setdefault(pair // len(values), Counter())[value := values[pair % len(values)]] = number
+        every[value] += number
+    n = every.total()
     if distance == "equal":
-        apart = (sum(max(c[v] * n - overall[v] * c.total(), 0) for v in c) / (c.total() * n) for c in classes.values())
-        return max(apart)
-    no = {value: (value is None, str(value) == "nan") for value in overall}  # NaN after all numbers, NULL last
+        return max(sum(max(c[v] * n - every[v] * c.total(), 0) for v in c) / (c.total() * n) for c in classes.values())
+    no = {value: (value is None, str(value) == "nan") for value in every}  # NaN after all numbers, NULL last
     places = {v: at for at, v in enumerate(sorted(no, key=lambda v: (no[v], Decimal(0 if any(no[v]) else v))))}
-    passed, far = [*accumulate(overall[value] for value in places)], 0.0
+    passed, far = [*accumulate(every[value] for value in places)], 0.0
     before = [*accumulate(passed, initial=0)]  # what has passed, summed up: the sum over a step of a class is one look
     for one in classes.values():
         size, level, low, moved = one.total(), 0, 0, 0
@@ -190,37 +186,42 @@ def within(code: Any, values: Sequence[Any], distance: str | None) -> Any:
     return far
 
 
-def check(release: Path, told: Any) -> None:
-    """Refuse a release that is not what its certificate says."""
-    of = told["release"]
+def check(release: Path, told: Any) -> list[str]:
+    """Return in words of our own what was counted of a release; refuse one that is not what its certificate says."""
+    of, apart = told["release"], {*told["not_counted"]}
     with regular(release) as file:
         found = hashlib.file_digest(file, "sha256").hexdigest() if of["kind"] == "file" else content(batches(release))
-    if found != of["sha256"]:
+    rows, kinds, counted = recount(batches(release) if found == of["sha256"] else [], told["recounted"])
+    if (found, rows, kinds) != (of["sha256"], of["rows"], of["columns"]):
         raise RefusedError("the certificate is of another release, or the release was changed")
-    rows, kinds, counted = recount(batches(release), told["recounted"])
-    if (rows, kinds) != (of["rows"], of["columns"]):
-        raise RefusedError("the release has other columns or another number of rows")
+    lines, own, whole = [], {name for name, _ in kinds}, False
     for one, (value, classes) in zip(told["recounted"], counted, strict=True):
+        asked, of_all = one["threshold"], {*one["columns"]} == own - apart
+        over = quoted(one["columns"]) + ", all that are counted" * of_all
         name = "k-anonymity" if one["sensitive"] is None else "t-closeness" if one["distance"] else "l-diversity"
-        asked = one["threshold"]
-        held = asked is None or (value <= asked if one["distance"] else value >= asked)
+        held = asked is None or (value <= asked <= 1 if one["distance"] else value >= asked >= 1)
         if (name, value, classes, held) != (one["check"], one["value"], one["classes"], True):
-            raise RefusedError(f"{line(one)}; recounted, {name} is {value}")
+            raise RefusedError(f"a check is not what was counted: {name} is {value} over {over}")
+        whole = whole or (of_all and one["sensitive"] is None and apart <= own)
+        which = "" if one["sensitive"] is None else f" of {quoted(one['sensitive'])}"
+        lines += [f"  {name}{which} is {value}, {asked or 'nothing'} was promised: over {over}"]
+    if not whole:
+        raise RefusedError("k must be counted over all columns of the release but those named as not counted")
+    return lines
 
 
 def line(one: Mapping[str, Any]) -> str:
-    """Return a check as a line."""
-    of = one["why"] if "why" in one else ", ".join([*one["columns"], *filter(None, [one["sensitive"]])])
+    """Return as a line what is only said."""
     promised = "" if one["threshold"] is None else f", {one['threshold']} was promised"
-    over = ", but NOT required of this release" if promised and one.get("passed", True) is None else ""
-    return f"  {one['check']} is {'not known' if one['value'] is None else one['value']}{promised}{over}: {of}"
+    promised += ", but NOT required of this release" if promised and one.get("passed", True) is None else ""
+    return f"  {one['check']} is {'not known' if one['value'] is None else one['value']}{promised}: {one['why']}"
 
 
 def main() -> int:
     """Print whether a release is what its certificate says."""
     parser = argparse.ArgumentParser(prog="sqlmicro.verify", description="Check a release against its certificate.")
-    parser.add_argument("release", type=Path)
-    parser.add_argument("certificate", type=Path)
+    for name in ("release", "certificate"):
+        parser.add_argument(name, type=Path)
     parser.add_argument("--signers", type=Path, help="whose keys are known, as ssh-keygen has it")
     parser.add_argument("--any-signer", action="store_true", help="accept whoever signed, or nobody")
     given, code = parser.parse_args(), 0
@@ -229,11 +230,10 @@ def main() -> int:
             told = certificate((data := file.read()).decode())
         if not told["signed"] and (given.signers or not given.any_signer):
             raise RefusedError("nobody signed the certificate. --any-signer checks it all the same")
-        signature = given.certificate.with_name(given.certificate.name + ".sig")
+        signature = Path(f"{given.certificate}.sig")
         who = signer(data, signature, given.signers, given.any_signer) if told["signed"] else "NOBODY"
-        check(given.release, told)
         lines = [f"VERIFIED: {given.release.name}, {told['release']['rows']} rows. Signed by: {who}", "recounted:"]
-        lines += [*map(line, told["recounted"]), f"  not counted: {', '.join(told['not_counted']) or 'no column'}"]
+        lines += [*check(given.release, told), f"  not counted: {quoted([*told['not_counted']])}"]
         lines += ["attested by who signed, and by nothing else:", *map(line, told["attested"])]
         lines += [f"  it was measured with {len(told['ledger']['consulted'])} earlier releases of the same people"]
     except RefusedError as error:

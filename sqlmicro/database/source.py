@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -41,16 +42,24 @@ class Source:
 
     @property
     def identity(self) -> str:
-        """What the source is called in the keys of draws: schema and name; a file's name without folder and digits.
+        """What the source is called in the keys of draws: schema and name; of a file or frame the names of its columns.
 
-        So the exports of two days are one source, `persons-2026-11-01.csv` and `persons-2026-11-02.csv`. The database's
-        own name is no part of it: it is that of the file, or was given when it was attached. Frames have no name.
+        So the exports of two days are one source, wherever they are, and files of other columns are others, whatever
+        they are called. The types are no part of it: of a CSV file they are guessed anew every day. Nor is the name of
+        a database: it is that of the file, or was given when it was attached.
         """
-        if self.is_frame:
-            return ""
-        if self.is_file:
-            return re.sub(r"\d+", "", Path(self.label).name)
-        return identity_of(self.relation)
+        if not (self.is_file or self.is_frame):
+            return identity_of(self.relation)
+        return json.dumps(sorted({column.name.lower() for column in self.columns}))
+
+    @property
+    def people(self) -> str:
+        """Where its people are, as a ledger knows them: schema and name; of a file its path, or URL, without days.
+
+        A ledger takes two sources for the same people if they agree in this, or in the names and types of all columns.
+        Frames are nowhere.
+        """
+        return place_of(self.label) if self.is_file else self.identity
 
     def loses(self, place: str | Path) -> bool:
         """Tell whether records of the source would go with what is at a path, or at a URL.
@@ -69,6 +78,32 @@ class Source:
             if whole and target in _folders(file):
                 return True
         return False
+
+
+_DAY = r"(?:19|20)\d\d[-_.]?\d\d(?:[-_.]?\d\d)?(?:T?[-_]?\d{4,6}Z?)?"
+_DAILY = re.compile(
+    rf"[0-9a-f]{{8}}-(?:[0-9a-f]{{4}}-){{3}}[0-9a-f]{{12}}|(?<![0-9A-Za-z]){_DAY}(?![0-9A-Za-z])"
+    r"|(?<=/)(?:year|month|day|hour|date|dt|ds)=[^/]*(?=/)|(?<=/)(?:19|20)\d\d(?:/\d\d){0,2}(?=/)"
+)
+"""What is another in every export of a path: days, hours, the identifiers that Spark gives, folders of partitions."""
+_NUMBER = re.compile(r"(?<![0-9A-Za-z])\d+(?![0-9A-Za-z])")
+
+
+def place_of(path: str) -> str:
+    """Return the resolved path, or the URL, of a file without what is another in every export; also of a pattern.
+
+    Numbers stay in the names of folders, and in those of files where letters are beside them.
+
+    >>> place_of("/lake/2026-11-01/orders_7.csv"), place_of("/lake/site1/table1.csv")
+    ('/lake//orders_.csv', '/lake/site1/table1.csv')
+    >>> place_of("s3://lake/customers/dt=2026-11-01/part-00001-6cf31a0e-9d5c-4c1b-8a3e-0f6b7c2d1e4f-c000.parquet")
+    's3://lake/customers//part---c000.parquet'
+    """
+    if not is_url(path):
+        lake = next((kind for kind in ("delta:", "iceberg:") if path.startswith(kind)), "")
+        path = lake + Path(path.removeprefix(lake).removeprefix("file:")).resolve().as_posix()
+    folder, slash, name = _DAILY.sub("", path).rpartition("/")
+    return f"{folder}{slash}{_NUMBER.sub('', name)}"
 
 
 def identity_of(relation: Name) -> str:

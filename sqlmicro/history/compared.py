@@ -213,6 +213,8 @@ def _narrowed(warehouse: DuckDBWarehouse, rows: Rows, before: Remembered) -> tup
     import numpy as np
     import pyarrow as pa
 
+    if not len(rows.token):
+        return None  # where all are read, it is said that there are none
     numbered = pa.table({"number": np.arange(len(rows.token)), "token": rows.told})
     tokens = warehouse.load(numbered, "rows_of_source", "filled with keyed hashes of the rows")
     people = _people(warehouse, before)

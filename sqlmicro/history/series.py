@@ -41,6 +41,8 @@ from sqlmicro.work import Work
 if TYPE_CHECKING:
     import numpy as np
 
+SOURCE_ROWS = "rows of the source"
+"""Under which name it is remembered how many rows the source had."""
 _DAYS = ("date", "timestamp", "timestamptz")
 """The families of columns that are published as whole days or microseconds."""
 
@@ -87,9 +89,9 @@ class Series:
         """Take in what tonight has measured, and how its rows were compared."""
         import pyarrow as pa
 
-        told = {**self.measured, **({NAME: self.compared.how} if self.compared else {})}
-        if self.tonight is None or not told:
+        if self.tonight is None:
             return
+        told = {**self.measured, **({NAME: self.compared.how} if self.compared else {}), SOURCE_ROWS: run.rows_in}
         names, values = list(told), [json.dumps(one) for one in told.values()]
         table = pa.table({"name": pa.array(names, pa.string()), "value": pa.array(values, pa.string())})
         kept = run.warehouse.load(table, "measured", "filled with what the night has measured")

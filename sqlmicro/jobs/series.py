@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 
 from sqlmicro import pipeline
 from sqlmicro.database.columns import names_of, pick
@@ -17,7 +18,7 @@ from sqlmicro.history.files import SeriesOfFiles
 from sqlmicro.history.masks import SeriesOfMasks
 from sqlmicro.history.remembered import Remembered
 from sqlmicro.history.seats import Rules
-from sqlmicro.history.series import Series, settings_of
+from sqlmicro.history.series import SOURCE_ROWS, Series, settings_of
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.pipeline import PlannedStep, Run
 from sqlmicro.publish import continuing, ledger_file
@@ -63,9 +64,9 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
     else:
         found = continuing.found(warehouse, target, name, anew=given.epoch)
     if not found.epoch and not given.epoch:
-        ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.identity, plan.job.progress)
+        ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.people, plan.job.progress)
     elif given.ledger and not given.epoch:
-        ledger_file.refuse_older(warehouse, target, found, name, source.identity)
+        ledger_file.refuse_older(warehouse, target, found, name, source.people)
     if not given.epoch:
         ledger_file.refuse_restored(last, found, name)
     rules = Rules(step.k, moves=given.moves, distinct=step.guarantees.min_l or 1)
@@ -79,7 +80,7 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
     used = {*plan.roles.read, *plan.roles.row_key}  # a column that is dropped is none of the release
     schema = ledger.schema_hash([column for column in source.columns if column in used])
     kind = _kind(step)
-    series = kind(name, rules, day, source.identity, schema, settings_of(told), found.epoch, key, step.nulls)
+    series = kind(name, rules, day, source.people, schema, settings_of(told), found.epoch, key, step.nulls)
     if given.epoch or not found.epoch:
         series.epoch = max(found.epoch, last.epoch if last else 0) + 1
     else:
@@ -101,9 +102,11 @@ def load(
     if series is None or alone:
         if series is not None and series.before is not None:
             series.before = remembered.with_persons(series.before, remembered.everyone(warehouse, series.before))
-        return pipeline.load(
+        run = pipeline.load(
             warehouse, source, plan.roles, key, plan.recipe(source), watched=watched, by_hash=series is not None
         )
+        _refuse_lost(plan, series, run.rows_in)
+        return run
     columns = [column for column in source.columns if column in set(plan.roles.read)]
     # Where persons move, or values are kept, all rows decide.
     every = series.rules.moves or plan.gates or _sensitive(plan)
@@ -112,6 +115,7 @@ def load(
         warehouse, source, plan.roles.row_key, columns, series.key, series.before, feed, every=bool(every)
     )
     series.before = series.compared.before
+    _refuse_lost(plan, series, series.compared.rows)
     run = pipeline.load(
         warehouse,
         source,
@@ -130,6 +134,43 @@ def load(
         run.notes.append(f"rows that were read: {run.rows_in:,} of {series.compared.rows:,}{told}; IL is theirs")
     run.rows_in, run.content = series.compared.rows, series.compared.content or run.content
     return run
+
+
+_MOST_LOST = 0.2
+"""The share of its rows that a source may lose from night to night, where nobody says another."""
+
+
+def _refuse_lost(plan: Plan, series: Series | None, rows: int) -> None:
+    """Refuse a night whose source has lost many rows: its classes would close for good.
+
+    Raises
+    ------
+    InputError
+        With how many there are and were, rounded: a message tells of nobody either.
+    """
+    last = series.before.measured.get(SOURCE_ROWS) if series and series.before else None
+    if series is None or not isinstance(last, int) or not rows:
+        return
+    given = plan.publish.max_loss_of_rows
+    allowed, lost = _MOST_LOST if given is None else given, 1 - rows / last
+    if lost <= allowed:
+        return
+    raise InputError(
+        f"series {series.name}",
+        f"the source may lose {100 * allowed:.3g} % of its rows from night to night (--max-loss-of-rows)",
+        f"about {_roughly(rows)} rows, where the last night had about {_roughly(last)}: a loss of {100 * lost:.0f} %",
+        "Nothing was published, and the series remembers its last night. See whether the source was loaded as a whole. "
+        f"If these persons have left for good, say --max-loss-of-rows {min(100, ceil(100 * lost) + 1)}%",
+    )  # fmt: skip
+
+
+def _roughly(rows: int) -> str:
+    """Return a number with two digits.
+
+    >>> _roughly(247), _roughly(98_765)
+    ('250', '99,000')
+    """
+    return f"{int(float(f'{rows:.1e}')):,}"
 
 
 _GROWS = ("integer", "decimal", "date", "timestamp", "timestamptz")

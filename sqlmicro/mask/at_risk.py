@@ -99,7 +99,7 @@ class AtRisk:
         name = risk_tables.place(warehouse, self.table, where)._replace(catalog=source.relation.catalog)
         listed = {one.name: one for one in risk_tables.known(warehouse, source.relation.catalog)}
         found = listed.get(name)
-        if found is None or found.source != source.identity:
+        if found is None or found.source != source.people:
             do = f"Write it: sqlmicro audit --table {source.label} --quasi … --per-record {self.table}"
             raise InputError(where, f"must be a table of the risks of {source.label!r}", repr(self.table), do)
         if not found.key:

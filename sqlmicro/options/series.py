@@ -62,6 +62,14 @@ class SeriesOptions:
         bool,
         Param("With --series: group all records anew. Nothing is promised across two epochs."),
     ] = False
+    max_loss_of_rows: Annotated[
+        float | None,
+        Param(
+            "With --series: share of its rows that the source may have lost since the last night, as 0.2 or 20%. Where "
+            "it lost more, nothing is published. Default: 20%.",
+            min=0, max=1, share=True,
+        ),
+    ] = None  # fmt: skip
 
     watermark: Annotated[
         str | None,
@@ -94,6 +102,7 @@ class SeriesOptions:
             "--patience": self.patience is not None,
             "--moves": self.moves,
             "--epoch": self.epoch,
+            "--max-loss-of-rows": self.max_loss_of_rows is not None,
             "--watermark": self.watermark is not None,
             "--changes-from": self.changes_from is not None,
         }

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,7 +25,7 @@ from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 from sqlmicro.history import ledger
 from sqlmicro.publish.recording import records_in, refuse_other
-from sqlmicro.publish.recounted import as_promised
+from sqlmicro.publish.recounted import as_promised, special
 from sqlmicro.publish.report import Consulted, Parameters, Recounted
 from sqlmicro.registry import late, methods
 from sqlmicro.system.reporting import as_json, from_json, named
@@ -50,6 +51,7 @@ _WHY = {
     "recursive-l-diversity": _NOT_HERE, "k-map": _EVERYBODY, "delta-presence": _EVERYBODY,
 }  # fmt: skip
 _UNTOLD = "(not told)"
+_NO_BYTES = "its values have no bytes of their own"
 
 
 @dataclass(frozen=True)
@@ -165,12 +167,13 @@ def of(warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool) -> 
     parameters = from_json(Parameters, json.loads(row["parameters"]))
     promised = from_json(list[Recounted], json.loads(row["recounted"]) or [])
     path = _fetched(json.loads(row["place"])[0], folder) if row["target_kind"] == "file" else None
-    release, recounted = _file(path, row, promised) if path else _table(warehouse, row, promised)
+    asked = _Asked(promised, parameters.apart)
+    release, counted = _file(path, row, asked) if path else _table(warehouse, row, asked)
     own = {name for name, _ in release.columns}
     told = Certificate(
         "sqlmicro-release-certificate", 1, datetime.now(UTC).replace(microsecond=0).isoformat(), signed, release,
-        {name: why for name, why in parameters.apart.items() if name in own}, recounted,
-        _attested(json.loads(row["checks"]), recounted), _plan(parameters, own), json.loads(row["versions"]),
+        counted.apart, counted.checks,
+        _attested(json.loads(row["checks"]), counted.checks), _plan(parameters, own), json.loads(row["versions"]),
         CertifiedEntry(
             entry.release, row["entry"], row["previous"], row["series"], row["epoch"], row["alone_because"] is not None,
             from_json(list[Consulted], json.loads(row["consulted"])),
@@ -214,7 +217,33 @@ def _fetched(place: str, folder: Path) -> Path:
     return path
 
 
-def _file(path: Path, row: Mapping[str, Any], promised: list[Recounted]) -> tuple[CertifiedRelease, list[Recounted]]:
+@dataclass(frozen=True)
+class _Asked:
+    """The checks that are to be recounted, or were, and the columns that none of them is about, with the reason."""
+
+    checks: list[Recounted]
+    apart: dict[str, str]
+
+    def of(self, batch: Any) -> _Asked:
+        """Return what is asked of a release: of all its columns that are not apart at least how often they occur.
+
+        Raises
+        ------
+        InputError
+            When there is no such column.
+        """
+        apart = dict.fromkeys(special(batch), _NO_BYTES) | self.apart
+        every = [name for name in batch.schema.names if name not in apart]
+        if not every:
+            must = "a column of the release must be known from elsewhere, so that k can be counted over it"
+            raise InputError(_WHERE, must, ", ".join(f"{name} ({why})" for name, why in apart.items()))
+        checks = self.checks
+        if not any(one.check == "k-anonymity" and {*one.columns} == {*every} for one in checks):
+            checks = [Recounted("k-anonymity", every, None, None, None, None, None), *checks]
+        return _Asked(checks, {name: why for name, why in apart.items() if name in batch.schema.names})
+
+
+def _file(path: Path, row: Mapping[str, Any], asked: _Asked) -> tuple[CertifiedRelease, _Asked]:
     verify = late("sqlmicro.verify")
     if path.is_dir() or {".json", ".ndjson"} & {*path.suffixes}:
         raise InputError(_WHERE, "certifies Parquet and CSV files, and tables", f"{path.name!r}", "Release it to one")
@@ -223,12 +252,10 @@ def _file(path: Path, row: Mapping[str, Any], promised: list[Recounted]) -> tupl
     with verify.regular(path) as file:
         digest = file_digest(file, "sha256").hexdigest()
     _refuse_changed(digest == row["file_hash"], row)
-    return _held("file", path.name, digest, verify.batches(path), promised)
+    return _held("file", path.name, digest, verify.batches(path), asked)
 
 
-def _table(
-    warehouse: DuckDBWarehouse, row: Mapping[str, Any], promised: list[Recounted]
-) -> tuple[CertifiedRelease, list[Recounted]]:
+def _table(warehouse: DuckDBWarehouse, row: Mapping[str, Any], asked: _Asked) -> tuple[CertifiedRelease, _Asked]:
     database, *place = json.loads(row["place"])
     found = None if database else find_relation(warehouse, Name(warehouse.catalog, *place))
     if found is None or not found[1]:
@@ -242,7 +269,7 @@ def _table(
     content = content_of(warehouse, found[0], described, described)
     _refuse_changed(sha256(content).hexdigest() == row["output_hash"], row)
     digest = late("sqlmicro.verify", "content")(exported(warehouse.batches(found[0])))
-    return _held("table", str(row["target"]), digest, exported(warehouse.batches(found[0])), promised)
+    return _held("table", str(row["target"]), digest, exported(warehouse.batches(found[0])), asked)
 
 
 def exported(batches: Iterator[Any]) -> Iterator[Any]:
@@ -267,10 +294,14 @@ def _kind(kind: Any) -> Any:
 
 
 def _held(
-    kind: Literal["file", "table"], name: str, digest: str, batches: Iterator[Any], promised: list[Recounted]
-) -> tuple[CertifiedRelease, list[Recounted]]:
+    kind: Literal["file", "table"], name: str, digest: str, batches: Iterator[Any], asked: _Asked
+) -> tuple[CertifiedRelease, _Asked]:
     """Return a release as it is certified, and what is recounted of it now: what it was when it was published."""
-    rows, columns, found = late("sqlmicro.verify", "recount")(batches, [as_json(one) for one in promised])
+    first = next(batches, None)
+    asked = asked if first is None else asked.of(first)
+    records = () if first is None else chain([first], batches)
+    promised = asked.checks
+    rows, columns, found = late("sqlmicro.verify", "recount")(records, [as_json(one) for one in promised])
     made = [
         as_promised(replace(one, value=value, classes=sizes))
         for one, (value, sizes) in zip(promised, found, strict=True)
@@ -282,7 +313,7 @@ def _held(
     if columns is None or changed:
         got, do = "something else, or no records", "Release it again"
         raise InputError(_WHERE, "what is recounted must be what was published", got, do)
-    return CertifiedRelease(name, kind, digest, rows, columns), made
+    return CertifiedRelease(name, kind, digest, rows, columns), replace(asked, checks=made)
 
 
 def _refuse_changed(same: bool, row: Mapping[str, Any]) -> None:

@@ -91,7 +91,7 @@ def consult(book: Book | None, release: Release) -> None:
         one
         for one in entries
         if one.k and one.state in ("out", "replaced")
-        and (one.people == run.source.identity or one.schema_hash == schema)
+        and (one.people == run.source.people or one.schema_hash == schema)
     ]  # fmt: skip
     own = (series.name, series.epoch) if series else None
     here = [one for one in same if one.place == book.place][-1:]
@@ -163,7 +163,7 @@ def note_noise(warehouse: DuckDBWarehouse, release: Release) -> None:
         return
     others = {
         one.release: one.target for one in ledger.entries(warehouse, releases)
-        if (one.people, one.method) == (run.source.identity, release.report.method)
+        if (one.people, one.method) == (run.source.people, release.report.method)
         and one.state in ("out", "replaced")
     }  # fmt: skip
     if not others:

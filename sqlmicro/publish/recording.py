@@ -121,7 +121,7 @@ def _entry(
     previous = _previous(warehouse, target.record_table(warehouse, "releases"), report.release)
     at = datetime.fromtimestamp(started, UTC).replace(tzinfo=None, microsecond=0)
     place, digest = kept or Kept(ledger.place(target.name and warehouse.full(target.name), target.place), None)
-    where = [report.source, run.source.identity, ledger.schema_hash(run.source.columns), ledger.unit(run),
+    where = [report.source, run.source.people, ledger.schema_hash(run.source.columns), ledger.unit(run),
              target.label, place, report.target_kind, report.method]  # fmt: skip
     night = [report.series and report.series.name, report.series and report.series.epoch]
     by, of = [report.key.source, report.key.fingerprint], told.hashes

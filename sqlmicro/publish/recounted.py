@@ -136,9 +136,9 @@ def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
     try:
         with run.timed("recount"):
             rows = run.warehouse.count(audited.relation)  # before the reader, which keeps the connection busy
-            special = {name for batch in islice(read(None), 1) for name in _special(batch)}
+            apart = {name for batch in islice(read(None), 1) for name in special(batch)}
             every = _claims(run, audited)
-            plain = [one for one in every if not special & {*one.columns, one.sensitive}]
+            plain = [one for one in every if not apart & {*one.columns, one.sensitive}]
             claims = _fitting(run, rows, plain)
             columns = sorted({name for one in claims for name in (*one.columns, one.sensitive) if name is not None})
             records = read(columns) if columns else []
@@ -156,14 +156,14 @@ def _recounted(run: Run, audited: OutputAudit, read: Reader) -> OutputAudit:
         or (one.check != "t-closeness" and (now.value or 0) < (one.threshold or 0))
     ]  # fmt: skip
     if len(plain) < len(every):
-        run.notes.append(f"not recounted without the database: what is over {', '.join(sorted(special))}")
+        run.notes.append(f"not recounted without the database: what is over {', '.join(sorted(apart))}")
     if wrong:
         raise AuditFailed("audit, recount", must, "; ".join(wrong), "Nothing was published. Please report it")
     left = _as_audited([one for one in plain if one not in claims])
     return replace(audited, recounted=[*(as_promised(one) for one in made), *left])
 
 
-def _special(batch: Any) -> set[str]:
+def special(batch: Any) -> set[str]:
     """Return the columns whose values have no bytes of their own, such as lists."""
     verify, found = late("sqlmicro.verify"), set()
     for name, column in zip(batch.schema.names, batch.columns, strict=True):

@@ -28,11 +28,11 @@ not change is perturbed as before. By it `safe` also chooses, whatever the seed,
 so that many runs do not show more than one may; and `shift-dates` moves the dates of a person, of whom it takes the
 key and nothing else, so that all tables and runs agree.
 
-A source is its schema and name, a file its name without folder and digits (`source.identity`): exports of two days are
-one source. A renamed table is another source: its draws share nothing with those from before. Everything here depends
-on the secret: where none can be kept, as in a container without a home, the operating system gives a new key to every
-run, and no two runs share anything. Records and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where
-a later version changes it, draws change.
+A source is its schema and name, a file the names of its columns (`source.identity`): exports of two days are one
+source. A renamed table is another source: its draws share nothing with those from before. Everything here depends on
+the secret: where none can be kept, as in a container without a home, the operating system gives a new key to every run,
+and no two runs share anything. Records and values enter by DuckDB's hash(), which 1.5 and 2.0 compute alike; where a
+later version changes it, draws change.
 """
 
 from __future__ import annotations

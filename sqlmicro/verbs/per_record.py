@@ -65,7 +65,7 @@ def write(audited: AuditedRelease, into: str, options: AuditStep) -> RecordRiskT
     columns = (*key, *record_risks.MEASURED)
     if lock_to_write(warehouse, [warehouse.catalog]):
         risk_tables.refuse_other(warehouse, name, WHERE)
-    listed = risk_tables.RiskTable(name, originals.identity, names_of(made.key), held)
+    listed = risk_tables.RiskTable(name, originals.people, names_of(made.key), held)
     risk_tables.write(warehouse, listed, made.relation, columns)
     return RecordRiskTable(f"{name.schema}.{name.table}", rows, list(key), bool(made.key))
 

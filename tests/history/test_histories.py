@@ -252,7 +252,7 @@ def _common(given: Asked) -> dict[str, Any]:
 def _night(db: str, given: Asked, day: int, *, epoch: bool) -> dict[str, Any]:
     verb: Callable[..., dict[str, Any]] = getattr(sqlmicro, given.method.replace("-", "_"))
     more = {"epoch": True, "alone_because": "another epoch"} if epoch else {}
-    return verb("persons", db=db, threads=1, into="out", overwrite=True, series="nightly",
+    return verb("persons", db=db, threads=1, into="out", overwrite=True, series="nightly", max_loss_of_rows=1.0,
                 night=str(FIRST + datetime.timedelta(day)), **_common(given), **given.settings, **more)  # fmt: skip
 
 

@@ -40,7 +40,7 @@ def night(db: Path, day: int, method: str = "mdav", **more: Any) -> Any:
     told = {"columns": ["age", 'net "income"'], "k": K, "row_key": ["id"], "rest": "drop", "overwrite": True, **more}
     told = {name: value for name, value in told.items() if value is not None}
     return getattr(sqlmicro, method)(
-        db=str(db), table="persons", into="out", series="s", night=f"2026-01-{day:02}", **told
+        db=str(db), table="persons", into="out", series="s", night=f"2026-01-{day:02}", max_loss_of_rows=1.0, **told
     )  # fmt: skip
 
 

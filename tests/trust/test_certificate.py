@@ -348,7 +348,11 @@ def test_what_was_certified_is_verified(
     assert code == 0
     assert "Signed by: owner@example.org, with the key SHA256:" in said
     recounted, attested = said.split("attested by who signed")
-    for line in ("k-anonymity is 5, 5 was promised: age, pay", "l-diversity is", "t-closeness is", "not counted: diag"):
+    for line in (
+        'k-anonymity is 5, 5 was promised: over ["age", "pay"]', 'l-diversity of "diag \\"n\\"" is', "t-closeness of",
+        'k-anonymity is 1, nothing was promised: over ["age", "pay", "s"], all that are counted',
+        'not counted: ["diag',
+    ):  # fmt: skip
         assert line in recounted
     assert "measured against the source" in attested and "1 earlier releases" in attested
     assert "union-k is 1, 5 was promised, but NOT required of this release" in attested
