@@ -29,7 +29,7 @@ class Deviating(Detail):
     gate="max_safe_distance",
     on_request=True,
     source="Höhne (2003); see sqlmicro safe-distance",
-    templates=("safe/cells.sql", "safe/deviations.sql", "safe/moments.sql"),
+    templates=("safe/cells.sql", "safe/deviations.sql", "safe/moments.sql", "safe/nominal_codes.sql"),
 )
 def safe_distance(
     audited: AuditedRelease,

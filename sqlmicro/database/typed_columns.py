@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from sqlmicro.database.columns import Column, ColumnProfile
+from sqlmicro.database.read_once import read_once
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
 from sqlmicro.database.warehouse import Warehouse
@@ -89,7 +90,8 @@ def profile_columns(warehouse: Warehouse, source: Source) -> list[ColumnProfile]
     kinds: Params = {"integers": [], "numbers": [], "collated": [], "others": []}
     for column in source.columns:
         kinds[_profiled_as(column)].append(column)
-    rows = warehouse.rows("load/column_profile.sql", relation=source.relation, **kinds)
+    with read_once(warehouse, source) as staged:
+        rows = warehouse.rows("load/column_profile.sql", relation=staged.relation, **kinds)
     keys = _single_column_keys(warehouse, source)
     by_name = {column.name: column for column in source.columns}
     profiles = {}

@@ -15,6 +15,9 @@ from sqlmicro.missing import coarsen, counted
 from sqlmicro.registry import Method
 from sqlmicro.system.secrets import Key, Task
 
+_MUCH = 0.05
+"""A larger share of all values that patterns take out is warned of."""
+
 NULLS = ("error", "keep", "suppress", "pattern")
 
 
@@ -173,7 +176,7 @@ def _by_pattern(
 ) -> Name:
     """Return the records with patterns of missing values that k share, in each block of columns; say what it cost."""
     records = values = 0
-    k = planned.k
+    k, records_there = planned.k, run.warehouse.count(relation)
     for number, block in enumerate(blocks, 1):
         others = [column for column in run.roles.released if column not in block]
         prefix = f"missing_{planned.number}_{number}{suffix}"
@@ -187,4 +190,10 @@ def _by_pattern(
         f"--nulls pattern filled in no missing value and took out {cost}, so that at least k = {k} records lack the "
         "same columns"
     )
+    cells = records_there * len(dict.fromkeys(column for block in blocks for column in block))
+    if values > _MUCH * cells:
+        run.notes.append(
+            f"warning: that is {values / cells:.0%} of all values in these columns. --nulls keep takes out fewer, and "
+            "fills in some; or drop the columns that lack most"
+        )
     return relation

@@ -253,7 +253,8 @@ def _tables(audited: AuditedRelease, order: int) -> list[OneTable]:
     }
     records = audited.warehouse.count(found.original)
     tables = []
-    for used, sets in distance.batches(found.nominal, min(order, 2)):
+    kept = distance.table_sets(audited.warehouse, files["original"], found.nominal, min(order, 2))
+    for used, sets in distance.batches(found.nominal, kept):
         rows = audited.warehouse.rows(
             "safe/deviations.sql",
             original=files["original"],

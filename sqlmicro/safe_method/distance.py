@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import combinations
+from math import comb
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.templates import Name
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError
+from sqlmicro.safe_method.informative import RECORDS, informative_sets
 
+SETS_AT_MOST = 500
+"""So many tables of each number of columns above one are measured at most: their number grows with its square."""
 _MOST_GROUPED = 63
 _MOST_CORRELATED = 20
 
@@ -92,31 +95,49 @@ class _Table:
     sum_max: list[float]
 
 
-def table_sets(nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]]:
-    """Return every set of 1 to `order` nominal columns; without nominal columns the one empty set.
+def table_sets(warehouse: Warehouse, cells: Name, nominal: Sequence[Column], order: int) -> list[tuple[Column, ...]]:
+    """Return the sets of 1 to `order` nominal columns that make tables; without nominal columns the one empty set.
 
-    >>> a, b = (Column(name, "VARCHAR", name) for name in "ab")
-    >>> [[c.name for c in s] for s in table_sets([a, b], 2)]
-    [['a'], ['b'], ['a', 'b']]
+    Of each number of columns these are all sets, or where there are more than `SETS_AT_MOST` those whose columns tell
+    most of each other in some combinations `cells` that occur: see `informative`.
     """
-    sets: list[tuple[Column, ...]] = []
-    for size in range(1, min(order, len(nominal)) + 1):
-        sets += combinations(nominal, size)
-    return sets or [()]
+    import numpy as np
+
+    q = len(nominal)
+    if all(comb(q, size) <= SETS_AT_MOST for size in range(2, order + 1)):
+        codes = np.zeros((0, q), dtype=np.int64)
+    else:
+        read = warehouse.arrays("safe/nominal_codes.sql", cells=cells, nominal=nominal, most=RECORDS)
+        codes = np.array([read[column.staged] for column in nominal], dtype=np.int64).T
+    return [tuple(nominal[j] for j in s) for s in informative_sets(codes, order, SETS_AT_MOST)] or [()]
 
 
-def batches(nominal: Sequence[Column], order: int) -> list[tuple[list[Column], list[tuple[Column, ...]]]]:
-    """Return the table sets in batches, each with the columns it needs: DuckDB groups by 63 columns at most.
+def left_out(nominal: Sequence[Column], order: int) -> str:
+    """Return what is said of tables that are not measured; nothing where all are.
+
+    >>> columns = [Column(f"c{i}", "VARCHAR", f"c{i}") for i in range(40)]
+    >>> left_out(columns[:9], 3), left_out(columns, 2)
+    ('', 'tables: of 780 sets of 2 columns the 500 that tell most of each other are measured')
+    """
+    found = [(size, sets) for size in range(2, order + 1) if (sets := comb(len(nominal), size)) > SETS_AT_MOST]
+    many = " and ".join(f"{sets:,} sets of {size} columns" for size, sets in found)
+    return f"tables: of {many} the {SETS_AT_MOST:,} that tell most of each other are measured" if many else ""
+
+
+def batches(
+    nominal: Sequence[Column], sets: Sequence[tuple[Column, ...]]
+) -> list[tuple[list[Column], list[tuple[Column, ...]]]]:
+    """Return some sets of columns in batches, each with the columns it needs: DuckDB groups by 63 columns at most.
 
     >>> columns = [Column(f"c{i}", "VARCHAR", f"c{i}") for i in range(100)]
-    >>> found = batches(columns, 2)
+    >>> found = batches(columns, [(a, b) for a in columns for b in columns if a.name < b.name])
     >>> max(len(used) for used, _ in found) <= 63, sum(len(sets) for _, sets in found)
-    (True, 5050)
+    (True, 4950)
     """
-    size = _MOST_GROUPED // max(1, min(order, len(nominal)))
+    size = _MOST_GROUPED // max(1, *(len(table) for table in sets))
     block = {column: number // size for number, column in enumerate(nominal)}
     found: dict[tuple[int, ...], list[tuple[Column, ...]]] = {}
-    for table in table_sets(nominal, order):
+    for table in sets:
         key = (0,) if len(nominal) <= _MOST_GROUPED else tuple(sorted({block[column] for column in table}))
         found.setdefault(key, []).append(table)
     return [([c for c in nominal if any(c in table for table in tables)], tables) for tables in found.values()]
@@ -143,7 +164,7 @@ def measure(
     nominal, numeric : sequences of Column
         The columns that make the tables, and those that are summed in their cells.
     order : int
-        Tables of up to so many nominal columns.
+        Tables of up to so many nominal columns; of each number of columns at most `SETS_AT_MOST`.
     weights : Weights
         How much the count part and the sum part count in the distance; 1 each.
 
@@ -158,7 +179,7 @@ def measure(
     The cost is one pass over the cells of both files; memory follows the combinations that occur.
     """
     rows = []
-    for columns, sets in batches(nominal, order):
+    for columns, sets in batches(nominal, table_sets(warehouse, original, nominal, order)):
         found = warehouse.rows(
             "safe/deviations.sql", original=original, changed=changed, nominal=columns, numeric=numeric, sets=sets
         )

@@ -28,6 +28,8 @@ COORDINATES_UP_TO = 200_000_000
 
 Groupings that are made at the same time have no more together, and what waits for the database is no more.
 """
+COLUMNS_UP_TO = 60
+"""The default leaves the cluster method out above so many columns: each candidate costs statements for every column."""
 _STEPS = 1_000
 _KEPT_PER_CELL = 3
 
@@ -142,6 +144,12 @@ def _default(work: Work, cells: Cells, method: str) -> list[Algorithm]:
         work.note(
             f"the cluster method was left out: {len(cells.n):,} combinations with a 0/1 column for every nominal value "
             f"need {8e-9 * numbers:,.1f} GB (--method cluster tries it all the same)"
+        )
+        return []
+    if method == "best" and cells.nominal and (columns := len(cells.nominal) + len(cells.numeric)) > COLUMNS_UP_TO:
+        work.note(
+            f"the cluster method was left out: of {columns:,} columns each of its files costs much "
+            "(--method cluster tries it all the same)"
         )
         return []
     chosen = [parse(text, work.where) for text in DEFAULT]

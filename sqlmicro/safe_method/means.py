@@ -87,8 +87,9 @@ def by_pairs(numeric: Sequence[Column], nominal: Sequence[Column]) -> list[Subgr
     [['a']]
     """
     sets = list(combinations(nominal, min(2, len(nominal)))) if nominal else []
-    tables = [SubgroupMeans(column, by) for column in numeric for by in sets]
-    return tables if len(tables) <= _TABLES else [tables[i * len(tables) // _TABLES] for i in range(_TABLES)]
+    tables = len(numeric) * len(sets)
+    places = range(tables) if tables <= _TABLES else [i * tables // _TABLES for i in range(_TABLES)]
+    return [SubgroupMeans(numeric[place // len(sets)], sets[place % len(sets)]) for place in places]
 
 
 def parse(text: str, where: str) -> tuple[str, list[str]]:

@@ -87,6 +87,7 @@ _MUCH_LOST = 25.0
         "safe/subgroup_means.sql",
         "safe/deviations.sql",
         "safe/totals.sql",
+        "safe/nominal_codes.sql",
         "safe/unfit_weights.sql",
         "safe/weighted_cells.sql",
         "safe/weighted_members.sql",
@@ -201,6 +202,8 @@ def safe(
     cells = make_cells(work, numeric, nominal, k, weight_column, by)
     if method != "search" and cells.sparse:
         work.note(cells.sparse)
+    if left_out := distance.left_out(cells.nominal, order):
+        work.note(left_out)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
     least = least_records_of(work, cells, k, weights)
     steps = direct.parse_steps(cells, round, f"{work.where}, round")

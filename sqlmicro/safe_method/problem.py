@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import late
 from sqlmicro.safe_method.amounts import Tables, amounts_of
 from sqlmicro.safe_method.coordinates import Coordinates, near_ones
+from sqlmicro.safe_method.informative import informative_sets
 from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.passed_on import PassedOn
 
@@ -120,13 +122,24 @@ def make_problem(
 
 
 def table_sets(columns: Coordinates) -> list[tuple[int, ...]]:
-    """Return the coordinates of every table that takes part; a column never meets its own bands."""
+    """Return the coordinates of every table that takes part; a column never meets its own bands.
+
+    All tables of one column do. Of too many pairs of nominal columns those do that tell most of each other.
+    """
     owner = [column for column, _, _ in columns.coordinates]
-    chosen: list[tuple[int, ...]] = []
-    for order in range(1, _ORDER + 1):
-        sets = [s for s in combinations(range(len(owner)), order) if len({owner[c] for c in s}) == order]
-        sets.sort(key=lambda s: not is_nominal(columns, s))
-        chosen += _spread(sets, MAX_TABLES - len(chosen))
+    nominal = [j for j, (_, is_one, _) in enumerate(columns.coordinates) if is_one]
+    chosen: list[tuple[int, ...]] = [(j,) for j in range(len(owner))]
+    most = max(MAX_TABLES, len(chosen) + MAX_TABLES // 2)
+    for order in range(2, _ORDER + 1):
+        left = most - len(chosen)
+        if left <= 0:
+            break
+        if order == 2 and comb(len(nominal), 2) > left:
+            sets = informative_sets(columns.codes, 2, left)[len(nominal) :]
+        else:
+            sets = [s for s in combinations(range(len(owner)), order) if len({owner[c] for c in s}) == order]
+            sets.sort(key=lambda s: not is_nominal(columns, s))
+        chosen += _spread(sets, left)
     return chosen
 
 

@@ -22,6 +22,21 @@ ORIGINAL = values("sex, land, x, n", "('m', 'A', 10e0, 2)", "('f', 'A', 20e0, 1)
 CHANGED = values("sex, land, x, n", "('m', 'A', 12e0, 3)", "('f', 'B', 30e0, 1)")
 
 CASES = [
+    # NULL is the last value; no more combinations than are asked for.
+    Case(
+        "safe/nominal_codes.sql",
+        given={"cells": values("sex, land, n", "('m', 'A', 2)", "('f', 'B', 1)", "(NULL, 'A', 1)")},
+        params={"cells": rel("cells"), "nominal": [SEX, LAND], "most": 5},
+        returns=["sex", "land"],
+        expect=[(1, 0), (0, 1), (2, 0)],
+    ),
+    Case(
+        "safe/nominal_codes.sql",
+        given={"cells": values("sex, land, n", "('m', 'A', 2)", "('f', 'B', 1)", "(NULL, 'A', 1)")},
+        params={"cells": rel("cells"), "nominal": [SEX, LAND], "most": 1},
+        returns=["sex", "land"],
+        expect=[(0, 0)],
+    ),
     Case(
         "safe/seats.sql",
         given={"groups": values("row_id, label", "(2, 7)", "(0, 0)", "(1, 7)")},

@@ -240,6 +240,24 @@ def test_every_stratum_has_k_records_of_every_pattern(workbench: Any) -> None:
     assert held(columns, release.columns, 3, ["town", "age", INCOME]) == 2 + 3
 
 
+def test_patterns_that_take_much_are_warned_of_and_the_advice_helps(workbench: Any) -> None:
+    """Records lack each pair of four columns: four have the same pattern, and k = 5 takes much."""
+    pairs = list(itertools.combinations(range(4), 2))
+    columns: dict[str, tuple[str, list[Any]]] = {
+        name: ("INTEGER", [None if j in pairs[i % 6] else i % 5 for i in range(24)]) for j, name in enumerate("abcd")
+    }
+    db, taken = workbench.make(columns), []
+    for nulls in ("pattern", "keep"):
+        report = workbench.release("mdav", db, columns=list(columns), k=5, nulls=nulls).report
+        taken.append(sum(one["taken_out"] for one in report["missing"]))
+        warned = [note for note in report["notes"] if note.startswith("warning: ")]
+        assert len(warned) == (nulls == "pattern")
+        if warned:
+            assert warned[0].startswith(f"warning: that is {taken[0] / 96:.0%} of all values")
+            assert "--nulls keep" in warned[0]
+    assert taken[1] < taken[0]
+
+
 def test_a_method_of_single_columns_takes_k_missing_values_of_a_column_too(workbench: Any) -> None:
     columns: dict[str, tuple[str, list[Any]]] = {
         "age": ("INTEGER", [None, *range(11)]), "number": ("INTEGER", list(range(12)))
