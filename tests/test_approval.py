@@ -127,7 +127,7 @@ def test_what_a_plan_says_is_done_whatever_the_policy_has_become(folder: Path) -
 
 
 @pytest.mark.slow_but('"mdav"')
-@pytest.mark.parametrize("old", ['"drop"', '"mdav"', '"hash": "', '"rows": 6', '"format": 1', "{", ""])
+@pytest.mark.parametrize("old", ['"drop"', '"mdav"', '"hash": "', '"rows": 6', '"format": 2', "{", ""])
 def test_a_plan_that_was_changed_is_refused(folder: Path, old: str) -> None:
     planned(folder)
     file = folder / "p.plan.json"
@@ -217,10 +217,12 @@ def test_exact_needs_a_secret_that_lasts(folder: Path, monkeypatch: pytest.Monke
     # A container without a home, in which no secret can be kept.
     monkeypatch.delenv("SQLMICRO_SECRET")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "p.toml"))
-    planned(folder)
+    signed = planned(folder)["hash"]
+    with pytest.raises(sqlmicro.AuditFailed, match="Give --approved HASH"):
+        applied(folder)
     with pytest.raises(sqlmicro.InputError, match="needs a secret that lasts"):
-        applied(folder, exact=True)
-    applied(folder)
+        applied(folder, exact=True, approved=signed)
+    applied(folder, approved=signed)
 
 
 def test_another_key_of_pseudonyms_is_refused(folder: Path) -> None:
@@ -244,7 +246,7 @@ def test_values_that_make_a_column_an_identifier_are_a_change_of_roles(folder: P
 def test_a_table_that_changes_between_the_check_and_the_run_is_refused(folder: Path) -> None:
     planned(folder)
     options = approval.ApplyOptions(plan=str(folder / "p.plan.json"))
-    jobs = approval.approved_jobs(options, Progress(enabled=False))
+    jobs = approval.approved_jobs(options, approval.approved_plan(options), Progress(enabled=False))
     execute(folder, "ALTER TABLE orders ADD late VARCHAR")
     with pytest.raises(sqlmicro.AuditFailed, match=r"new column orders\.late"):
         run.execute(jobs)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Literal
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.files import file_format
@@ -34,6 +35,11 @@ class Source:
     """The paths, patterns and URLs that it is read from, those in a view as well."""
     reads_more: bool = False
     """Whether a view reads what its text does not tell."""
+
+    @property
+    def kind(self) -> Literal["table", "view", "file"]:
+        """What it is in its database, if it is in one."""
+        return "table" if self.is_table else "file" if self.is_file else "view"
 
     @property
     def is_text(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import os
 import secrets as random
@@ -31,7 +32,7 @@ from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,11 @@ class PlanOptions:
         str | None, Param("Plan file to write. Default: that of the policy, .plan.json.", metavar="FILE.json")
     ] = None
     accept: Annotated[
-        tuple[str, ...], Param("Columns whose changed type is accepted, as table.column.", metavar="A,B")
+        tuple[str, ...],
+        Param(
+            "Columns whose changed type is accepted, as table.column, and tables that may have become views.",
+            metavar="A,B",
+        ),
     ] = ()
 
 
@@ -54,9 +59,14 @@ class ApplyOptions:
     plan: Annotated[
         str, Param("Plan file, JSON, that sqlmicro plan has written.", metavar="FILE.json", positional=True)
     ]
-    approved: Annotated[str | None, Param("The hash that was signed off; another plan is refused.", metavar="HASH")] = (
-        None
-    )
+    approved: Annotated[
+        str | None,
+        Param(
+            "The hash that was signed off; another plan is refused. Without it the plan must be one that this user "
+            "has made.",
+            metavar="HASH",
+        ),
+    ] = None
     exact: Annotated[bool, Param("Refuse changed records too, not only another schema.")] = False
     dry_run: Annotated[bool, Param("Do everything except publishing; nothing is written.")] = False
 
@@ -84,6 +94,9 @@ def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
     last = _read(_applied(path)) if _applied(path).exists() else None
     differences = _differences(last, found, jobs, options.accept)
     differences += approved.of_joins(last["job"], told) if last else []
+    if last and not _is_sealed(last):
+        now = "compared with all the same, but somebody may have changed it"
+        differences.append(Difference("not sealed by this user", _applied(path).name, None, now, decided=True))
     out = Path(options.out) if options.out else path.with_name(f"{path.stem}.plan.json")
     if out.suffix != ".json":
         raise InputError("plan, --out", "must be a path that ends in .json", repr(str(out)))
@@ -99,24 +112,47 @@ def plan_values(options: PlanOptions, progress: Progress) -> PlannedRelease:
         "keys": found.keys,
     }
     hashed = _hash(body)
-    _write(out, {**body, "hash": hashed})
+    _write(out, {**body, "hash": hashed, "seal": secrets.seal(hashed)})
     return PlannedRelease(options.policy, str(out), hashed, differences, found.tables, found.keys, passed=True)
 
 
-def approved_jobs(options: ApplyOptions, progress: Progress) -> list[Job]:
-    """Return the jobs of a plan file, each with the table as it was approved.
+def approved_plan(options: ApplyOptions) -> dict[str, Any]:
+    """Return what a plan file says: it is read once, so that what is checked is what is done.
 
     Raises
     ------
     InputError
-        When the file is no plan, or was changed after it was made.
+        When the file is no plan, or was changed by accident after it was made.
     AuditFailed
-        When schema, roles or keys are not those that were approved; with `exact`, or the records.
+        When it is not the one that was signed off, or nobody says so and this user has not made it.
     """
     told = _read(Path(options.plan))
     if options.approved is not None and options.approved != told["hash"]:
         raise AuditFailed("apply, --approved", "must be the hash of the plan", "that of another one",
                           "Nothing was published. Apply the one that was signed off, or sign off this one")  # fmt: skip
+    if options.approved is None and not _is_sealed(told):
+        must = "a plan is the one whose hash was signed off, or one that this user has made"
+        raise AuditFailed("apply", must, "another, or one that was changed",
+                          "Nothing was published. Give --approved HASH, or plan again")  # fmt: skip
+    return told
+
+
+def _is_sealed(told: Mapping[str, Any]) -> bool:
+    """Tell whether this user has written a plan: whoever edits one can make a new hash, but no new seal."""
+    made = secrets.seal(told["hash"])
+    return made is not None and hmac.compare_digest(str(told.get("seal")).encode(), made.encode())
+
+
+def approved_jobs(options: ApplyOptions, told: Mapping[str, Any], progress: Progress) -> list[Job]:
+    """Return the jobs of a plan, each with the table as it was approved.
+
+    Raises
+    ------
+    InputError
+        When it does not have a table for every job.
+    AuditFailed
+        When schema, roles or keys are not those that were approved; with `exact`, or the records.
+    """
     where = str(Path(options.plan).parent / told["policy"])
     overrides = {"dry_run": True} if options.dry_run else {}
     jobs = file.of_content(where, told["job"], overrides, progress)
@@ -126,6 +162,7 @@ def approved_jobs(options: ApplyOptions, progress: Progress) -> list[Job]:
     now = _found(options.plan, jobs)
     differences = approved.of_keys(told["keys"], now.keys)
     for was, found in zip(tables, now.tables, strict=True):
+        differences += approved.of_kind(was.name, was.kind, found.kind)
         differences += approved.of_columns(was.name, was.columns, found.columns)
         if was.key_fingerprint != found.key_fingerprint:
             differences.append(Difference("another key of pseudonyms of", was.name, None, None, decided=False))
@@ -135,10 +172,9 @@ def approved_jobs(options: ApplyOptions, progress: Progress) -> list[Job]:
     return [replace(job, approved=table) for job, table in zip(jobs, tables, strict=True)]
 
 
-def note_applied(options: ApplyOptions) -> None:
-    """Keep a plan as the one that was applied last."""
-    told = _read(Path(options.plan))
-    _write(_applied(Path(options.plan).parent / told["policy"]), told)
+def note_applied(options: ApplyOptions, told: Mapping[str, Any]) -> None:
+    """Keep a plan as the one that was applied last, under the seal of who applied it."""
+    _write(_applied(Path(options.plan).parent / told["policy"]), {**told, "seal": secrets.seal(told["hash"])})
 
 
 def _refuse_changed(was: Sequence[ApprovedTable], now: Sequence[ApprovedTable]) -> None:
@@ -175,7 +211,7 @@ def _found(where: str, jobs: Sequence[Job]) -> Found:
             warehouse.staging = staging
             tables.append(
                 ApprovedTable(
-                    job.options.table, _columns(warehouse, job, source), warehouse.count(source.relation),
+                    job.options.table, source.kind, _columns(warehouse, job, source), warehouse.count(source.relation),
                     _content(warehouse, source, seed), _fingerprint(job),
                 )
             )  # fmt: skip
@@ -249,6 +285,7 @@ def _differences(
             f"type of {column.name.lower()}" for column in table.columns
             if f"{table.name}.{column.name}".lower() in types
         }  # fmt: skip
+        differences += approved.of_kind(table.name, old.kind, table.kind, types)
         differences += approved.of_columns(table.name, old.columns, table.columns, decided)
         if old.key_fingerprint != table.key_fingerprint:
             differences.append(Difference("another key of pseudonyms", table.name, None, None, decided=True))
@@ -278,7 +315,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
         hashed = told["hash"]
-        body = {name: value for name, value in told.items() if name != "hash"}
+        body = {name: value for name, value in told.items() if name not in ("hash", "seal")}
     except OSError:
         raise InputError(
             str(path), "there must be a plan", "none", "Make one with: sqlmicro plan POLICY.toml"

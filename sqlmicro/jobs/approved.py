@@ -92,7 +92,13 @@ def _said(value: object) -> str:
     return "as by default" if value is None else ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def refuse_drift(approved: ApprovedTable | None, plan: Plan) -> None:
+def of_kind(table: str, was: str, now: str, accepted: Iterable[str] = ()) -> list[Difference]:
+    """Return what differs in what a table is: a view of its name may show whatever it likes."""
+    decided = table.lower() in accepted
+    return [] if was == now else [Difference(f"a {now} in place of a {was}", table, was, now, decided)]
+
+
+def refuse_drift(approved: ApprovedTable | None, plan: Plan, kind: str) -> None:
     """Refuse a table that is not as it was approved, before a record is released.
 
     Raises
@@ -101,7 +107,8 @@ def refuse_drift(approved: ApprovedTable | None, plan: Plan) -> None:
         With what differs.
     """
     if approved is not None:
-        refuse(plan.job.label, of_columns(approved.name, approved.columns, columns_of(plan)))
+        found = of_kind(approved.name, approved.kind, kind)
+        refuse(plan.job.label, [*found, *of_columns(approved.name, approved.columns, columns_of(plan))])
 
 
 def refuse(where: str, found: Sequence[Difference]) -> None:
@@ -117,6 +124,6 @@ def refuse(where: str, found: Sequence[Difference]) -> None:
 
 def table_from(told: Mapping[str, object], columns: Iterable[Mapping[str, str]]) -> ApprovedTable:
     """Return a table from what a plan file has of it."""
-    given = {name: told[name] for name in ("name", "rows", "content", "key_fingerprint")}
+    given = {name: told[name] for name in ("name", "kind", "rows", "content", "key_fingerprint")}
     listed = [ApprovedColumn(one["name"], one["type"], one["role"]) for one in columns]
     return ApprovedTable(columns=listed, **given)  # type: ignore[arg-type]

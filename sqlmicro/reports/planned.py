@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlmicro.reports.text import table as tabled
 
@@ -21,6 +22,7 @@ class ApprovedTable:
     """A table as it was found."""
 
     name: str
+    kind: Literal["table", "view", "file"]
     columns: list[ApprovedColumn]
     rows: int
     content: str | None
@@ -70,7 +72,12 @@ def planned(report: PlannedRelease) -> str:
             "accept changed types with --accept TABLE.COLUMN.",
         ]  # fmt: skip
     else:
-        lines += ["", f"plan  {report.plan}", f"hash  {report.hash}", f"next  sqlmicro apply {report.plan}"]
+        lines += [
+            "",
+            f"plan  {report.plan}",
+            f"hash  {report.hash}",
+            f"next  sqlmicro apply {report.plan} --approved {report.hash}",
+        ]
     return "\n".join(lines)
 
 

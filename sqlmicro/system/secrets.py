@@ -280,6 +280,15 @@ def ledger_key(source: str) -> str | None:
     return Key(_derived(found.value), found.source, None)._derived("ledger", source) if found.lasts else None
 
 
+def seal(hashed: str) -> str | None:
+    """Return what shows that a user has written a plan of this hash: only who has the secret can make it.
+
+    None where no secret lasts.
+    """
+    found = lasting()
+    return Key(_derived(found.value), found.source, None)._derived("plan", hashed) if found.lasts else None
+
+
 def _private(path: Path) -> bytes | None:
     """Return what a file has that only its owner can read or replace, and that is this user's; None for another."""
     try:

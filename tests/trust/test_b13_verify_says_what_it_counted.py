@@ -116,18 +116,14 @@ def test_every_certificate_counts_all_columns(
                     "FROM range(100)")  # fmt: skip
     db = {"db": str(tmp_path / "w.duckdb")}
     made: list[tuple[str, dict[str, Any], set[str]]] = [
-        ("individual_ranking", {"columns": ["a", "b"], "rest": "drop", "rows_are_persons": True}, {"a", "b"}),
-        ("mdav", {"columns": ["a"], "person": ["person"], "keep": ["l"], "rest": "drop", "k": 5}, {"a"}),
-        (
-            "mdav",
-            {"columns": ["a"], "keep": ["b"], "sensitive": ["b"], "rest": "drop", "k": 5, "rows_are_persons": True},
-            {"a"},
-        ),
-        ("noise", {"columns": ["a"], "rest": "drop", "rows_are_persons": True}, {"a"}),
+        ("individual_ranking", {"columns": ["a", "b"], "rows_are_persons": True}, {"a", "b"}),
+        ("mdav", {"columns": ["a"], "person": ["person"], "keep": ["l"]}, {"a"}),
+        ("mdav", {"columns": ["a"], "sensitive": ["b"], "min_l": 2, "rows_are_persons": True}, {"a"}),
+        ("noise", {"columns": ["a"], "amount": 0.5, "rows_are_persons": True}, {"a"}),
     ]
     for number, (method, options, counted) in enumerate(made):
         to = str(tmp_path / f"{number}.parquet")
-        getattr(sqlmicro, method)("t", to=to, alone_because="a test", **options, **db)
+        getattr(sqlmicro, method)("t", to=to, rest="drop", alone_because="a test", **options, **db)
         told = sqlmicro.certify_release(to, **db, to=str(tmp_path / "c.json"), unsigned=True, overwrite=True)
         every = [one for one in told["certificate"]["recounted"] if {*one["columns"]} == counted]
         assert "k-anonymity" in {one["check"] for one in every}, method
