@@ -18,6 +18,8 @@ import pytest
 from test_sources import OPTIONS, ROWS, needs
 
 import sqlmicro
+from sqlmicro.database import attach, mysql
+from sqlmicro.database.connection import Held
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
@@ -119,6 +121,37 @@ def test_mysql_is_read_and_written(shop: Callable[[str], list[str]], tmp_path: P
         patch.setenv("MYSQL_PWD", "guessed")
         sqlmicro.mdav("shop.shop.persons", **given)
     assert "clerk" not in str(caught.value) and "MYSQL_PWD" in str(caught.value)
+
+
+@pytest.mark.slow
+@needs("mysql_scanner")
+def test_texts_that_are_equal_to_mysql_alone_stay_apart(shop: Callable[[str], list[str]]) -> None:
+    """By its collation bonn is Bonn: a filter or a GROUP BY that the server ran would count six persons as four."""
+    shop("CREATE TABLE shop.cities AS SELECT 1 AS id, 'Bonn' AS city UNION ALL VALUES (2, 'bonn'), (3, 'BONN'), "
+         "(4, 'Bonn '), (5, 'Zürich'), (6, 'Zurich')")  # fmt: skip
+    assert shop("SELECT count(*) FROM shop.cities WHERE city = 'bonn'") == ["4"], "the control"
+    asked = (
+        "SELECT count(*) FROM m.shop.cities WHERE city = 'bonn'",
+        "SELECT count(*) FROM (SELECT city FROM m.shop.cities GROUP BY city HAVING count(*) = 1)",
+        "SELECT id FROM m.shop.cities ORDER BY city, id LIMIT 1",
+    )
+
+    def found(warehouse: DuckDBWarehouse) -> list[int]:
+        return [warehouse.query("t", text)[0][0] for text in asked]
+
+    with open_warehouse(None) as warehouse:
+        attach.attach(warehouse, ["m=mysql:database=shop"])
+        assert found(warehouse) == [1, 6, 3]
+    with duckdb.connect(config={"allow_unsigned_extensions": "false"}) as con:
+        con.execute(f"LOAD '{attach._in_wheel('mysql_scanner', f'v{duckdb.__version__}') or 'mysql_scanner'}'")
+        con.execute("ATTACH 'database=shop' AS m (TYPE mysql)")
+        pushed = con.execute(mysql.PUSHED).fetchall()
+        with open_warehouse(Held(con)) as warehouse:
+            assert found(warehouse) == [1, 6, 3]
+        assert con.execute(mysql.PUSHED).fetchall() == pushed != []
+        con.execute("SET lock_configuration = true")
+        with pytest.raises(sqlmicro.InputError, match="locked settings"), open_warehouse(Held(con)):
+            pass
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from sqlmicro.database import postgres
 from sqlmicro.database.connection import Deferred
 from sqlmicro.database.duckdb_protocol import DuckDB
 from sqlmicro.database.mirror import Mirror
+from sqlmicro.database.mysql import PUSHED
 from sqlmicro.database.templates import Sql
 from sqlmicro.errors import InputError, ParameterError, QueryError, SqlmicroError
 from sqlmicro.options.params import check_path
@@ -107,6 +108,15 @@ def parse(text: str) -> Attachment:
     return found
 
 
+def called(text: str) -> str:
+    """Return what a database is called here.
+
+    >>> called("crm=postgres:service=crm")
+    'crm'
+    """
+    return parse(text).name
+
+
 def beside(folder: Path, text: str) -> str:
     """Return `NAME=URL` with a path in it taken from `folder`.
 
@@ -140,6 +150,9 @@ def attach(warehouse: DuckDB, texts: Sequence[str], *, writable: Collection[str]
             raise ParameterError(found.where, "its name must be free", "a database of that name", "Take another")
         if EXTENSIONS[found.kind]:
             load(warehouse, EXTENSIONS[found.kind], found.where)
+        if found.kind == "mysql":
+            for name, _ in warehouse.query("extension", PUSHED):
+                warehouse.query("extension", "SET {{ name | ident }} = false", name=name)
         writes = found.name.lower() in {name.lower() for name in writable}
         if found.kind == postgres.KIND:
             _mirror(warehouse, found, writes)
@@ -201,7 +214,7 @@ def _mirror(warehouse: DuckDB, found: Attachment, writes: bool) -> None:
     mirror = Mirror(found.name, server, writes)
     warehouse.mirrors[found.name.lower()] = mirror
     server.refuse_shadowing(found.where)
-    warehouse.query("attach", "ATTACH ':memory:' AS {{ name | ident }}", name=found.name)
+    warehouse.query("attach", "ATTACH ':memory:' AS {{ name | ident }} (READ_WRITE)", name=found.name)
     mirror.look(warehouse)
     text = "ATTACH {{ what | lit }} AS {{ name | ident }} (TYPE postgres)"
     warehouse.log_only("attach", text, what=f"postgres: as given with {found.where}", name=found.name)

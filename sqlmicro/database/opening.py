@@ -11,7 +11,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from sqlmicro.database import built_ins, unfinished
+from sqlmicro.database import built_ins, mysql, unfinished
 from sqlmicro.database.connection import Deferred, close
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
@@ -251,7 +251,7 @@ def _borrow(held: OpenDatabase, progress: Progress) -> Iterator[DuckDBWarehouse]
             built_ins.settle(cursor)
             built_ins.refuse_other_forms(cursor, _fresh)
             unfinished.tell(warehouse, settles=not held.read_only)
-            with parallel.allowed(_threads(cursor)):
+            with parallel.allowed(_threads(cursor)), mysql.rows_alone(cursor):
                 yield warehouse
         finally:
             with contextlib.suppress(Exception):
