@@ -169,7 +169,11 @@ def label(warehouse: DuckDB, name: Name) -> str:
 
 
 def _released(warehouse: DuckDB) -> set[str]:
-    """Return the tables of the database that are recorded as releases."""
-    if find_relation(warehouse, Name(warehouse.catalog, "sqlmicro", "releases")) is None:
-        return set()
-    return {str(row[0]) for row in warehouse.query("catalog", "SELECT DISTINCT target FROM sqlmicro.releases")}
+    """Return the tables of the database, and of those beside it, that are recorded as releases."""
+    made: set[str] = set()
+    for catalog in (warehouse.catalog, *warehouse.attached):
+        releases = Name(catalog, "sqlmicro", "releases")
+        if find_relation(warehouse, releases):
+            rows = warehouse.query("catalog", "SELECT DISTINCT target FROM {{ r | ident }}", r=releases)
+            made |= {str(target) for (target,) in rows}
+    return made

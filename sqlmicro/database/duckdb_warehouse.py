@@ -58,6 +58,7 @@ class DuckDBWarehouse(InOnePlace):
         self.committed, self.sealable = False, True
         self.kinds: dict[str, str] = {}
         self.mirrors: dict[str, Mirrors] = {}
+        self.releases: Name | None = None
         self.db = db
         self.progress = progress
         self.log: list[Logged] = []

@@ -154,6 +154,7 @@ class Mirror:
 
     def _fill(self, warehouse: DuckDB, name: Name) -> None:
         columns = self.relations[name].columns
+        self.server.refuse_unreadable(name)
         warehouse.query("mirror", _MADE, t=name, columns=columns)
         values = postgres_types.listed([postgres_types.read(f"c{n}", c.kind) for n, c in enumerate(columns)])
         if columns:
@@ -230,8 +231,10 @@ class Mirror:
     def _send(self, warehouse: DuckDB) -> None:
         """Make the tables of releases that the server lacks, and send it the rows that are new; others are replaced."""
         tables = warehouse.query("mirror", _RECORDS, [self.name, SCHEMA])
-        if tables and not self._records():
-            self.server.tell("record", "CREATE SCHEMA IF NOT EXISTS {{ s | ident }}", s=SCHEMA)
+        if tables and (SCHEMA,) not in self.server.ask(
+            _SCHEMAS
+        ):  # IF NOT EXISTS wants the right to make one all the same
+            self.server.tell("record", "CREATE SCHEMA {{ s | ident }}", s=SCHEMA)
         for table, key in tables:
             name = Name(self.name, SCHEMA, table)
             columns = warehouse.describe(name)

@@ -29,6 +29,7 @@ BLOCK = 1 << 22
 _SETTINGS = (
     "SET datestyle = 'ISO, YMD'", "SET intervalstyle = 'postgres'", "SET timezone = 'UTC'", "SET bytea_output = 'hex'",
     "SET extra_float_digits = 1", "SET standard_conforming_strings = on",
+    "SET row_security = off",  # as pg_dump does: rows that would be hidden are an error, not left out
 )  # fmt: skip
 # Whoever may create a function or an operator in a schema of the search path could have it called for one of the
 # server's own that takes other types: everything is named with its schema.
@@ -42,6 +43,12 @@ _MEMBERS = """WITH RECURSIVE members AS (
 SELECT c.oid::pg_catalog.int8, n.nspname::pg_catalog.text, c.relname::pg_catalog.text, c.relkind::pg_catalog.text
 FROM members JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) members.member
 JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace ORDER BY 1"""
+_READABLE = """SELECT pg_catalog.has_schema_privilege(n.oid, 'USAGE'), pg_catalog.row_security_active(c.oid),
+  ARRAY(SELECT a.attname::pg_catalog.text FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped
+      AND NOT pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT') ORDER BY a.attnum)
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE n.nspname OPERATOR(pg_catalog.=) {{ schema | lit }} AND c.relname OPERATOR(pg_catalog.=) {{ table | lit }}"""
 _PATH = "SELECT unnest FROM pg_catalog.unnest(pg_catalog.current_schemas(true))"
 
 
@@ -122,6 +129,28 @@ class Server:
                 return int(cursor.rowcount)
 
         return self._call(title, copy)
+
+    def refuse_unreadable(self, table: Name) -> None:
+        """Refuse a relation of which this user may not read every column and every row.
+
+        Raises
+        ------
+        InputError
+            With the rights that are missing.
+        """
+        ((usage, secured, columns),) = self.ask(_READABLE, schema=table.schema, table=table.table)
+        if not usage or columns:
+            what = f"to select {', '.join(columns)} of {table}" if columns else ""
+            missing = ", ".join(filter(None, ["" if usage else f"USAGE ON SCHEMA {table.schema}", what]))
+            raise InputError(
+                str(table), "all of it must be readable for this user", f"missing rights: {missing}",
+                "Have them granted on the server",
+            )  # fmt: skip
+        if secured:
+            raise InputError(
+                str(table), "every record must be readable for this user", "row security, which would hide some",
+                "Connect as its owner or as a role with BYPASSRLS: what is hidden would be taken for not there",
+            )  # fmt: skip
 
     def members(self, table: Name) -> list[Member]:
         """Return a table and all partitions and heirs below it."""

@@ -37,6 +37,11 @@ def told(title: str, error: BaseException) -> SqlmicroError:
     if code[:2] == "42" and code != "42501":
         # Raised before a record is read: but a function of the server may raise it too, so it is not quoted.
         return QueryError(title, "the server must accept the statement", f"{kind} ({code})")
+    if code == "42501" and title == "read":
+        return InputError(
+            title, "every record must be readable for this user", f"{kind}: rights that are missing, or row security",
+            "A view may read a table that the user may not, or one with row security: have the rights granted",
+        )  # fmt: skip
     if code == "42501":
         return InputError(title, "you must have the rights for it on the server", kind, "Ask for them")
     if code[:2] == "53":

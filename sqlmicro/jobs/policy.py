@@ -127,13 +127,15 @@ def scan_values(options: ScanOptions, progress: Progress) -> Policy:
             "may be about persons all the same: draft a job for it with sqlmicro init --table NAME",
         )
     columns = sum(len(table.profiles) for table in found.tables)
-    return Policy(str(options.db), len(found.tables), columns, len(found.released), policy(options, found))
+    named = options.db or ", ".join(map(attach.called, options.attach))
+    return Policy(str(named), len(found.tables), columns, len(found.released), policy(options, found))
 
 
 def scanned(options: ScanOptions, progress: Progress) -> Scanned:
     """Look at all tables of a warehouse."""
-    if not options.database:
-        raise InputError("scan, --db", "there must be a database file", "none", "Give --db FILE")
+    if not options.database and not options.attach:
+        must = "there must be a database file, or another database"
+        raise InputError("scan, --db", must, "none", "Give --db FILE or --attach NAME=URL")
     machine = replace(options, memory_limit=options.memory_limit or _MEMORY)
     with open_warehouse(options.database, read_only=True, machine=machine, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)

@@ -61,8 +61,12 @@ def series_of(plan: Plan, warehouse: DuckDBWarehouse, source: Source, target: Ta
     if given.ledger or (isinstance(target, NewFile) and target.records is None):
         found = ledger_file.found(given.ledger, name, plan.job.progress, anew=given.epoch)
         last = ledger_file.last_night(given.ledger, name)
-    else:
+    elif continuing.remembers(warehouse, target):
         found = continuing.found(warehouse, target, name, anew=given.epoch)
+    else:
+        raise InputError(
+            "--series", "is remembered in a DuckDB file", "a target in another database", "Give --ledger FILE"
+        )
     if not found.epoch and not given.epoch:
         ledger_file.refuse_elsewhere(warehouse, target, given.ledger, name, source.people, plan.job.progress)
     elif given.ledger and not given.epoch:

@@ -24,7 +24,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
 from sqlmicro.history import ledger
-from sqlmicro.publish.recording import records_in, refuse_other
+from sqlmicro.publish.recording import look_in, records_in, refuse_other
 from sqlmicro.publish.recounted import as_promised, special
 from sqlmicro.publish.report import Consulted, Parameters, Recounted
 from sqlmicro.registry import late, methods
@@ -156,6 +156,7 @@ def of(warehouse: DuckDBWarehouse, text: str, folder: Path, *, signed: bool) -> 
     InputError
         When there is no such release, or it is not what was published, or nobody could check it.
     """
+    look_in(warehouse)
     releases = records_in(warehouse, "releases")
     if find_relation(warehouse, releases) is None:
         raise InputError(_WHERE, "needs the record of the release", "none here", "Name where it is: --db or --ledger")

@@ -57,27 +57,26 @@ class Found:
 def found(warehouse: DuckDBWarehouse, target: Target, name: str, *, anew: bool, beside: bool = True) -> Found:
     """Return a series as it is remembered beside a target; one that begins `anew` needs little of it.
 
-    Where it is not in the database of the run, and so not `beside` it, all it remembers is read.
-
-    Raises
-    ------
-    InputError
-        When the database of the target cannot keep it.
+    Where it is not in the database of the run, and so not `beside` it, all it remembers is read. Another database than
+    DuckDB's has the entries of its nights alone.
     """
 
     def table(kept: str) -> Name:
         return target.record_table(warehouse, kept)
 
-    if kind_of(warehouse, warehouse.full(table(remembered.NIGHTS)).catalog) != "duckdb":
-        raise InputError(
-            "--series", "is remembered in a DuckDB file", "a target in another database", "Give --ledger FILE"
-        )
-    _refuse_other_columns(warehouse, table)
     entries = [one for one in ledger.entries(warehouse, table("releases")) if one.series == name]
     last = max(entries, key=lambda one: one.release, default=None)
+    if not remembers(warehouse, target):
+        return Found(last, entries=entries)
+    _refuse_other_columns(warehouse, table)
     night = remembered.last(warehouse, table, name)
     loaded = None if anew else remembered.load(warehouse, table, name, beside=beside)
     return Found(last, night, loaded, entries)
+
+
+def remembers(warehouse: DuckDBWarehouse, target: Target) -> bool:
+    """Tell whether the database of a target can keep what a series remembers: one of DuckDB can."""
+    return kind_of(warehouse, warehouse.full(target.record_table(warehouse, remembered.NIGHTS)).catalog) == "duckdb"
 
 
 def _refuse_other_columns(warehouse: DuckDBWarehouse, table: Callable[[str], Name]) -> None:

@@ -58,18 +58,25 @@ def place(ledger: str | None) -> Path | None:
     return Path(ledger) if ledger else secrets.beside_secret("ledger.duckdb")
 
 
-def recorded(database: str | OpenDatabase | None, ledger: str | None, where: str) -> str | OpenDatabase:
+def recorded(
+    database: str | OpenDatabase | None, ledger: str | None, where: str, attached: Sequence[str] | None = None
+) -> str | OpenDatabase | None:
     """Return where releases are recorded: in the database that is named, else in a ledger of its own.
+
+    None is a database in memory: then they are in one that is attached.
 
     Raises
     ------
     InputError
         When there is neither.
     """
+    if attached and not database and not ledger:
+        return None
     path = None if database else place(ledger)
     there = database or (str(path) if path is not None and path.is_file() else None)
     if there is None:
-        raise InputError(where, "needs the record of releases", "none", "Name where it is: --db FILE or --ledger FILE")
+        ways = "--db FILE or --ledger FILE" if attached is None else "--db FILE, --ledger FILE or --attach NAME=URL"
+        raise InputError(where, "needs the record of releases", "none", f"Name where it is: {ways}")
     return there
 
 

@@ -22,6 +22,7 @@ from sqlmicro.database.postgres import server_name
 from sqlmicro.database.templates import Name, Params, Sql, ident, statement
 from sqlmicro.erasure import purge as erased
 from sqlmicro.errors import InputError, QueryError
+from sqlmicro.publish import postgres_rights
 from sqlmicro.publish.in_place import InPlace, refuse_triggers
 from sqlmicro.publish.new_table import NewTable
 from sqlmicro.publish.postgres_checks import Parts, Plan, plan
@@ -42,6 +43,12 @@ class PostgresTable(NewTable):
     """A new table."""
 
     has_enums: ClassVar[bool] = False
+
+    def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
+        """Refuse a table that is there, or that this user may not make."""
+        super().check(run, worked_on, dry=dry)
+        missing = postgres_rights.of_new_table(mirror_of(self.warehouse, self.name).server, self.name)
+        postgres_rights.refuse(missing, "--into", run.notes, dry=dry)
 
     def locking(self) -> Callable[[], None]:
         """Begin the transaction of the server; nobody knows of a new table."""
@@ -68,7 +75,11 @@ class PostgresInPlace(InPlace):
     def check(self, run: Run, worked_on: Collection[Column], *, dry: bool) -> None:
         """Refuse a table that cannot be changed in place."""
         refuse_triggers(self.warehouse, self.name)
-        run.notes += self._plan(run, worked_on).notes
+        done = self._plan(run, worked_on)
+        run.notes += done.notes
+        needed, temporary = ("UPDATE",) if done.way == "update" else ("INSERT", "DELETE"), done.way != "refill"
+        missing = postgres_rights.of_table(self.mirror.server, self.name, needed, temporary=temporary)
+        postgres_rights.refuse(missing, "--in-place", run.notes, dry=dry)
 
     def _plan(self, run: Run, worked_on: Collection[Column]) -> Plan:
         used = {column.name for column in worked_on}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sqlmicro.audits.row import Check
 from sqlmicro.audits.verdict import judge
 from sqlmicro.database import risk_tables, triggers, unfinished
-from sqlmicro.database.catalog import find_relation
+from sqlmicro.database.catalog import find_relation, kind_of
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.database.templates import Name
@@ -219,18 +219,54 @@ def refuse_other(warehouse: DuckDBWarehouse, releases: Name) -> None:
 
 
 def records_in(warehouse: DuckDBWarehouse, table: str) -> Name:
-    """Return the name of a table of records in the own database."""
-    return warehouse.full(Name("", SCHEMA, table))
+    """Return the name of a table of records: in the own database, or where `look_in` has found releases."""
+    return ledger.beside(warehouse.releases or warehouse.full(Name("", SCHEMA, "releases")), table)
+
+
+def look_in(warehouse: DuckDBWarehouse, relation: Name | None = None) -> None:
+    """Have records read from the database of a release; of none, from an attached one where the own one has none.
+
+    Raises
+    ------
+    InputError
+        When several attached databases have recorded releases.
+    """
+    own = warehouse.full(Name("", SCHEMA, "releases"))
+    if relation is not None:
+        elsewhere = relation.catalog not in ("", warehouse.catalog) and relation.catalog not in warehouse.stagings
+        warehouse.releases = _recorded_beside(warehouse, relation) if elsewhere else None
+    elif find_relation(warehouse, own) is None:
+        rows = warehouse.query("record", _LEDGERS, [warehouse.attached, SCHEMA])
+        if len(rows) > 1:
+            got = ", ".join(sorted({str(row[0]) for row in rows}))
+            must = "releases must be recorded in one of the databases"
+            raise InputError("--attach", must, f"several: {got}", "Attach one of them at a time")
+        warehouse.releases = Name(*rows[0]) if rows else None
+
+
+_LEDGERS = """SELECT database_name, schema_name, table_name FROM duckdb_tables()
+WHERE list_contains(list_transform($1, lambda x: lower(x)), lower(database_name))
+  AND (schema_name = $2 AND table_name = 'releases' OR table_name = $2 || '_releases') ORDER BY ALL"""
+
+
+def _recorded_beside(warehouse: DuckDBWarehouse, relation: Name) -> Name:
+    """Return the table of releases in the database of a release that is not the own one."""
+    if kind_of(warehouse, relation.catalog) in ("mysql", "sqlite"):
+        return relation._replace(table=f"{SCHEMA}_releases")
+    return Name(relation.catalog, SCHEMA, "releases")
 
 
 def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | None:
     """Return the number of the newest release that was published as this table or file, or None.
+
+    From here on the records are read where it is recorded.
 
     Raises
     ------
     InputError
         When the table of releases is of another version, or somebody else's.
     """
+    look_in(warehouse, relation)
     releases = records_in(warehouse, "releases")
     if find_relation(warehouse, releases) is None:
         return None
@@ -238,8 +274,8 @@ def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | 
     names = {table, ".".join(relation[1:]), warehouse.label(relation)}
     found = warehouse.query(
         "record",
-        "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target)",
-        [sorted(names)],
+        "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target) OR place = $2",
+        [sorted(names), ledger.place(relation, None)],
         r=releases,
     )
     return None if found[0][0] is None else int(found[0][0])

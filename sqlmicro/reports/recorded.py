@@ -13,7 +13,7 @@ from sqlmicro.audits.verdict import DIFFERENCES, UNION_K, UNION_L
 from sqlmicro.database.catalog import find_relation, find_table
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import InputError
-from sqlmicro.publish.recording import records_in, refuse_other, release_of
+from sqlmicro.publish.recording import look_in, records_in, refuse_other, release_of
 from sqlmicro.publish.report import ChosenCandidate, Parameters
 from sqlmicro.registry import PROMISES
 from sqlmicro.system.reporting import from_json, named
@@ -135,6 +135,7 @@ def find_release(warehouse: DuckDBWarehouse, text: str) -> RecordedRelease | Non
     """
 
     if text.isdecimal():
+        look_in(warehouse)
         row = read(warehouse, int(text))
         if row is None:
             raise InputError(

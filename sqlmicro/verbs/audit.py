@@ -87,8 +87,10 @@ def audit_values(options: AuditOptions, progress: Progress) -> AuditReport:
         write = late("sqlmicro.verbs.per_record", "write") if into else None
         written: RecordRiskTable | None = write and write(audited, into, options)
         notes = [*left, *_of_persons(warehouse, audited)]
-    recorded = release is not None and late("sqlmicro.publish.recording", "add")(
-        options.database, release, rows, options, progress
+    recorded = (
+        release is not None
+        and warehouse.releases is None
+        and late("sqlmicro.publish.recording", "add")(options.database, release, rows, options, progress)
     )
     return replace(report, notes=notes, release=release, record_risks=written, recorded=recorded)
 
@@ -147,7 +149,7 @@ def _with_others(audited: AuditedRelease, options: AuditOptions, progress: Progr
 
 def _release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | None:
     """Return the number of the newest release of this table; most databases have recorded none."""
-    if find_relation(warehouse, warehouse.full(Name("", SCHEMA, "releases"))) is None:
+    if not warehouse.attached and find_relation(warehouse, warehouse.full(Name("", SCHEMA, "releases"))) is None:
         return None
     found: int | None = late("sqlmicro.publish.recording", "release_of")(warehouse, table, relation)
     return found

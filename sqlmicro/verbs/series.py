@@ -19,7 +19,7 @@ from sqlmicro.options.common import AttachOption, DbOption
 from sqlmicro.options.params import Param
 from sqlmicro.options.past import LedgerOption
 from sqlmicro.publish import ledger_file
-from sqlmicro.publish.recording import records_in
+from sqlmicro.publish.recording import look_in, records_in
 from sqlmicro.system import secrets
 from sqlmicro.system.progress import Progress
 
@@ -51,7 +51,7 @@ def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
     `forget`: the next night then needs --epoch. With --row-key-value it is erased of one person who has left, and the
     series goes on. The releases and their entries in the ledger stay.
     """
-    where = ledger_file.recorded(options.database, options.ledger, "series")
+    where = ledger_file.recorded(options.database, options.ledger, "series", options.attach)
     forgets = options.action == "forget"
     if forgets != (options.name is not None):
         must, got = ("takes the name of a series", "none") if forgets else ("lists all series", "a name")
@@ -59,7 +59,8 @@ def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
     if options.row_key_value and not forgets:
         raise ParameterError("series, row_key_value", "goes with forget", "no forget")
     with open_warehouse(where, read_only=not forgets, progress=progress) as warehouse:
-        attach.attach(warehouse, options.attach)
+        attach.attach(warehouse, options.attach, writable=[*map(attach.called, options.attach)] if forgets else [])
+        look_in(warehouse)
         warehouse.seal()
 
         def table(name: str) -> Name:
@@ -76,7 +77,7 @@ def series_values(options: SeriesVerbOptions, progress: Progress) -> SeriesList:
                     written.forget(warehouse, table, options.name)
                 else:
                     written.erase(warehouse, table, options.name, who)
-        return SeriesList(warehouse.db, series_in(warehouse, table))
+        return SeriesList(warehouse.db or table("releases").catalog, series_in(warehouse, table))
 
 
 _RECORD = """SELECT hash({% for number in numbers %}CAST(${{ number }} AS VARCHAR)
