@@ -237,7 +237,7 @@ def load(
         first=first,
     )  # fmt: skip
     run.levels = levels.settle(warehouse, found.records, roles, source.label)
-    run.notes += [level.told for level in run.levels]
+    run.notes += [*source.said, *(level.told for level in run.levels)]
     run.seconds["load"] = time.perf_counter() - start
     return run
 

@@ -107,13 +107,14 @@ class AuditedRelease(AssessedRelease):
         by_original = self.original is not None and all(column.name in other for column in unnamed)
         source = self.original if self.original is not None and by_original else self.release
         source = Source(source.relation, "", unnamed, is_table=False)
-        proposed = {p.column.name: p.scale[0] for p in profile_columns(self.warehouse, source)} if unnamed else {}
+        found = profile_columns(self.warehouse, source) if unnamed else []
+        ordered = {profile.column.name for profile in found if profile.is_ordered}
         numeric = [
             column
             for column in columns
             if column.numeric
             and other.get(column.name, column).numeric
-            and (column.name in self.numeric or proposed.get(column.name) == "numeric")
+            and (column.name in self.numeric or column.name in ordered)
         ]
         return numeric, [column for column in columns if column not in numeric]
 

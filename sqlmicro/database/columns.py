@@ -217,12 +217,29 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Misread:
+    """Text whose values read as something else: what, and how it is read so."""
+
+    what: str
+    how: str
+
+    @property
+    def told(self) -> str:
+        """Both in words.
+
+        >>> Misread("numbers", "--null-string NA").told
+        'text that looks like numbers: --null-string NA'
+        """
+        return f"text that looks like {self.what}: {self.how}"
+
+
+@dataclass(frozen=True)
 class Seen:
     """What a sample of the values of a column shows; nothing where none was taken."""
 
     finding: Finding | None = None
-    decimal_comma: bool = False
-    """Whether it is text that reads as numbers with a decimal comma."""
+    misread: Misread | None = None
+    """What it is, where it is text that reads as numbers, dates or amounts."""
     digit_group: bool = False
     """Whether it is text of digits, some of which start with 0, such as postcodes."""
     prose: bool = False
@@ -258,8 +275,8 @@ class ColumnProfile:
             return "numeric", f"{column.type} counts days or microseconds"
         if column.family == "enum":
             return "ordinal", "the values of an ENUM have an order"
-        if self.seen.decimal_comma:
-            return "nominal", "text that looks like numbers with decimal comma: --decimal ,"
+        if self.seen.misread:
+            return "nominal", self.seen.misread.told
         if self.seen.digit_group and column.family == "text":
             return "nominal", "groups of digits, some of which start with 0, such as postcodes"
         if not column.numeric:
@@ -275,6 +292,12 @@ class ColumnProfile:
         return "numeric", f"{column.type}, {self.distinct} distinct values"
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether audits take the distances of its values: those of numbers with a point, also where all are whole."""
+        column = self.column
+        return self.scale[0] == "numeric" or (column.family in ("float", "decimal") and not column.is_digit_group)
+
+    @property
     def _numbers_records(self) -> bool:
         """Whether consecutive numbers count records: a few ages or years are consecutive by chance.
 
@@ -284,6 +307,16 @@ class ColumnProfile:
         if column_names.is_quantity(name) or column_names.is_sensitive(name) or column_names.is_weight(name):
             return False
         return self.rows >= _MANY or first is None or first in (0, 1) or first >= _BASE * self.rows
+
+    @property
+    def uncommon(self) -> str:
+        """Why there is no common value that could be released; empty where there is one."""
+        present = self.rows - self.nulls
+        if self.rare:
+            return self.rare
+        if self.column.family == "text" and 2 * self.distinct > present >= (1 if self.rare is None else 200):
+            return "text, most values distinct"
+        return ""
 
     @property
     def role(self) -> tuple[Role, str]:
@@ -303,10 +336,8 @@ class ColumnProfile:
             return "identifier", "consecutive numbers, every value distinct"
         if column.family == "text" and self.seen.prose and _OWN_TEXTS * self.distinct > present > 1:
             return "identifier", "free text"
-        if self.rare:
-            return "identifier", self.rare
-        if column.family == "text" and 2 * self.distinct > present >= (1 if self.rare is None else 200):
-            return "identifier", "text, most values distinct"
+        if self.uncommon and not self.seen.misread:
+            return "identifier", self.uncommon
         if column.numeric and column_names.is_weight(column.name):
             return "weight", "its name"
         if column_names.is_sensitive(column.name):

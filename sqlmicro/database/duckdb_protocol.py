@@ -10,6 +10,8 @@ from sqlmicro.database.templates import Name, Sql
 from sqlmicro.database.warehouse import Warehouse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from sqlmicro.database.pinned import PinnedObjects
@@ -48,6 +50,8 @@ class DuckDB(Warehouse, Protocol):
 
     db: str
     """The path of its file."""
+    temp: Path | None
+    """The folder that it spills to, and that is emptied when it is closed."""
     reading: str
     """What errors in reading files call them."""
     readable: set[str] | None

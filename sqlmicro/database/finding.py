@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import glob
 import re
+import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from sqlmicro.database.catalog import find_table, kind_of, split_name
-from sqlmicro.database.columns import Column, make_columns
+from sqlmicro.database.columns import Column, make_columns, names_of
 from sqlmicro.database.duckdb_protocol import DuckDB
+from sqlmicro.database.encodings import in_utf8
 from sqlmicro.database.files import file_format, reading
 from sqlmicro.database.lakes import LAKES, open_lake
 from sqlmicro.database.objects import found_objects, name_objects
@@ -60,7 +62,10 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
         relation = open_files(warehouse, [table], reader, label=table, name=name)
         objects = found_objects(warehouse, table)
         columns, reads = describe(warehouse, relation), frozenset({table})
-        return Source(relation, table, columns, is_table=False, is_file=True, objects=objects, reads=reads)
+        said = invented_names(table, names_of(columns), reader)
+        for text in said:
+            warehouse.progress.say(text)
+        return Source(relation, table, columns, is_table=False, is_file=True, objects=objects, reads=reads, said=said)
     names = [
         str(row[0])
         for row in warehouse.query(
@@ -83,10 +88,31 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
 
 def open_files(warehouse: DuckDB, paths: Sequence[str], reader: Mapping[str, object], *, label: str, name: str) -> Name:
     """Make a staging view over files and return its name; nothing is copied. Errors in reading them name `label`."""
+    paths, reader = in_utf8(paths, reader, warehouse.temp or Path(tempfile.gettempdir()))
     template, params = reading(paths, reader)
     warehouse.reading = label
     may_read(warehouse, params["paths"])
     return warehouse.run(template, name, view=True, **params)
+
+
+def invented_names(label: str, names: Sequence[str], reader: Mapping[str, object]) -> tuple[str, ...]:
+    """Return what is said where the database has invented the names of columns, as it does for a line of numbers.
+
+    >>> invented_names("t.csv", ["column0", "column1"], {})[0].partition(",")[0]
+    "'t.csv': the first line was taken for a record"
+    >>> invented_names("t.csv", ["column0", "age"], {}), invented_names("t.csv", ["column0"], {"header": True})
+    ((), ())
+    """
+    invented = [re.fullmatch("column([0-9]+)", name) for name in names]
+    if file_format(label) != "csv" or "header" in reader:
+        return ()
+    if [int(found[1]) if found else -1 for found in invented] != [*range(len(names))]:
+        return ()
+    text = (
+        f"{quoted(label)}: the first line was taken for a record, and the columns are called {names[0]}"
+        f"{', …' if len(names) > 1 else ''}. If it has their names, give --header; if not, --no-header"
+    )
+    return (text,)
 
 
 def may_read(warehouse: DuckDB, paths: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sqlmicro.database.encodings import USUAL
 from sqlmicro.errors import InputError, QueryError
 
 if TYPE_CHECKING:
@@ -59,13 +60,18 @@ def wrapped(
         return InputError(
             title, "the released values must fit the types of the table", kind, "Use --widen, or --into NAME"
         )
+    line = re.search(r"\bLine: (\d+)", str(error))
+    at = f" at line {line.group(1)}" if line else ""
+    if reading and "not utf-8 encoded" in str(error):
+        must = "must be text in UTF-8, or in the encoding that --encoding names"
+        return InputError(reading, must, f"bytes that are not UTF-8{at}", f"Give --encoding, such as {USUAL}")
     if reading and "CatalogException" not in kinds:
-        line = re.search(r"\bLine: (\d+)", str(error))
         return InputError(
             reading,
             "must be readable in its format, every value in the type of its column",
-            kind + (f" at line {line.group(1)}" if line else ""),
-            "Check the file, and for CSV --delimiter, --quote, --encoding, --decimal, --null-string and --no-header",
+            kind + at,
+            "Check the file, and for CSV --delimiter, --quote, --encoding, --decimal, --date-format, --null-string, "
+            "--header and --no-header",
         )
     if kinds & {"CatalogException", "BinderException", "ParserException"}:
         # These name tables and columns, never record values: they are raised before a record is read.

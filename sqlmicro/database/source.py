@@ -31,6 +31,8 @@ class Source:
     is_frame: bool = False
     objects: frozenset[str] = frozenset()
     """The URLs of the objects it is read from."""
+    said: tuple[str, ...] = ()
+    """What is said of how it was read."""
     reads: frozenset[str] = frozenset()
     """The paths, patterns and URLs that it is read from, those in a view as well."""
     reads_more: bool = False
@@ -45,6 +47,11 @@ class Source:
     def is_text(self) -> bool:
         """Whether it is read from CSV or JSON, which is done once only."""
         return self.is_file and file_format(self.label) in ("csv", "json")
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether its records are from CSV, which options of the reader are for."""
+        return not (self.is_table or self.is_frame) and file_format(self.label) == "csv"
 
     @property
     def identity(self) -> str:

@@ -176,7 +176,7 @@ def ordered_columns(warehouse: Warehouse, original: Name, columns: Sequence[Colu
     if not numeric:
         return set()
     profiled = profile_columns(warehouse, Source(original, "", tuple(numeric), is_table=False))
-    return {found.column.name for found in profiled if found.scale[0] == "numeric"}
+    return {found.column.name for found in profiled if found.is_ordered}
 
 
 def _of(

@@ -72,6 +72,9 @@ _STREETS = (
     ".*(?:[0-9]+丁目|[0-9]+番地?|[0-9]+号|[路街道].{0,3}[0-9a-zA-Z]+[座号栋弄]?).*",
 )
 
+_MONEY = "(?:[€$£¥]|(?i:EUR|USD|CHF|GBP|SEK|NOK|DKK|PLN|CZK))"
+_SUM = "[-+]?[0-9]+(?:[.,' ][0-9]{3})*(?:[.,][0-9]+|[.,]-)?"
+
 EMAIL = (
     "[\\p{L}0-9._%+-]+[ ]?(?:@|[(\\[](?:at|AT)[)\\]])[ ]?(?:[\\p{L}0-9](?:[\\p{L}0-9-]*[\\p{L}0-9])?[.])+[\\p{L}]{2,}"
 )
@@ -136,6 +139,19 @@ PATTERNS: dict[str, str] = {
     "token": "^[0-9A-Za-z+/=_.-]{16,}$",
     "decimal comma": "^[-+]?(?:[0-9]{1,3}(?:[.][0-9]{3})+|[0-9]+),[0-9]+$",
     "whole": "^[-+]?[0-9]+$",
+    "number": "^[-+]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][-+]?[0-9]+)?$",
+    "percentage": "^[-+]?[0-9]+(?:[.,][0-9]+)?[ ]?%$",
+    "amount": f"^{_MONEY}[ ]?{_SUM}$|^{_SUM}[ ]?{_MONEY}$",
+    "date by year": "^[0-9]{4}-(?:0?[1-9]|1[0-2])-(?:0?[1-9]|[12][0-9]|3[01])$",
+    "date by year with /": "^[0-9]{4}/(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12][0-9]|3[01])$",
+    "date with dots": "^(?:0?[1-9]|[12][0-9]|3[01])[.](?:0?[1-9]|1[0-2])[.][0-9]{4}$",
+    "date by month": "^(?:0?[1-9]|1[0-2])/(?:0?[1-9]|[12][0-9]|3[01])/[0-9]{4}$",
+    "date by day": "^(?:0?[1-9]|[12][0-9]|3[01])/(?:0?[1-9]|1[0-2])/[0-9]{4}$",
+    "missing": (
+        "(?i)^(?:#?n[./]?a[.]?|nan|<na>|null|none|nil|[-–—]+|[.]+|[?]+|[*]+|k[. /]?[ ]?a[.]?|n[.]?[ ]?[bdv][.]?"
+        "|s[./]?o[.]?|unknown|unbekannt|inconnue?|desconocid[oa]|sconosciut[oa]|onbekend|missing|fehlt|fehlend"
+        "|(?:not|keine)[ ]?(?:available|known|applicable|angaben?)|missing value|no data|\\\\n)$"
+    ),
     "leading zero": "^0[0-9]{1,14}$",
     "digit group": "^[0-9]{3,15}$",
 }
@@ -144,7 +160,7 @@ AFTER = {"email": "at", "name": "letters", "address": "letters and digits", "pro
 """Patterns that take long to be read, each with one that matches whatever it matches, and is looked for first."""
 AFTER_IN_ASCII = {"address": AFTER["address"]}
 """The only one of these that takes long among values that are ASCII throughout."""
-LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group", "prose")
+LISTED = ("phone", "phone loose", "code", "name", "ip6", "digit group", "prose", "missing")
 """Of these the values themselves are needed, to be checked in Python."""
 
 _LETTER = r"\p{L}"

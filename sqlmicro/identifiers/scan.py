@@ -14,6 +14,7 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import ParameterError, nearest
 from sqlmicro.identifiers import phones
 from sqlmicro.identifiers.judge import Sample, judge
+from sqlmicro.identifiers.misread import misread
 from sqlmicro.identifiers.patterns import AFTER, AFTER_IN_ASCII, LISTED, PATTERNS, in_ascii
 from sqlmicro.identifiers.rare import FewerThan, marked
 from sqlmicro.identifiers.repeated import RepeatedPersons
@@ -148,7 +149,8 @@ def seen_together(
     samples = _samples(here, _sampled(here, drawn), [column for _, column in listed])
     beside = [frozenset(column.name for column in source.columns) for source, _ in tables]
     for place, (number, column) in enumerate(listed, 1):
-        found[number][column] = _seen(column, samples.get(place, []), region, beside[number])
+        csv = tables[number][0].is_csv
+        found[number][column] = _seen(column, samples.get(place, []), region, beside[number], csv=csv)
     return found
 
 
@@ -221,7 +223,7 @@ def _samples(warehouse: Warehouse, sampled: _Sampled, columns: Sequence[Column])
     return samples
 
 
-def _seen(column: Column, samples: Iterable[Sample], region: str | None, beside: Collection[str]) -> Seen:
+def _seen(column: Column, samples: Iterable[Sample], region: str | None, beside: Collection[str], *, csv: bool) -> Seen:
     """Return what the samples of a column show together; the first finding stands for all."""
     samples = list(samples)
     findings = [found for found in (judge(sample, region, beside) for sample in samples) if found is not None]
@@ -229,12 +231,7 @@ def _seen(column: Column, samples: Iterable[Sample], region: str | None, beside:
     if not findings and column.type == "UUID":
         findings = [Finding("UUIDs", 1.0)]
     whole = next((sample for sample in samples if sample.name == column.name and len(samples) == 1), None)
-    comma = (
-        column.family == "text"
-        and whole is not None
-        and whole.share("decimal comma") >= 0.3
-        and whole.share("decimal comma") + whole.share("whole") >= 0.9
-    )
+    read = misread(whole, csv=csv) if whole is not None and not findings else None
     group = whole is not None and whole.share("leading zero") > 0 and whole.share("digit group") >= 0.95
     prose = whole is not None and column.family in ("text", "enum") and whole.share("prose") >= 0.5
-    return Seen(findings[0] if findings else None, decimal_comma=comma, digit_group=group, prose=prose)
+    return Seen(findings[0] if findings else None, misread=read, digit_group=group, prose=prose)

@@ -18,7 +18,16 @@ from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import JobError, ParameterError
 from sqlmicro.identifiers import rare, scan
 from sqlmicro.identifiers.rare import FewerThan
-from sqlmicro.jobs.roles import named, picked, pseudonyms, refuse_direct, refuse_rare, refuse_rows, roles_of
+from sqlmicro.jobs.roles import (
+    named,
+    picked,
+    pseudonyms,
+    refuse_direct,
+    refuse_misread,
+    refuse_rare,
+    refuse_rows,
+    roles_of,
+)  # fmt: skip
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.common import JobOptions, PublishSettings, names
 from sqlmicro.options.guarantees import GuaranteeOptions
@@ -218,6 +227,8 @@ def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
             column for column in plan.left
             if profiles[column].role[0] == "identifier" and column not in roles.allowed
         )  # fmt: skip
+        left = [column for column in plan.left if column not in (*found, *roles.allowed)]
+        refuse_misread(left, profiles)
         used = tuple(column for column in roles.used if column not in found)
         roles = replace(roles, used=used, dropped=(*roles.dropped, *found), identifiers=found)
         seen = {column: profile.seen for column, profile in profiles.items()}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
 from sqlmicro.database.column_roles import Roles, settle_roles
-from sqlmicro.database.columns import Column, Seen, names_of, pick
+from sqlmicro.database.columns import Column, ColumnProfile, Misread, Seen, names_of, pick
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
@@ -179,11 +179,36 @@ def refuse_rare(
     columns = [column for column in columns if column in roles.used and column not in roles.allowed]
     found = rare_columns(warehouse, source, columns, fewer)
     if found:
+        looks = {column: f"; {seen.misread.told}" for column, seen in roles.seen if seen.misread}
         raise InputError(
             "columns",
             f"a text that a group releases must be that of {fewer.k} or more",
-            ", ".join(f"{column.name} ({fewer.reason})" for column in columns if column in found),
+            ", ".join(
+                f"{column.name} ({fewer.reason}{looks.get(column, '')})" for column in columns if column in found
+            ),
             "Use --drop, or make it coarser; if it names nobody, say so with --identifier-ok COLUMN",
+        )
+
+
+def refuse_misread(left: Sequence[Column], profiles: Mapping[Column, ColumnProfile]) -> None:
+    """Refuse text that reads as numbers or dates and has no common value: as text there is nothing to release of it.
+
+    Raises
+    ------
+    InputError
+        With the columns, and how each is read.
+    """
+    ways: dict[str, list[str]] = {}
+    for column in left:
+        found = profiles[column]
+        if found.seen.misread and found.uncommon:
+            ways.setdefault(found.seen.misread.told, []).append(column.name)
+    if ways:
+        raise InputError(
+            "columns",
+            "text that looks like numbers or dates, and has hardly a common value, is to be read as these or left out",
+            "; ".join(f"{', '.join(columns)}: {told}" for told, columns in ways.items()),
+            "Read it so, or use --drop; if it is text that names nobody, say so with --identifier-ok COLUMN",
         )
 
 
@@ -254,16 +279,15 @@ def roles_in_words(roles: Roles) -> list[str]:
     >>> roles_in_words(Roles((), (age,), (name,)))
     ['dropped: name', 'released as they are: age']
     """
-    commas = [column for column, seen in roles.seen if seen.decimal_comma]
+    misread: dict[Misread, list[Column]] = {}
+    for column, seen in roles.seen:
+        if seen.misread:
+            misread.setdefault(seen.misread, []).append(column)
     notes: list[tuple[str, Sequence[Column], str]] = [
         ("dropped as direct identifiers: ", roles.identifiers, " (see the reasons with: sqlmicro profile)"),
         ("dropped: ", [column for column in roles.dropped if column not in roles.identifiers], ""),
         ("not treated as direct identifiers, as you asked: ", roles.allowed, ""),
-        (
-            "text that looks like numbers with decimal comma, which has no arithmetic; read it with --decimal , : ",
-            commas,
-            "",
-        ),
+        *((f"{one.told}; as text it has no arithmetic: ", found, "") for one, found in misread.items()),
         ("released as they are: ", roles.kept, ""),
     ]
     return [before + ", ".join(names_of(columns)) + behind for before, columns, behind in notes if columns]

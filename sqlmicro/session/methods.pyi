@@ -29,9 +29,11 @@ class Shared(TypedDict, total=False):
     budget: str | None
     delimiter: str | None
     quote: str | None
-    null_string: str | None
+    null_string: Names
     decimal: str | None
+    date_format: str | None
     encoding: str | None
+    header: bool
     no_header: bool
 
 class Vectors(Shared, total=False):
@@ -973,9 +975,11 @@ class Verbs:
         region: str | None = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
     ) -> Result:
         """Describe a table's columns and propose a scale and a role for each."""
@@ -1054,9 +1058,11 @@ class Verbs:
         per_record: str | None = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
     ) -> Audit:
         """Measure what a release discloses and what it is still good for; gates hold it to thresholds."""
@@ -1078,9 +1084,11 @@ class Verbs:
         control: Records | None = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
     ) -> Result:
         """Attack a release with its original in hand, and measure how far each attack gets."""
@@ -1098,9 +1106,11 @@ class Verbs:
         sum_weight: float = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
     ) -> Result:
         """Measure by how much the cross tables of two tables differ: the SAFE distance and its parts."""
@@ -1131,9 +1141,11 @@ class Verbs:
         seed_file: str | None = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
     ) -> Result:
         """Try methods on a table and show what each discloses and what it loses: the R-U confidentiality map."""
@@ -1162,9 +1174,11 @@ class Verbs:
         nominal: Names = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
         lang: Literal["en", "de"] = ...,
     ) -> Result:
@@ -1179,9 +1193,11 @@ class Verbs:
         overwrite: bool = ...,
         delimiter: str | None = ...,
         quote: str | None = ...,
-        null_string: str | None = ...,
+        null_string: Names = ...,
         decimal: str | None = ...,
+        date_format: str | None = ...,
         encoding: str | None = ...,
+        header: bool = ...,
         no_header: bool = ...,
     ) -> Result:
         """Register files as a table or view of a database."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from sqlmicro.database.catalog import find_relation, schema_exists, target_name
+from sqlmicro.database.encodings import in_utf8
 from sqlmicro.database.files import reading
-from sqlmicro.database.finding import may_read
+from sqlmicro.database.finding import invented_names, may_read
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import DbOption, MachineOptions, RegisterSettings
@@ -33,8 +36,11 @@ def register_values(options: RegisterOptions, progress: Progress) -> RegisterRep
         )
     if not options.files:
         raise ParameterError("register", "at least one file is needed", "none")
-    template, params = reading(options.files, options.given())
+    reader = options.given()
     with open_warehouse(options.database, may_create=True, machine=options, progress=progress) as warehouse:
+        folder = None if options.view else warehouse.temp or Path(tempfile.gettempdir())
+        files, their = in_utf8(options.files, reader, folder)
+        template, params = reading(files, their)
         warehouse.reading = ", ".join(options.files)
         may_read(warehouse, params["paths"])
         warehouse.seal()
@@ -59,5 +65,7 @@ def register_values(options: RegisterOptions, progress: Progress) -> RegisterRep
                 warehouse.execute("register", kind, name=found[0])
             warehouse.create("VIEW" if options.view else "TABLE", target, template, **params)
         columns = [name for name, _ in warehouse.describe(target)]
+        for text in invented_names(options.files[0], columns, reader):
+            progress.say(text)
         made: Literal["view", "table"] = "view" if options.view else "table"
         return RegisterReport(options.table, made, str(options.database), warehouse.count(target), columns)

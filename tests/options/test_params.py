@@ -109,7 +109,7 @@ def test_options_go_to_other_processes() -> None:
 
 def test_the_reader_is_told_what_was_given_only() -> None:
     assert reader.AS_FOUND.given() == {}
-    given = reader.ReaderOptions(delimiter=";", quote="'", null_string="", decimal=",", encoding="latin-1")
+    given = reader.ReaderOptions(delimiter=";", quote="'", null_string=("NA",), decimal=",", encoding="latin-1")
     assert given.given() == {
-        "delim": ";", "quote": "'", "nullstr": "", "decimal_separator": ",", "encoding": "latin-1",
+        "delim": ";", "quote": "'", "nullstr": ["", "NA"], "decimal_separator": ",", "encoding": "latin-1",
     }  # fmt: skip

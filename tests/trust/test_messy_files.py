@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from typer.testing import CliRunner
 
 import sqlmicro
 from sqlmicro.cli import app
-from sqlmicro.errors import InputError
+from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.group.secure_k_ward import secure_whole_values
 
 
@@ -159,6 +160,139 @@ def test_whole_representatives_of_secure_k_ward_are_the_nearest_safe_ones() -> N
         safe = [c for c in range(-9, 22) if sum(abs(x - c) >= tolerance) >= ratio * 7]
         mean = float(np.rint(x.mean()))
         assert found == (mean if mean in safe else min(c for c in safe if c >= x.mean()))
+
+
+TOKENS = ("NA", "N/A", "null", "-", "unknown", ".", "k.A.")
+
+
+def with_tokens(path: Path, tokens: Sequence[str]) -> None:
+    """Write 240 records of which one in thirty lacks each value, as one of the tokens."""
+    draw = random.Random(11)
+    lines = []
+    for i in range(240):
+        year, month, day = draw.randrange(1950, 2005), draw.randrange(1, 13), draw.randrange(1, 29)
+        row = [
+            draw.choice("mf"), draw.randrange(2700, 6300, 25), f"{draw.gauss(8, 1):.5f}", f"{year}-{month:02}-{day:02}",
+            f"{day:02}.{month:02}.{year}", f"{draw.randrange(500, 5000)},{draw.randrange(10, 99)}",
+            f"{draw.randrange(100)}.{draw.randrange(10)}%",
+        ]  # fmt: skip
+        lines.append(";".join(tokens[i % len(tokens)] if draw.random() < 0.03 else str(value) for value in row))
+    path.write_text("\n".join(["sex;mass;delta;born;admitted;pay;part", *lines]) + "\n")
+
+
+def test_a_word_for_a_missing_value_is_named_and_makes_no_identifier(tmp_path: Path) -> None:
+    """Income, measurement and birth date were dropped as direct identifiers, with exit 0."""
+    path = tmp_path / "p.csv"
+    for token in TOKENS:
+        with_tokens(path, [token])
+        report = sqlmicro.profile(str(path), delimiter=";")
+        found = {c["name"]: (c["role"], c["scale_reason"]) for c in report["columns"]}
+        word = f"--null-string {token}"
+        assert found["mass"] == ("quasi", f"text that looks like numbers: {word}")
+        assert found["delta"][1] == found["mass"][1] and found["born"][1] == f"text that looks like dates: {word}"
+        assert found["admitted"][1] == f"text that looks like dates: --date-format %d.%m.%Y {word}"
+        assert found["pay"][1] == f"text that looks like numbers with decimal comma: --decimal , {word}"
+        assert found["part"][1].startswith("text that looks like percentages: make numbers of it in SQL")
+        assert {role for role, _ in found.values()} == {"quasi"}
+
+
+def test_safe_refuses_distinct_text_that_reads_as_numbers_and_its_advice_works(tmp_path: Path) -> None:
+    path, out = tmp_path / "p.csv", tmp_path / "o.csv"
+    with_tokens(path, ["NA", "k.A."])
+    given = {"delimiter": ";", "to": str(out), "method": "cluster", "algorithm": ["mdav"], "seed": "1"}
+    with pytest.raises(InputError, match=r"delta: text that looks like numbers: --null-string NA,k\.A\.") as refused:
+        sqlmicro.safe(str(path), **given)
+    assert not out.exists() and "date-format %d.%m.%Y" in str(refused.value)
+    report = sqlmicro.safe(
+        str(path),
+        null_string=["NA", "k.A."],
+        decimal=",",
+        date_format="DD.MM.YYYY",
+        drop=["part", "delta", "born"],
+        **given,
+    )
+    assert out.exists() and not any("text that looks like" in note for note in report["notes"])
+    released = sqlmicro.profile(str(out))
+    assert {c["name"]: c["type"] for c in released["columns"]} == {
+        "sex": "VARCHAR", "mass": "BIGINT", "admitted": "DATE", "pay": "DOUBLE",
+    }  # fmt: skip
+    given = {"rest": "drop", "k": 3, "delimiter": ";", "dry_run": True}
+    with pytest.raises(InputError, match=r"mass \(most .*; text that looks like numbers: --null-string NA,k\.A\.\)"):
+        sqlmicro.mdav(str(path), columns=["mass"], **given)
+    report = sqlmicro.mdav(str(path), columns=["sex"], keep="born", accept_unique="born", **given)
+    assert any(note.startswith("text that looks like dates: --null-string") for note in report["notes"])
+
+
+def test_digits_that_are_text_on_purpose_are_no_numbers(tmp_path: Path) -> None:
+    """A column of a table has no reader, whose options would help nobody."""
+    db = str(tmp_path / "w.duckdb")
+    with opened(db) as connection:
+        connection.execute(
+            "CREATE TABLE p AS SELECT (1000 + i)::VARCHAR AS c, "
+            "CASE WHEN i % 40 = 0 THEN 'NA' ELSE (i * 1.5)::VARCHAR END AS x FROM range(300) AS r(i)"
+        )
+    found = {c["name"]: (c["role"], c["scale_reason"]) for c in sqlmicro.profile("p", db=db)["columns"]}
+    assert found["c"] == ("identifier", "VARCHAR has no arithmetic")
+    assert found["x"][0] == "quasi" and "TRY_CAST(x AS DOUBLE)" in found["x"][1] and "--" not in found["x"][1]
+
+
+def test_one_command_cleans_and_registers(tmp_path: Path) -> None:
+    path, db = tmp_path / "p.csv", str(tmp_path / "w.duckdb")
+    with_tokens(path, ["NA", "k.A.", "-"])
+    words = ["register", str(path), "--db", db, "--table", "p", "--delimiter", ";", "--null-string", "NA,k.A.,-"]
+    result = CliRunner().invoke(app, [*words, "--decimal", ",", "--date-format", "%d.%m.%Y"])
+    assert result.exit_code == 0, result.output
+    types = {name: kind for name, kind, *_ in query(db, "DESCRIBE p")}
+    assert (types["mass"], types["admitted"], types["pay"]) == ("BIGINT", "DATE", "DOUBLE")
+    assert query(db, "SELECT count(*) FROM p WHERE sex IN ('NA', 'k.A.', '-')") == [(0,)]
+    for wrong in ("DD.MM", "%H"):
+        assert CliRunner().invoke(app, [*words, "--date-format", wrong]).exit_code == 2
+
+
+def test_a_header_of_numbers_is_said_to_have_become_a_record(tmp_path: Path) -> None:
+    path, db = tmp_path / "years.csv", str(tmp_path / "w.duckdb")
+    path.write_text("\n".join(["2019,2020,2021", *(f"{i},{i + 1},{i % 7}" for i in range(10, 22))]) + "\n")
+    release = sqlmicro.mdav(str(path), columns="column0", rest="drop", k=3, dry_run=True)
+    assert release["rows"] == 13
+    (said,) = (note for note in release["notes"] if "first line" in note)
+    assert "give --header" in said and "--no-header" in said
+    shown = CliRunner().invoke(app, ["register", str(path), "--db", db, "--table", "p"])
+    assert "first line was taken for a record" in shown.output
+    for option, rows in (({"header": True}, 12), ({"no_header": True}, 13)):
+        columns = ["2019"] if rows == 12 else ["column0"]
+        release = sqlmicro.mdav(str(path), columns=columns, rest="drop", k=3, dry_run=True, **option)
+        assert release["rows"] == rows and not any("first line" in note for note in release["notes"])
+    with pytest.raises(ParameterError, match="--header"):
+        sqlmicro.profile(str(path), header=True, no_header=True)
+
+
+def test_encodings_are_named_as_people_name_them(tmp_path: Path) -> None:
+    """The database reads two; Python writes the others in UTF-8, and nothing of it is left."""
+    rows = ["name;town;net €", *(f"Łuć;{town};{i}" for i, town in enumerate(["Łódź", "Poznań"] * 6))]
+    for codec, names, text in (
+        ("cp1250", ("windows-1250", "CP1250"), rows), ("iso8859-2", ("latin-2", "ISO-8859-2", "l2"), rows[1:]),
+        ("utf-16", ("UTF-16", "utf16"), rows), ("cp1252", ("ansi", "windows-1252"), ["name;net €", *["Müller;1"] * 3]),
+        ("iso8859-15", ("latin-9", "ISO-8859-15"), ["a;net €", *["Müller;1"] * 3]),
+        ("latin-1", ("ISO-8859-1", "latin1", "latin-1"), ["a;größe", *["Müller;1"] * 3]),
+    ):  # fmt: skip
+        path = tmp_path / f"{codec}.csv"
+        path.write_bytes("\r\n".join(text).encode(codec))
+        with pytest.raises(InputError, match=r"UTF-8.*Give --encoding"):
+            sqlmicro.profile(str(path), delimiter=";")
+        for name in names:
+            db = str(tmp_path / f"{codec}_{name}.duckdb")
+            sqlmicro.register([str(path)], db=db, table="p", delimiter=";", encoding=name, header=True)
+            found = query(db, "FROM p")
+            assert [tuple(map(str, row)) for row in found] == [tuple(line.split(";")) for line in text[1:]]
+    packed = tmp_path / "p.csv.gz"
+    packed.write_bytes(gzip.compress("\n".join(rows).encode("cp1250")))
+    assert sqlmicro.profile(str(packed), delimiter=";", encoding="cp1250")["rows"] == 12
+    for wrong, error in (({"encoding": "rot13"}, ParameterError), ({"encoding": "utf-16"}, InputError)):
+        with pytest.raises(error, match="encoding") as refused:
+            sqlmicro.profile(str(tmp_path / "cp1252.csv"), delimiter=";", **wrong)
+        assert "Müller" not in str(refused.value)
+    with pytest.raises(ParameterError, match="--view"):
+        sqlmicro.register([str(packed)], db=str(tmp_path / "v.duckdb"), table="p", view=True, encoding="cp1250")
 
 
 def test_a_file_with_nothing_in_it_is_refused(tmp_path: Path) -> None:
