@@ -182,7 +182,7 @@ def _fits_its_name(sample: Sample, said: Says) -> bool:
         values = sample.listed.get("code", ())
         national = [number for number in NUMBERS if number.kind.startswith("national")]
         return any(_share_of(values, [number], 0.5, hinted=True) for number in national)
-    token = sample.share("token")
+    token = 0.0 if sample.family == "float" else sample.share("token")  # many decimals are none
     fits: dict[Says, float] = {
         "email": token, "phone": sample.share("phone loose"), "person": sample.share("letters"),
         "address": sample.share("letters"), "number": max(sample.share("digits"), token),

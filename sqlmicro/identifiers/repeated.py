@@ -97,6 +97,11 @@ class _Count:
         """About how many rows have the same value."""
         return self.present / max(1, self.distinct)
 
+    @property
+    def coded(self) -> bool:
+        """Whether there are few values, each in many rows."""
+        return self.distinct <= _CODES and 2 * self.each > _CODES
+
 
 def repeated_persons(warehouse: Warehouse, source: Source, seen: Mapping[Column, Seen]) -> RepeatedPersons | None:
     """Return whose records the rows of a table seem to be, if these are fewer persons than rows.
@@ -207,7 +212,7 @@ class _Look:
     def by_constancy(self, numbers: Sequence[Column]) -> RepeatedPersons | None:
         """Return the number of anybody that repeats, and on which any column depends, more than it would by chance."""
         self.count(numbers)
-        found = [column for column in numbers if self.counts[column].each >= _SURELY]
+        found = [c for c in numbers if self.counts[c].each >= _SURELY and not self.counts[c].coded]
         if not found:
             return None
         best = max(found, key=lambda column: self.counts[column].distinct)
@@ -245,12 +250,12 @@ class _Look:
     def _repeats(self, column: Column) -> bool:
         """Tell whether there are far fewer values than rows; codes of a few values number no persons."""
         count, said = self.counts[column], says(column.name)
-        coded = count.distinct <= _CODES and 2 * count.each > _CODES
-        if coded and not (said == "person id" and words(column.name).endswith(("id", "key", "hash"))):
+        if count.coded and not (said == "person id" and words(column.name).endswith(("id", "key", "hash"))):
             return False
         if count.distinct < (1 if said == "person id" else _FEW):
             return False
-        if said != "person id" and whose(column.name) is Whose.OTHERS and count.each < _SURELY:
+        size = column.family in ("float", "decimal") or count.each < _SURELY
+        if said != "person id" and whose(column.name) is Whose.OTHERS and size:
             return False  # how many there are, such as the size of a staff
         return count.each >= _SURELY or (count.each >= 1 / _SURELY and self._each([column]) >= _AT_LEAST)
 

@@ -118,6 +118,13 @@ def test_what_nearly_all_have_is_no_evidence():
     assert looked(table) is None
 
 
+def test_a_code_of_few_values_numbers_nobody():
+    """As in `randhie` of statsmodels, where num is the size of a family and lnum its logarithm."""
+    draw = random.Random(8)
+    num = [draw.randrange(1, 14) for _ in range(600)]
+    assert looked({"num": num, "lnum": [n * 7 for n in num], "visits": [draw.randrange(9) for _ in num]}) is None
+
+
 def test_a_doctor_gives_way_to_a_number_that_may_be_the_patients():
     table = recurrent("ID")
     draw = random.Random(6)
@@ -129,3 +136,4 @@ def test_the_size_of_a_staff_numbers_nobody():
     """As in `committee` of statsmodels: 20 committees with 17 different sizes."""
     sizes = [*range(20, 37), 20, 21, 22]
     assert looked({"committee": [f"c{i}" for i in range(20)], "staff": sizes}) is None
+    assert looked({"school": list(range(600)), "staff": [90 + (i % 200) / 8 for i in range(600)]}) is None

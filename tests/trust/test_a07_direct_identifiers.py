@@ -141,6 +141,12 @@ def test_first_and_last_of_something_else_are_no_names(tmp_path):
     assert set(roles(written(tmp_path / "t.csv", rows)).values()) == {"quasi"}
 
 
+def test_many_decimals_are_no_token(tmp_path):
+    """As `ip`, the industrial production in `cement` of Wooldridge."""
+    rows = [{"ip": 90 + i / 7, "sex": "fm"[i % 2]} for i in range(60)]
+    assert roles(written(tmp_path / "t.csv", rows)) == {"ip": "quasi", "sex": "quasi"}
+
+
 def notes(n, quoted):
     """Return notes in the words of a ward; one in `quoted` names somebody, and all begin alike and repeat."""
     draw = random.Random(7)
