@@ -39,6 +39,9 @@ def main() -> None:
         if watch.committed:  # while it shuts down Python would die of a signal again
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, signal.SIG_IGN)
+        if isinstance(error, MemoryError):  # while the program was being loaded
+            sys.stderr.write("error: memory: the process must be allowed more (ulimit -v). Nothing was published.\n")
+            raise SystemExit(3) from None
         raise
 
 

@@ -23,7 +23,7 @@ from sqlmicro.options import common, reader
 from sqlmicro.options.params import REQUIRED, Parameter, filled, parameters
 from sqlmicro.registry import late, methods
 from sqlmicro.reports.rendering import rendered
-from sqlmicro.system import interrupts, packages
+from sqlmicro.system import interrupts, memory, packages
 from sqlmicro.system.printable import in_json, shown
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import Reserved, Scripted, Unpurged, Warned, as_json, passed
@@ -189,9 +189,11 @@ def _exit(action: Callable[[], int]) -> None:
         typer.echo(f"error: {error.filename!r}: must be a file that you may use. Got {error.strerror}.", err=True)
         code = 2
     except Exception as error:
-        place = inspect.trace()[-1]
+        place, short = inspect.trace()[-1], "" if watch.committed else memory.ran_short(error)
         typer.echo(
-            f"fault: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}. "
+            f"error: {short}"
+            if short
+            else f"fault: {type(error).__name__} in {Path(place.filename).name}:{place.lineno}. "
             f"{'The release is' if watch.committed else 'Nothing was'} published. "
             "This is an error of sqlmicro; please report it.",
             err=True,

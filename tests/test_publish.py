@@ -1,11 +1,14 @@
 """Publishing: what becomes visible, what stays as it was, and what is recorded."""
 
+import csv
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
 import pytest
-from databases import opened
+from command import run as command
+from databases import insert, opened
 
 import sqlmicro
 from sqlmicro.audits.row import Check
@@ -352,3 +355,23 @@ def test_a_promise_is_kept_at_its_threshold():
     assert [check.passed for check in checks] == [None, True, False]
     assert checks[1] == Check("k-anonymity", ["a"], 3, 3, True, True)
     assert audit._check("rows", (), 4, 3, passed=False).passed is False
+
+
+def test_text_of_a_csv_file_begins_as_no_formula_where_that_is_asked_for(tmp_path):
+    texts = ["=1+1", "+1", "-1", "@x", "\tx", "\nx", "plain", "a=b", "'=1", None]
+    db = tmp_path / "w.duckdb"
+    with opened(db) as con:
+        con.execute('CREATE TABLE t ("=n" VARCHAR, "net ""x""" ENUM (\'=a\', \'b\'), age INTEGER)')
+        insert(con, "t", [(text, "b" if number % 2 else "=a", -5) for text in texts for number in range(4)])
+    given = ("mdav", "--db", db, "--table", "t", "--columns", "age", "--rest", "keep", "--k", 3)
+    done = command(*given, "--to", tmp_path / "o.csv", "--escape-formulas")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "o.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["=n", 'net "x"', "age"]
+    found = ["'=1+1", "'+1", "'-1", "'@x", "'\tx", "'\nx", "plain", "a=b", "'=1", ""]
+    assert Counter(row[0] for row in rows) == dict.fromkeys(found, 4)
+    assert Counter(row[1] for row in rows) == {"'=a": 20, "b": 20}
+    assert {row[2] for row in rows} == {"-5"}, "numbers are no formulas"
+    refused = command(*given, "--to", tmp_path / "o.parquet", "--escape-formulas")
+    assert refused.returncode == 2 and "goes with --to FILE.csv" in refused.stderr

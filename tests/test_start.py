@@ -172,3 +172,17 @@ def test_compiled_templates_are_kept_beside_modules_and_not_taken_if_they_are_br
 def test_nothing_is_kept_where_python_shall_write_nothing(tmp_path: Path, kept: dict[str, str]) -> None:
     profiled(tmp_path, kept, PYTHONDONTWRITEBYTECODE="1")
     assert not list(tmp_path.rglob("*.pyc"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [20_000, 200_000, 1_500_000])
+def test_a_small_address_space_is_said_in_words(tmp_path: Path, limit: int) -> None:
+    """With less than it needs a library ends the process as it pleases: with a traceback, ABORT, or exit code 1."""
+    (tmp_path / "p.csv").write_text("id,age\n" + "".join(f"{i},{i % 50}\n" for i in range(60)))
+    words = f"mdav --table {tmp_path}/p.csv --columns age --rest drop --k 3 --to {tmp_path}/o.parquet"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -v {limit}; exec {sys.executable} -m sqlmicro {words}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode in (2, 3) and "ulimit -v" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr and not (tmp_path / "o.parquet").exists()

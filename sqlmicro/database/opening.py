@@ -17,7 +17,7 @@ from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
 from sqlmicro.database.templates import statement
 from sqlmicro.errors import InputError, SqlmicroError
 from sqlmicro.options.common import ANY_MACHINE, MachineOptions, OpenDatabase
-from sqlmicro.system import locks, parallel, scratch
+from sqlmicro.system import locks, memory, parallel, scratch
 from sqlmicro.system.progress import Progress
 
 if TYPE_CHECKING:
@@ -283,6 +283,7 @@ def connect(
     InputError
         When the file is no database, or is locked by another process.
     """
+    memory.refuse_too_little()
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {

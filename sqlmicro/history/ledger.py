@@ -44,6 +44,8 @@ TOLD = ("release", "source", "people", "schema_hash", "unit", "target", "place",
 SEALED = ("k_released", "verdict", "n", "suppressed", "key_source", "key_fingerprint", "input_hash", "output_hash",
           "file_hash", "sql_hash")  # fmt: skip
 """What is hashed after that: what was published, and how it came out. Losses and seconds are not hashed."""
+_TEXTS = ("source", "people", "schema_hash", "unit", "target", "place", "kind", "method", "started")
+"""What every entry says."""
 _WITHDRAWN = """SELECT release, any_value(reason) FROM {{ withdrawn | ident }} GROUP BY release"""
 
 
@@ -157,7 +159,8 @@ def entries(warehouse: DuckDBWarehouse, releases: Name) -> list[Entry]:
         sealed, evidence = more[: len(SEALED)], more[len(SEALED) :]
         intact = previous == before and _intact(entry, previous, [*told, *sealed], evidence)
         given: dict[str, Any] = dict(zip(TOLD, told, strict=True))
-        found.append(Entry(**given, entry=entry, state="out", reason=reasons.get(told[0]), intact=intact))
+        given |= {name: "" for name in _TEXTS if given[name] is None}  # somebody has taken it out: it is not intact
+        found.append(Entry(**given, entry=entry or "", state="out", reason=reasons.get(told[0]), intact=intact))
         before = entry
     newest = {one.place: one.release for one in found}
     return [replace(one, state=_state(warehouse, releases, one, newest[one.place] == one.release)) for one in found]

@@ -237,6 +237,13 @@ class PublishSettings(PastOptions, SeriesOptions):
             metavar="A,B",
         ),
     ] = ()
+    escape_formulas: Annotated[
+        bool,
+        Param(
+            "With --to FILE.csv: put ' before text that begins with =, +, -, @, a tab or a line break, which a "
+            "spreadsheet would run as a formula."
+        ),
+    ] = False
     in_place: Annotated[bool, Param("Replace the records of the table itself; its definition stays.")] = False
     widen: Annotated[
         bool,

@@ -73,6 +73,8 @@ def choose_target(
             "--in-place",
             "Use --into NAME or --to FILE",
         )
+    if settings.escape_formulas and not (to or "").lower().endswith((".csv", ".csv.gz", ".csv.zst")):
+        raise ParameterError("--escape-formulas", "goes with --to FILE.csv", "another target", "Leave it out")
     if settings.partition_by:
         return _partitioned(warehouse, to, settings, keeps)
     if to is not None and to.startswith(tuple(LAKE_TABLES)) and not keeps:
@@ -108,7 +110,8 @@ def _file(warehouse: DuckDBWarehouse, to: str, keeps: bool, settings: PublishSet
     if is_url(to) or to.startswith(tuple(LAKE_TABLES)):
         made = next((table for prefix, table in LAKE_TABLES.items() if to.startswith(prefix)), NewObject)
         path = (warehouse.temp or Path(tempfile.gettempdir())) / "release"
-    return made(to, path, settings.overwrite and not settings.partition_by, keeps, settings.partition_by, records)
+    overwrite = settings.overwrite and not settings.partition_by
+    return made(to, path, overwrite, keeps, settings.partition_by, records, settings.escape_formulas)
 
 
 def _partitioned(warehouse: DuckDBWarehouse, to: str | None, settings: PublishSettings, keeps: bool) -> Target:

@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from sqlmicro.publish.report import ReleaseReport
 
 _LONGEST_NAME = 255
+_FORMULAS = ("=%", "+%", "-%", "@%", "\t%", "\r%", "\n%")
+_TEXTS = ("text", "enum", "other")
+_ESCAPED = """SELECT * REPLACE ({% for column in columns %}
+  CASE WHEN {% for start in starts %}CAST({{ column | ident }} AS VARCHAR) LIKE {{ start | lit }}
+    {% if not loop.last %}OR {% endif %}{% endfor %}
+    THEN '''' || CAST({{ column | ident }} AS VARCHAR)
+    ELSE CAST({{ column | ident }} AS VARCHAR) END AS {{ column | ident }}
+  {% if not loop.last %}, {% endif %}{% endfor %}) FROM (
+{{ select }})"""
 _ONLY_COLUMN = """SELECT coalesce(CAST({{ column | ident }} AS VARCHAR), '') AS {{ column | ident }} FROM (
 {{ select }})"""
 
@@ -31,6 +40,8 @@ _ONLY_COLUMN = """SELECT coalesce(CAST({{ column | ident }} AS VARCHAR), '') AS 
 @dataclass(frozen=True)
 class NewFile:
     """A file; with `partition_by` a folder of Parquet files, with one folder for every value of these columns.
+
+    With `escape_formulas` no text of a CSV file begins as a formula of a spreadsheet does.
 
     `records` is the database that the release is recorded in, where there is one.
     """
@@ -41,6 +52,7 @@ class NewFile:
     keeps: bool = False
     partition_by: tuple[str, ...] = ()
     records: DuckDBWarehouse | None = None
+    escape_formulas: bool = False
     kind: ClassVar[Literal["file"]] = "file"
     name: ClassVar[None] = None
     has_enums: ClassVar[bool] = False
@@ -122,7 +134,12 @@ class NewFile:
 
         Of a single column in CSV, a missing value alone would be a blank line, which readers skip: it is written as "".
         """
-        if len(run.roles.released) > 1 or not self.ending.startswith(".csv"):
+        if not self.ending.startswith(".csv"):
+            return select
+        if self.escape_formulas:
+            texts = [column.name for column in run.roles.released if column in run.text or column.family in _TEXTS]
+            select = statement(_ESCAPED, columns=texts, starts=_FORMULAS, select=select) if texts else select
+        if len(run.roles.released) > 1:
             return select
         return statement(_ONLY_COLUMN, column=run.roles.released[0].name, select=select)
 

@@ -169,7 +169,23 @@ def _numbers(warehouse: DuckDBWarehouse) -> list[str]:
 
 
 def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
-    """Return what is recorded of the release with a number."""
+    """Return what is recorded of the release with a number.
+
+    Raises
+    ------
+    InputError
+        When somebody has changed it, or what is recorded of another release of the same source.
+    """
+    try:
+        return _read(warehouse, number)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        raise InputError(
+            f"release {number}", "what is recorded of the releases of its source must be as it was written",
+            "something else", "Restore sqlmicro.releases and sqlmicro.audits from a backup, or release it again",
+        ) from None  # fmt: skip
+
+
+def _read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
     if not _there(warehouse, "releases"):
         return None
     refuse_other(warehouse, _named(warehouse, "releases"))
@@ -187,6 +203,8 @@ def read(warehouse: DuckDBWarehouse, number: int) -> RecordedRelease | None:
     if not rows:
         return None
     id_, source, target, method, parameters, promised, n, suppressed, il, started, versions, series = rows[0]
+    if None in (source, target, method, n, started):
+        raise ValueError(number)
     reasons = _withdrawn(warehouse)
     return RecordedRelease(
         id_, source, target, method,

@@ -466,3 +466,34 @@ def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
     assert sqlmicro.series(**ledger)["series"][0]["series"] == "s"
     assert command("ledger", "withdraw", "1", "--reason", "nobody has read it", *given).returncode == 0
     assert [one["state"] for one in sqlmicro.ledger(**ledger)["releases"]] == ["withdrawn"]
+
+
+def test_a_ledger_without_a_time_is_listed_and_proves_nothing(db: str) -> None:
+    """`UPDATE … SET started = NULL` ended in a TypeError."""
+    released(db, "first")
+    execute(db, "UPDATE sqlmicro.releases SET started = NULL")
+    assert command("ledger", "--db", db).returncode == 0
+    assert not sqlmicro.ledger(db=db)["releases"][0]["intact"]
+    refused = command("report", "--db", db, "--release", "1", "--json")
+    assert refused.returncode == 2 and "must be as it was written" in refused.stderr
+    with pytest.raises(AuditFailed, match="the ledger was changed"):
+        released(db, "second")
+
+
+@pytest.mark.slow
+def test_whatever_is_taken_out_of_a_ledger_is_no_fault(db: str) -> None:
+    released(db, "first")
+    columns = [
+        name for (name,) in execute(db, "SELECT column_name FROM duckdb_columns() WHERE table_name = 'releases'")[0]
+    ]
+    assert "started" in columns
+    for name in sorted({*columns} - {"id"}):
+        with opened(db) as connection:
+            connection.execute("CREATE OR REPLACE TABLE main.whole AS FROM sqlmicro.releases")
+            connection.execute(f'UPDATE sqlmicro.releases SET "{name}" = NULL')
+        assert command("ledger", "--db", db).returncode == 0, name
+        assert command("ledger", "--db", db, "--json").returncode == 0, name
+        assert command("report", "--db", db, "--release", "1", "--sample", "0", "--json").returncode in (0, 2), name
+        with opened(db) as connection:
+            connection.execute("DELETE FROM sqlmicro.releases")
+            connection.execute("INSERT INTO sqlmicro.releases FROM main.whole")
