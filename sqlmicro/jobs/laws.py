@@ -20,8 +20,6 @@ AROUND = "around"
 """What is done around the steps: loading, replacing, measuring, publishing."""
 EFFORTS = ("fast", "balanced", "full", "best")
 """What methods call how long they search, the shortest first."""
-_ALL_FILES = 60
-"""Of more columns `safe` tries one file only."""
 
 
 def law_of(work: str) -> Law:
@@ -98,16 +96,12 @@ def _microaggregate(sizes: Sizes, effort: str) -> float:
 
 
 def _safe(sizes: Sizes, effort: str) -> float:
-    """Return the seconds of its clusters, of its tables, and of the search, which ends after so many attempts."""
-    cells, width = sizes.combinations, sizes.width
-    fitted = min(cells, 20_000)
-    clusters = 1.5e-8 * width * (fitted * 20 + cells)
-    mdav = 2 * min(5.0, 9e-11 * sizes.rows**2 * width)  # it is left out where it would take longer
-    files, kept = (10 if sizes.columns <= _ALL_FILES else 1), min(sizes.columns**2 / 2, 500 + sizes.columns)
-    tables = files * kept * (6e-8 * cells + 4e-5 * sizes.columns) + 2e-6 * sizes.rows
+    """Return the seconds of its tables, and of the search and the dealing, which end after so many attempts."""
+    cells, kept = sizes.combinations, min(sizes.columns**2 / 2, 500 + sizes.columns)
+    tables = kept * (6e-8 * cells + 4e-5 * sizes.columns) + 2e-6 * sizes.rows
     most = 25.0 if effort == "full" else 6.0
-    search = sizes.strata * min(most, most * cells / sizes.strata / 3_000)
-    return 1.0 + clusters + mdav + tables + search
+    attempts = sizes.strata * min(most, most * cells / sizes.strata / 3_000)
+    return 1.0 + tables + attempts
 
 
 _LAWS: dict[str, Law] = {

@@ -42,10 +42,9 @@ def release(report: ReleaseReport) -> str:
         *_purged(report.purging),
         line("seconds", ", ".join(f"{stage} {seconds:.2f}" for stage, seconds in report.seconds.items())),
     ]
-    if report.candidates:
+    if len(report.candidates) > 1:
         lines += ["", candidates(report)]
     if report.safe_parts:
-        lines += ["", deviations(report.safe_parts.distance.orders)]
         for level in report.steps[-1].levels or []:
             title = f"tables of {level.units:,} {level.unit}s: SAFE distance {level.safe_distance.distance:.6f}"
             lines += ["", title, deviations(level.safe_distance.orders)]
@@ -94,6 +93,8 @@ def _losses(report: ReleaseReport) -> list[str]:
     if report.safe_parts is not None:
         parts = report.safe_parts.distance
         lines.append(line("SAFE distance", f"{parts.distance:.6f} = {weighted(parts)}"))
+        summary = report.safe_parts.summary
+        lines += [line("tables", summary.tables), line("numbers", summary.numbers), line("not told", summary.not_told)]
     return lines
 
 

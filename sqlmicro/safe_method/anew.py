@@ -46,10 +46,10 @@ class Anew:
 
         Each must be a person of its own that counts one, and nothing but k be asked for: records with weights, of
         persons or households, of a series or with guarantees keep the combination that the search decided. So do all
-        where some numbers keep `own` values or take part in `steps`.
+        where some numbers keep `own` values or take part in `steps`. Without nominal columns there is nothing to place.
         """
         alone = not (work.series or work.more_than_k or work.part.level or work.part.above or cells.weight_column)
-        if not alone or own or steps or not (cells.nominal and cells.numeric):
+        if not alone or own or steps or not cells.numeric:
             return None
         sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
         return cls(units_of(cells.numeric, how, work.whole), sets)
@@ -67,6 +67,17 @@ def units_of(columns: Sequence[Column], how: str, whole: Collection[Column]) -> 
     units = dict.fromkeys((*found.points, *found.whole), 1.0)
     units |= {column: 10.0**-places for column, places in found.decimals}
     return tuple(units.get(column) for column in columns)
+
+
+def advice(anew: Anew | None, possible: Anew | None, algorithm: str, searched: bool) -> str:
+    """Return what helps where the candidate of an algorithm loses much of the spread of its numbers."""
+    if searched and algorithm != "search":
+        return "--method search alone keeps more"
+    if possible and not anew:
+        return "--deal anew keeps more"
+    if anew or not searched:
+        return "A smaller --k or fewer columns of numbers keep more"
+    return "--numeric-values own keeps values that occur, and more of it"
 
 
 def grouped_anew(

@@ -14,6 +14,7 @@ from sqlmicro.safe_method.cells import Cells
 from sqlmicro.safe_method.distance import Deviations, MomentsBeforeAfter, SafeDistance
 from sqlmicro.safe_method.means import ShiftedMeans, SubgroupMeans, measure, total
 from sqlmicro.safe_method.meter import Cost, Meter
+from sqlmicro.safe_method.summary import Summary
 from sqlmicro.system.reporting import INLINE, named
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Released:
     distance: SafeDistance = field(metadata=INLINE)
     moments: MomentsBeforeAfter
     totals: Totals
+    summary: Summary
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
     from sqlmicro.safe_method._deal_kernels import Deal, Seats, Trial
 
-PRICES = (100.0, 0.5, 0.25, 0.25, 0.3, 200.0)
+PRICES = (100.0, 0.5, 0.25, 0.25, 0.3, 2_000.0)
 """Of the squared loss, sums, squares and products, counts by band, a nominal value not the record's own, a mean."""
 _HOT, _COLD = 10.0, 0.1
 _WHOLE = 0.5  # of the proposals: two groups exchange all their records
-_PER_GROUP, _TRIES, _CHUNK = 6_000, 2_000_000, 20_000
+# Per record, and at most; but of each of very many records at least so many.
+_PER_RECORD, _TRIES, _LEAST_PER_RECORD, _CHUNK = 2_000, 2_000_000, 8, 20_000
+_ENOUGH = 40  # proposals for a record: with fewer, the records must be near each other from the beginning
 _TERMS = 300  # more sums and counts than these take longer: fewer proposals are made
 _NEAR, _DIMENSIONS = 12, 6
 _BANDS, _PRODUCTS = 10, 20
@@ -155,16 +157,19 @@ def dealt(
     Notes
     -----
     Simulated annealing: two groups of one size exchange their records, or a record changes places with a member of the
-    group of one of the 12 records that are nearest in the numbers. The time follows the proposals, two million at most;
-    the memory the cells of the tables.
+    group of one of the 12 records that are nearest in the numbers. The time follows the proposals, two million at most,
+    or 8 for each of very many records, which begin with `tight_start`; the memory the cells of the tables.
     """
     import numpy as np
 
     exchange = late("sqlmicro.safe_method._deal_kernels", "exchange")
 
     started = time.monotonic()
+    if len(numbers.x) * _ENOUGH > _TRIES:
+        shift, scale = _standard(numbers.x)
+        groups = replace(groups, label=tight_start((numbers.x - shift) * scale, groups, rng))
     deal, seats, terms = _problem(numbers, codes, groups, more, prices, rng)
-    tries = int(min(_PER_GROUP * len(deal.size), _TRIES) * min(1.0, _TERMS / terms) / (4 if effort == "fast" else 1))
+    tries = _tries(len(numbers.x), terms, effort)
     if len(deal.size) < 2 or not deal.near.shape[1]:
         return groups.label, False
     trial, nothing, done = _trial(deal), np.zeros(seats.off.shape[1]), 0
@@ -177,6 +182,74 @@ def dealt(
         done += some
         tick(done, tries)
     return seats.label, False
+
+
+def _tries(records: int, terms: int, effort: Effort) -> int:
+    """Return how many proposals are made.
+
+    >>> [_tries(records, 100, "full") for records in (100, 30_000, 1_000_000)]
+    [200000, 2000000, 8000000]
+    """
+    most = max(_TRIES * min(1.0, _TERMS / terms), _LEAST_PER_RECORD * records)
+    return int(min(_PER_RECORD * records, most) / (4 if effort == "fast" else 1))
+
+
+def tight_start(z: np.ndarray, groups: Groups, rng: np.random.Generator) -> np.ndarray:
+    """Return labels that put records near in the numbers z (n, P) into a group, each near one of its records before.
+
+    The records follow each other along a curve through the numbers, and are dealt in this order; a group takes the
+    place of one of its own. So combinations are spread over the numbers as they were.
+
+    >>> import numpy as np
+    >>> z = np.array([[1.0], [8.0], [2.0], [9.0], [1.5], [8.5]])
+    >>> groups = Groups(np.array([0, 0, 0, 1, 1, 1]), np.zeros((2, 1), dtype=int))
+    >>> found = tight_start(z, groups, np.random.default_rng(0))
+    >>> sorted([sorted(np.flatnonzero(found == g).tolist()) for g in (0, 1)])
+    [[0, 2, 4], [1, 3, 5]]
+    """
+    import numpy as np
+
+    n, P = z.shape
+    bits = max(1, min(16, 62 // max(1, min(P, _DIMENSIONS))))
+    along = np.zeros(n, dtype=np.int64)
+    ranks = []
+    for column in _few(z).T:
+        order = np.argsort(column, kind="stable")
+        rank = np.empty(n, dtype=np.int64)
+        rank[order] = np.arange(n)
+        ranks.append((rank << bits) // n)
+    for bit in range(bits - 1, -1, -1):
+        for rank in ranks:
+            along = along << 1 | rank >> bit & 1
+    order = np.argsort(along, kind="stable")
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    size = np.bincount(groups.label)
+    by_group = rng.permutation(n)
+    by_group = by_group[in_order(groups.label[by_group])]
+    chosen = by_group[np.cumsum(size) - size]  # of every group one record, any
+    turn = np.argsort(place[chosen], kind="stable")
+    label = np.empty(n, dtype=np.int64)
+    label[order] = np.repeat(turn, size[turn])
+    return label
+
+
+def _standard(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return what columns are standardised by: the mean, and one by the deviation; 0 where it is none."""
+    deviation = x.std(axis=0)
+    constant = deviation <= _ALIKE
+    return x.mean(axis=0), ~constant / (deviation + constant)
+
+
+def _few(z: np.ndarray) -> np.ndarray:
+    """Return up to six columns: those of z, or of more the principal ones."""
+    import numpy as np
+
+    if z.shape[1] <= _DIMENSIONS:
+        return z
+    centred = z - z.mean(axis=0)
+    found: np.ndarray = centred @ np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :_DIMENSIONS]
+    return found
 
 
 def _problem(
@@ -192,9 +265,9 @@ def _problem(
 
     x, label, combination = numbers.x, groups.label, groups.combination
     (n, P), G = x.shape, len(combination)
+    shift, scale = _standard(x)
+    z = (x - shift) * scale
     size = np.bincount(label, minlength=G)
-    shift, deviation = x.mean(axis=0), x.std(axis=0)
-    scale = np.where(deviation > _ALIKE, 1.0 / np.where(deviation > _ALIKE, deviation, 1.0), 0.0)
     pairs = list(combinations_with_replacement(range(P), 2))
     pairs = pairs if len(pairs) <= _PRODUCTS else [(j, j) for j in range(P)]
     R = P + len(pairs)
@@ -211,7 +284,6 @@ def _problem(
     _, kind = np.unique(size, return_inverse=True)
     kind = kind.reshape(-1)
     make_deal, make_seats = (late("sqlmicro.safe_method._deal_kernels", name) for name in ("Deal", "Seats"))
-    z = (x - shift) * scale
     left, right = (np.array(side, dtype=np.int64) for side in zip(*pairs, strict=True))
     seats: Seats = make_seats(
         label.astype(np.int64).copy(), member, sums, shown, np.zeros((tables.cells, R)),
@@ -309,9 +381,7 @@ def near_records(z: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     import numpy as np
     from scipy.spatial import cKDTree
 
-    if z.shape[1] > _DIMENSIONS:
-        centred = z - z.mean(axis=0)
-        z = centred @ np.linalg.eigh(centred.T @ centred)[1][:, ::-1][:, :_DIMENSIONS]
+    z = _few(z)
     many = min(_NEAR, len(z) - 1)
     # Equal records would have the same few as neighbours.
     apart = z + rng.normal(0.0, 1e-6, z.shape)

@@ -30,6 +30,8 @@ Groupings that are made at the same time have no more together, and what waits f
 """
 COLUMNS_UP_TO = 60
 """The default leaves the cluster method out above so many columns: each candidate costs statements for every column."""
+LEAST_LOSS = ("microaggregate",)
+"""What groups records that have numbers alone."""
 _STEPS = 1_000
 _KEPT_PER_CELL = 3
 
@@ -123,12 +125,26 @@ class Maker:
 
 
 def makers_of(
-    work: Work, cells: Cells, named: Sequence[str], method: str, least: np.ndarray, small_groups: str
+    work: Work,
+    cells: Cells,
+    named: Sequence[str],
+    method: str,
+    least: np.ndarray,
+    small_groups: str,
+    *,
+    searched: bool,
 ) -> list[Maker]:
     """Return what groups the cells by every algorithm that is named, on every pass that it has and the columns allow.
 
-    Where none is named, they are those of the default.
+    Where none is named, they are those of the default of the cluster method. The search needs none beside it; where it
+    has nothing to place, since all columns are averaged, the groups are those of least loss.
     """
+    if method == "search" and not named:
+        if searched:
+            return []
+        named = LEAST_LOSS
+    if cells.sparse:
+        work.note(cells.sparse)
     makers = []
     for one in [parse(text, f"{work.where}, algorithm") for text in named] or _default(work, cells, method):
         passes = [which for which in cells.passes() if which in one.passes]

@@ -10,7 +10,7 @@ from sqlmicro.database.deniable import Deniable
 from sqlmicro.missing.counted import number
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
-from sqlmicro.safe_method.anew import Anew
+from sqlmicro.safe_method.anew import Anew, advice
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, load_members
 from sqlmicro.safe_method.cells import Cells, checked_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
@@ -46,6 +46,7 @@ from sqlmicro.safe_method.settings import (
     UnifyNumeric,
     WeightColumn,
 )
+from sqlmicro.safe_method.summary import Summary, kept_deviations, warnings
 from sqlmicro.safe_method.unify import NOMINAL, NUMERIC, Representatives, Unification, choose, rounded
 from sqlmicro.work import Outcome
 
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
 
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
-
-_MUCH_LOST = 25.0
 
 
 @method(
@@ -110,7 +109,7 @@ def safe(
     work: Work,
     *,
     k: Occurrences = 3,
-    method: Approach = "best",
+    method: Approach = "search",
     numeric: Numeric = (),
     nominal: Nominal = (),
     algorithm: Algorithms = (),
@@ -135,11 +134,13 @@ def safe(
 ) -> Outcome:
     """Make every record occur at least k times while the cross tables stay as close to the original as possible.
 
+    The direct search places the records on combinations of the nominal columns that occur, and on some that do not but
+    might, so that each has none or at least k and the deviations cancel in the tables. Then the records are dealt anew
+    to groups of these combinations, so that the means which numeric columns become keep spread, totals and relations.
     The cluster method groups records by each algorithm on the numeric columns (standardised), on the nominal ones (a
     0/1 column per value) and on both; in every group numeric columns become their mean and nominal ones their mode, or
-    what the unification says. The direct search places the records on combinations that occur, and on some that do not
-    but might, so that each has none or at least k and the deviations cancel in the tables. Each candidate (algorithm,
-    pass, unification) is compared with the original by the SAFE distance, and the nearest is released.
+    what the unification says. Each candidate (algorithm, pass, unification) is compared with the original by the SAFE
+    distance, and the nearest is released.
 
     Returns
     -------
@@ -156,7 +157,8 @@ def safe(
 
     Notes
     -----
-    By default the algorithms are kmeans++ with 50 and with 500 clusters, and mdav where it takes some seconds. The
+    By default the search is the only candidate; numbers alone are grouped by microaggregate. The algorithms of the
+    methods cluster and best are kmeans++ with 50 and with 500 clusters, and mdav where it takes some seconds. The
     source has k = 3. Each way to unify that is named makes candidates of its own.
 
     Weights are above 0. Tables, sums, means and modes are weighted, to six digits after the point; groups have k
@@ -200,8 +202,6 @@ def safe(
     weight_column = checked_weights(work, weights)
     by = [name for text in means for name in parse_means(text, f"{work.where}, means")[1]]
     cells = make_cells(work, numeric, nominal, k, weight_column, by)
-    if method != "search" and cells.sparse:
-        work.note(cells.sparse)
     if left_out := distance.left_out(cells.nominal, order):
         work.note(left_out)
     work.refuse_small_strata(k, *_stratum_sizes(cells, k))
@@ -209,22 +209,23 @@ def safe(
     steps = direct.parse_steps(cells, round, f"{work.where}, round")
     wanted = tuple(asked(cells.numeric, cells.nominal, cells.elsewhere, means, f"{work.where}, means"))
     trial = Trial(at_driver(work), cells, order, parts, wanted)
-    anew = Anew.of(work, cells, numeric_values == "own", steps, numbers[0], wanted) if deal == "anew" else None
+    possible = Anew.of(work, cells, numeric_values == "own", steps, numbers[0], wanted)
+    anew = possible if deal == "anew" and method != "cluster" else None
     numeric_values = "means" if anew else numeric_values
     settings = direct.Settings(numeric_values, steps, effort, max_shift, time_limit, wanted, anew)
     given = {"--weights": weights, "--round": round, "--algorithm": algorithm, "--max-shift": max_shift}
     method = continued.approach(work, cells, settings, method, given)
     denial = demanded(work, method, invented, max_inference)
-    makers = [] if method == "search" else makers_of(work, cells, algorithm, method, least, small_groups)
     numeric_ways, nominal_ways = numbers if cells.numeric else [""], names if cells.nominal else [""]
     ways = [Unification(*pair) for pair in product(numeric_ways, nominal_ways)]
     searched = method != "cluster" and bool(cells.nominal or steps or direct.own_columns(cells, settings))
+    makers = makers_of(work, cells, algorithm, method, least, small_groups, searched=searched)
     _try_all(trial, makers, ways, numbers, k, least, settings if searched else None, denial)
     found = trial.some(k)
     best = nearest(work, found, candidate, denial)
     if not keep_candidates:
         trial.keep_only(best)
-    _take(work, cells, found, best, k)
+    _take(work, cells, found, best, k, advice(anew, possible, best.algorithm, searched))
     work.outcome.denied = _deniable(work, best, k, denial)
     return _keep_others(work, cells, found, keep_candidates, k, denial)
 
@@ -339,7 +340,7 @@ def _stratum_sizes(cells: Cells, k: int) -> tuple[int, int, int]:
     return int(sizes.min()), int((sizes < k).sum()), len(sizes)
 
 
-def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int) -> None:
+def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate, k: int, helps: str) -> None:
     """Take the values of the best candidate, and say what they are worth."""
     outcome, small = work.outcome, work.warehouse.small
     groups = _hand_over(work, cells, best, outcome, "", k)
@@ -349,15 +350,12 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
         for file in (cells.file, best.released)
     )
     moments = distance.MomentsBeforeAfter(before[0], after[0])
-    released = Released(best.distance, moments, Totals(before[1], after[1]))
+    unit = work.part.level.unit if work.part.level else "record"
+    summary = Summary.of(best.distance.orders, moments, best.means, unit, _not_told(work, best))
+    released = Released(best.distance, moments, Totals(before[1], after[1]), summary)
     outcome.told = Chosen([one.row() for one in found], best.number, released)
-    if best.loss >= _MUCH_LOST:
-        work.note(
-            f"the numeric columns lost {best.loss:.0f} % of their variance: the SAFE distance looks at counts and "
-            "totals of the tables, not at the spread within a cell"
-        )
-    if best.means and best.means.subgroups:
-        work.note(best.means.told)
+    for warning in warnings(kept_deviations(moments), helps):
+        work.note(warning)
     if best.dropped and work.series:
         work.note(f"{best.dropped:,} records have no place tonight: with them the file would change by fewer than {k}")
     elif best.dropped:
@@ -366,14 +364,17 @@ def _take(work: Work, cells: Cells, found: Sequence[Candidate], best: Candidate,
             f"{best.dropped:,} records in groups below k were dropped (--small-groups drop)"
             + (f"; the totals deviate by it: {', '.join(bias)}" if bias else "")
         )
-    if work.part.above:
-        above = ", ".join(column.name for column in work.part.above)
-        work.note(
-            f"the values of {above} are others for some: whether a released combination of all columns occurred, the "
-            "release does not tell"
-        )
-    else:
-        work.note(best.disclosure)
+
+
+def _not_told(work: Work, best: Candidate) -> str:
+    """Return what the release does not tell."""
+    if not work.part.above:
+        return best.disclosure
+    above = ", ".join(column.name for column in work.part.above)
+    return (
+        f"the values of {above} are others for some: whether a released combination of all columns occurred, the "
+        "release does not tell"
+    )
 
 
 def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffix: str, k: int) -> Name:

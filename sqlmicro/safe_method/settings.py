@@ -9,7 +9,10 @@ from sqlmicro.options.params import Param
 Occurrences = Annotated[int, Param("How often every record must occur, at least.", min=2)]
 Approach = Annotated[
     Literal["best", "cluster", "search"],
-    Param("Group records, search for a file directly, or do both and release the nearest."),
+    Param(
+        "Search for a file directly, group records, or do both and release the nearest. The search tries an "
+        "--algorithm that is named beside it; numbers alone are grouped by microaggregate."
+    ),
 ]
 Numeric = Annotated[tuple[str, ...], Param("Columns to take as numeric, whatever they look like.", metavar="COLUMNS")]
 Nominal = Annotated[tuple[str, ...], Param("Columns to take as nominal, whatever they look like.", metavar="COLUMNS")]
@@ -18,7 +21,8 @@ Algorithms = Annotated[
     Param(
         "How to group, any number: kmeans++(clusters=50), dbscan(eps=1), ward(clusters=50), single, complete, "
         "average, and the methods that group whole records: mdav, kanonymeans, microaggregate and others of "
-        "`sqlmicro methods`, with their parameters. Default: kmeans++ with 50 and 500, and mdav.",
+        "`sqlmicro methods`, with their parameters. Default of --method cluster and best: kmeans++ with 50 and 500, "
+        "and mdav.",
         metavar="SPEC",
         whole=True,
     ),

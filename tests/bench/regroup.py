@@ -84,8 +84,8 @@ def quoted(names):
     return ",".join('"' + name.replace('"', '""') + '"' for name in names)
 
 
-def release(columns, table, nominal, k, seed, options):
-    """Return the released rows in the order of the file, and the CPU seconds of the command."""
+def release(columns, table, nominal, k, seed, options, here=None):
+    """Return the released rows in the order of the file, and the CPU seconds of the command; `here` runs it."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "source.csv", Path(folder) / "release.csv"
         with source.open("w", encoding="utf-8", newline="") as out:
@@ -97,9 +97,13 @@ def release(columns, table, nominal, k, seed, options):
             "--alone-because": "a benchmark", "--k": k, "--seed": seed,
         }  # fmt: skip
         options = ["--rows-are-persons", *(str(word) for pair in given.items() for word in pair), *options]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        command = [sys.executable, "-m", "sqlmicro", "safe", *options]
-        subprocess.run(command, check=True, env={**os.environ, "XDG_CONFIG_HOME": folder}, **quiet)
+        if here:
+            done = here("safe", *options, XDG_CONFIG_HOME=folder)
+            assert done.returncode == 0, done.stderr
+        else:
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            command = [sys.executable, "-m", "sqlmicro", "safe", *options]
+            subprocess.run(command, check=True, env={**os.environ, "XDG_CONFIG_HOME": folder}, **quiet)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         with target.open(encoding="utf-8", newline="") as lines:
             rows = sorted(csv.DictReader(lines), key=lambda row: int(row["rid"]))

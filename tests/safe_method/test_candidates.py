@@ -199,11 +199,11 @@ def test_the_bias_of_dropping_is_shown(workbench: Any) -> None:
 def test_candidates_that_are_not_taken_leave_the_memory(db: str, monkeypatch: pytest.MonkeyPatch, kept: bool) -> None:
     found, take = [], method._take
 
-    def looked(work: Any, cells: Any, candidates: Any, best: Any, k: int) -> None:
+    def looked(work: Any, cells: Any, candidates: Any, best: Any, k: int, advice: str) -> None:
         names = work.warehouse.query("tables", "SELECT table_name FROM duckdb_tables()")
         parts = [re.fullmatch(r"safe_1_(members|unified|rounded|means|modes_1)_(\d+)", name) for (name,) in names]
         found.append(({(part[1], int(part[2])) for part in parts if part}, best.number, len(candidates)))
-        take(work, cells, candidates, best, k)
+        take(work, cells, candidates, best, k, advice)
 
     monkeypatch.setattr(method, "_take", looked)
     _safe(db, keep_candidates=kept)

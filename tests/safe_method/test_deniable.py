@@ -234,7 +234,7 @@ def test_nothing_is_invented_where_nobody_wants_it(workbench: Any) -> None:
     release = _released(workbench, made, invented=0.0)
     assert set(release.records(list(made))) <= original
     assert not any(row["check"] == "invented" for row in release.report["audits"])
-    assert any("occurs in the original, if only once" in note for note in release.report["notes"])
+    assert "occurs in the original, if only once" in release.report["safe_parts"]["summary"]["not_told"]
 
 
 def test_clusters_cannot_promise_it(workbench: Any) -> None:
