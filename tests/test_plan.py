@@ -209,7 +209,7 @@ def sqlmicro_sql() -> Path:
     return Path(__file__).resolve().parents[1] / "sql"
 
 
-def test_what_spark_cannot_do_is_said_from_the_plan_alone(tmp_path: Path) -> None:
+def test_what_spark_cannot_do_is_said_from_the_plan_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     def planned(method: str, **given: Any) -> Plan:
         options = MethodOptions(table="a.parquet", columns=("age",), to="release", **given)
         return drafted(one_step(find(method), options, QUIET))
@@ -225,6 +225,10 @@ def test_what_spark_cannot_do_is_said_from_the_plan_alone(tmp_path: Path) -> Non
     assert "Got --db, --into, --threads, --delimiter" in refused("mdav", db="w", into="t", threads=2, delimiter=";")
     assert "groups numeric columns in blocks. Got --ordinal" in refused("mdav", settings={"ordinal": ("age",)})
     engine.refuse([planned("mdav")])
+    # What the environment says of all runs asks for nothing by itself; what is said of this one is refused.
+    monkeypatch.setenv("SQLMICRO_LEDGER", "ledger.duckdb")
+    engine.refuse([planned("mdav", ledger="ledger.duckdb")])
+    assert "Got --ledger" in refused("mdav", ledger="other.duckdb")
 
 
 def test_explain_says_what_stops_a_job_and_what_its_relations_are_called(tmp_path: Path, db: str) -> None:

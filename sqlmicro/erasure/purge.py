@@ -11,7 +11,11 @@ The order of the steps:
 2. Lock the file to read (a lock of the open file: unlike DuckDB's own it does not end when DuckDB closes the file), and
    check that there is still no log. From here on nobody can write, so none can come.
 3. Copy through a read-only connection, compare, close, fsync.
-4. Make the lock exclusive, so that nobody reads either. Rename, fsync the folder, unlock.
+4. Make the lock exclusive, so that nobody reads either; check that the file is as it was when it was locked, and that
+   there is no log. Rename, fsync the folder, unlock.
+
+Where locks of open files are unknown (macOS), the lock ends when DuckDB closes the file before step 4. While DuckDB has
+it open nobody can write; who did so since has changed the file or left a log, and is found by the check.
 
 Since there is no log when the file is renamed, none can be replayed onto the fresh file: DuckDB 1.5 would do so.
 """
@@ -36,6 +40,7 @@ from sqlmicro.errors import InputError, QueryError, SqlmicroError
 from sqlmicro.options.common import MachineOptions
 from sqlmicro.options.params import Param
 from sqlmicro.system import locks, scratch
+from sqlmicro.system.closed import user
 from sqlmicro.system.interrupts import committing
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import OMITTED
@@ -115,13 +120,13 @@ def purge(options: PurgeOptions, progress: Progress) -> PurgeReport:
     file = Path(db).resolve()
     before = file.stat().st_size
     with _locked(options, file, progress) as lock, _made_beside(file) as folder:
-        fresh = folder / file.name
+        fresh, held = folder / file.name, _state(os.fstat(lock))
         with open_warehouse(db, read_only=True, purging=True, machine=options, progress=progress) as warehouse:
             releases = unfinished.not_purged(warehouse)
             copied = copy_database(warehouse, fresh, options.narrow_enums)
             not_erased = [*left_behind(warehouse, file), *copied.notes]
         _like(fresh, file)
-        _replace(fresh, file, lock)
+        _replace(fresh, file, lock, held)
     return PurgeReport(
         db, True, not copied.notes, releases, copied.tables, copied.rows, before, file.stat().st_size,
         copied.storage_version, copied.narrowed, [*not_erased, ALWAYS], round(time.time() - started, 3),
@@ -135,7 +140,7 @@ def check(db: str) -> None:
     ------
     InputError
         When the file is no database file, cannot be written to, or the room beside it is too small for a second one;
-        on another system than Linux.
+        on Windows.
     """
     locks.check_database_locks(WHERE)
     if not Path(db).is_file():
@@ -257,7 +262,7 @@ def _like(fresh: Path, file: Path) -> None:
         raise QueryError(WHERE, "the fresh file must be complete", "a log beside it", "The old file is as it was")
     descriptor = os.open(fresh, os.O_RDWR)
     try:
-        if (status.st_uid, status.st_gid) != (os.geteuid(), os.fstat(descriptor).st_gid):
+        if (status.st_uid, status.st_gid) != (user(), os.fstat(descriptor).st_gid):
             try:
                 os.fchown(descriptor, status.st_uid, status.st_gid)
             except PermissionError:
@@ -271,15 +276,19 @@ def _like(fresh: Path, file: Path) -> None:
         os.close(descriptor)
 
 
-def _replace(fresh: Path, file: Path, lock: int) -> None:
-    """Rename the fresh file over the old one, while nobody has the old one open."""
+def _state(status: os.stat_result) -> tuple[int, ...]:
+    """Return what is another once a file was written to, or is another file."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _replace(fresh: Path, file: Path, lock: int, before: tuple[int, ...]) -> None:
+    """Rename the fresh file over the old one, while nobody has the old one open, and if nobody has written to it."""
     ends = time.monotonic() + _PATIENCE
     while not locks.database_taken(lock, alone=True):
         if time.monotonic() > ends:
             raise _in_use(str(file))
         time.sleep(0.05)
-    held, there = os.fstat(lock), file.stat()
-    if (held.st_dev, held.st_ino) != (there.st_dev, there.st_ino):
+    if not _state(os.fstat(lock)) == _state(file.stat()) == before or Path(f"{file}.wal").exists():
         raise _in_use(str(file))
     with committing():
         fresh.replace(file)

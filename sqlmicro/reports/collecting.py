@@ -20,6 +20,7 @@ from sqlmicro.audits.verdict import Verdict
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.database.columns import names_of, pick
 from sqlmicro.database.finding import find_source
+from sqlmicro.database.source import Source
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.reports import disclosure, distributions, judged, recorded
 from sqlmicro.reports.drawn import Correlation
@@ -156,6 +157,22 @@ def _verdict(audited: AuditedRelease, promises: Promises, options: ReportOptions
     return promised.measured(columns, promises, count, apart=apart, demanded=demanded, unit=unit)
 
 
+def _without_emptied(
+    warehouse: DuckDBWarehouse, release: Source, known: RecordedRelease | None, named: Sequence[str]
+) -> Source:
+    """Return a table without the columns that a release in place has emptied: they are in it, and tell nothing.
+
+    One that somebody has filled since counts as any other, and so does one that is named.
+    """
+    dropped = {*known.parameters.direct_identifiers, *known.parameters.dropped} - {*named} if known else set()
+    text = "SELECT count({{ c | ident }}) FROM {{ r | ident }}"
+    emptied = [
+        column for column in release.columns
+        if column.name in dropped and not warehouse.query("report", text, c=column.name, r=release.relation)[0][0]
+    ]  # fmt: skip
+    return replace(release, columns=tuple(column for column in release.columns if column not in emptied))
+
+
 def _audited(
     warehouse: DuckDBWarehouse, options: ReportOptions, known: RecordedRelease | None, sensitive: Sequence[str]
 ) -> tuple[AuditedRelease, Facts]:
@@ -189,6 +206,7 @@ def _audited(
     if original is None:
         original, why = recorded.original_of(known)
     audited = inputs.audited(warehouse, table, replace(options, original=None))
+    audited = replace(audited, release=_without_emptied(warehouse, audited.release, known, options.quasi))
     if original is not None:
         try:
             theirs = find_source(warehouse, original, options, name="original_source")

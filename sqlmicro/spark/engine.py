@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from sqlmicro.jobs.steps import Job
 from sqlmicro.options import common
 from sqlmicro.options.budget import BudgetOption
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions, PublishSettings, RecordOptions
-from sqlmicro.options.params import filled, parameters
+from sqlmicro.options.params import Parameter, filled, parameters
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.pipeline import PlannedStep
 from sqlmicro.publish import beside, publish
@@ -40,13 +41,13 @@ _AS_THEY_ARE = (
 )  # fmt: skip
 """The methods whose own statements run on Spark."""
 _HERE = ("to", "overwrite", "manifest")
-_NOT_HERE = {
-    one.name: one.default
+_NOT_HERE = [
+    one
     for options in (DbOption, AttachOption, PublishSettings, MachineOptions, ReaderOptions, BudgetOption)
     for one in parameters(options)
     if one.name not in _HERE
-}
-"""Options that mean nothing on Spark, with their defaults."""
+]
+"""Options that mean nothing on Spark."""
 _NOT_IN_BLOCKS = ("ordinal", "nominal", "block_attributes", "time_limit", "certify")
 _ELSEWHERE = ("keep_candidates", "where_risk", "population", "max_risk", "target", "recoding_to")
 """Settings that read other tables, need all records in one place, or write more than the release."""
@@ -75,6 +76,8 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
         refuse_unique(run, plan.accepted, f"{job.label}, --keep")
         run.notes += (*roles_in_words(run.roles), *counted_in_words(plan))
+        if plan.publish.ledger:
+            run.notes.append("the ledger that the environment names is not used on Spark: the release is in none")
         for step in plan.steps:
             pipeline.step(run, _in_blocks(warehouse, step))
         for held in plan.gates:
@@ -121,8 +124,8 @@ def refuse(plans: Sequence[Plan]) -> None:
     if wrong or not plan.steps:
         raise JobError(where, "runs methods that it has", ", ".join(wrong) or "no step", can)
     wrong = [
-        name for name, default in _NOT_HERE.items()
-        if any(getattr(given, name, default) != default for given in (plan.options, plan.publish))
+        one.name for one in _NOT_HERE
+        if any(_is_given(one, getattr(given, one.name, one.default)) for given in (plan.options, plan.publish))
     ]  # fmt: skip
     wrong += ["diff"] if plan.options.diff else []
     if wrong:
@@ -131,6 +134,11 @@ def refuse(plans: Sequence[Plan]) -> None:
         raise ParameterError(where, must, shown, "Leave it out, or use --engine duckdb; see sqlmicro help spark")
     for step in plan.steps:
         _refuse_settings(step)
+
+
+def _is_given(option: Parameter, value: object) -> bool:
+    """Tell whether an option was given for this run: what the environment says of all runs asks for nothing here."""
+    return value != option.default and not (option.param.env and value == os.environ.get(option.param.env))
 
 
 def _refuse_settings(step: PlannedStep) -> None:

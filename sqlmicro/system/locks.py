@@ -54,12 +54,12 @@ def check_database_locks(where: str) -> None:
     Raises
     ------
     InputError
-        Everywhere but on Linux.
+        On Windows.
     """
-    if not (sys.platform.startswith("linux") and hasattr(fcntl, "F_OFD_SETLK")):
+    if fcntl is None:
         raise InputError(
             where,
-            "rewriting a database file needs locks of open files, as Linux has them",
+            "rewriting a database file needs locks of files as Linux has them, and macOS",
             f"a system without them ({sys.platform})",
             "Publish with --into or --to, or with --no-purge and run sqlmicro purge on Linux",
         )
@@ -68,13 +68,15 @@ def check_database_locks(where: str) -> None:
 def database_taken(descriptor: int, *, alone: bool) -> bool:
     """Lock a database file that is open as DuckDB does: to read it, or alone. Tell whether that could be done at once.
 
-    Unlike DuckDB's own, the lock belongs to the open file (fcntl(2), F_OFD_SETLK): it does not end when somebody else
-    in this process closes the same file.
+    On Linux, unlike DuckDB's own, the lock belongs to the open file (fcntl(2), F_OFD_SETLK): it does not end when
+    somebody else in this process closes the same file. Elsewhere it does: who relies on it looks at the file again.
     """
-    kind = fcntl.F_WRLCK if alone else fcntl.F_RDLCK
-    whole = struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0)
     try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, whole)
+        if sys.platform.startswith("linux") and hasattr(fcntl, "F_OFD_SETLK"):
+            kind = fcntl.F_WRLCK if alone else fcntl.F_RDLCK
+            fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0))
+        else:
+            fcntl.lockf(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
         return False
     return True

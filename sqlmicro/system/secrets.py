@@ -51,6 +51,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.system.closed import user
 
 SEED_VARIABLE = "SQLMICRO_SEED"
 LASTING_VARIABLE = "SQLMICRO_SECRET"
@@ -59,6 +60,8 @@ ASK = "-"
 WORDS_OF_A_BLOCK = 1 << 17
 """So many words of an order are made at once."""
 _SYSTEM = "operating system"
+_PLAIN = sum(getattr(os, f"O_{name}", 0) for name in ("NOFOLLOW", "NONBLOCK", "BINARY"))
+"""How a file is opened so that no link is followed and no pipe waited for, where a system knows them."""
 _COST = {"n": 2**14, "r": 8, "p": 1}
 
 
@@ -292,13 +295,14 @@ def seal(hashed: str) -> str | None:
 def _private(path: Path) -> bytes | None:
     """Return what a file has that only its owner can read or replace, and that is this user's; None for another."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDONLY | _PLAIN)
     except OSError:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        status, folder = os.fstat(descriptor), path.parent.stat()
+        status, folder, this = os.fstat(descriptor), path.parent.stat(), user()
         modes = status.st_mode & 0o077, folder.st_mode & 0o022
-        if not stat.S_ISREG(status.st_mode) or any(modes) or {status.st_uid, folder.st_uid} != {os.geteuid()}:
+        theirs = this is not None and (any(modes) or {status.st_uid, folder.st_uid} != {this})
+        if not stat.S_ISREG(status.st_mode) or theirs or (not _PLAIN and path.is_symlink()):
             return None
         return file.read(LONGEST + 2).rstrip(b"\r\n")
 
@@ -314,7 +318,7 @@ def _make_once(path: Path) -> None:
         return
     beside = path.with_name(f".secret-{os.urandom(8).hex()}")
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(os.urandom(32).hex().encode() + b"\n")
             file.flush()

@@ -107,6 +107,22 @@ def test_persons_are_counted_where_they_are_named(world: World) -> None:
 
 
 @pytest.mark.slow
+def test_what_a_release_in_place_has_emptied_is_not_released(tmp_path: Path) -> None:
+    """They are columns of the table, but hold nothing; what somebody fills since counts."""
+    db = str(tmp_path / "w.duckdb")
+    with opened(db) as connection:
+        connection.execute("CREATE TABLE records AS SELECT i % 4 AS x, 'n' || i AS name, i AS y FROM range(24) AS r(i)")
+    sqlmicro.mdav("records", db=db, columns=["x"], k=3, rest="drop", in_place=True)
+    found = sqlmicro.report(release="records", db=db)
+    assert (found["verdict"]["columns"], found["quasi"]) == (["x"], ["x"])
+    assert "released too" not in json.dumps(found)
+    with opened(db) as connection:
+        connection.execute("UPDATE records SET y = rowid")
+    found = sqlmicro.report(release="records", db=db)
+    assert (found["verdict"]["columns"], found["verdict"]["k_released"]) == (["x", "y"], 1)
+
+
+@pytest.mark.slow
 def test_in_place_there_is_no_before(workbench: Workbench) -> None:
     db = workbench.make({"x": ("DOUBLE", [float(i) for i in range(60)])})
     sqlmicro.mdav("records", db=db, columns=["x"], k=3, in_place=True)
