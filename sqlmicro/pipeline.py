@@ -265,7 +265,8 @@ def step(run: Run, planned: PlannedStep) -> None:
     with run.timed(f"{method.stage}: {method.name}"):
         missing = policy.settle(run, planned)
     before, parts = run.current, _parts(run, planned)
-    run.whole = [] if planned.decimals else holding(run.warehouse, run.original, [*map(run.as_it_is, columns)])
+    read = run.original if run.seater is None else None  # a night may read some rows only: the types decide
+    run.whole = [] if planned.decimals else holding(run.warehouse, read, [*map(run.as_it_is, columns)])
     made: list[Outcome] = []
     for part in parts:
         with run.timed(f"{method.stage}: {method.name}"):

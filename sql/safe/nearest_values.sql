@@ -10,7 +10,7 @@ SELECT
 {% endfor %}
 {% for column in columns %}
   , CASE
-      WHEN CAST(r.{{ column | ident }} AS DOUBLE) - below_{{ loop.index }}.place <= above_{{ loop.index }}.place - CAST(r.{{ column | ident }} AS DOUBLE)
+      WHEN CAST(r.{{ column | ident }} AS DOUBLE) - below_{{ loop.index }}.place <= -above_{{ loop.index }}.place - CAST(r.{{ column | ident }} AS DOUBLE)
         THEN below_{{ loop.index }}.occurring
       ELSE coalesce(above_{{ loop.index }}.occurring, below_{{ loop.index }}.occurring)
     END AS {{ column | ident }}
@@ -25,9 +25,9 @@ ASOF LEFT JOIN (
   GROUP BY CAST({{ column | ident }} AS DOUBLE)) AS below_{{ loop.index }}
   ON CAST(r.{{ column | ident }} AS DOUBLE) >= below_{{ loop.index }}.place
 ASOF LEFT JOIN (
-  SELECT CAST({{ column | ident }} AS DOUBLE) AS place, min({{ column | ident }}) AS occurring
+  SELECT -CAST({{ column | ident }} AS DOUBLE) AS place, min({{ column | ident }}) AS occurring
   FROM {{ cells | ident }}
   WHERE {{ column | ident }} IS NOT NULL
-  GROUP BY CAST({{ column | ident }} AS DOUBLE)) AS above_{{ loop.index }}
-  ON CAST(r.{{ column | ident }} AS DOUBLE) <= above_{{ loop.index }}.place
+  GROUP BY -CAST({{ column | ident }} AS DOUBLE)) AS above_{{ loop.index }}
+  ON -CAST(r.{{ column | ident }} AS DOUBLE) >= above_{{ loop.index }}.place
 {% endfor %}

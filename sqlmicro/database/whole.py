@@ -17,11 +17,14 @@ _BROKEN = (
 _ENDS = 'SELECT {{ columns | listed("min({}), max({}), ") }}0 FROM {{ relation | ident }}'
 
 
-def holding(warehouse: Warehouse, relation: Name, columns: Sequence[Column]) -> list[Column]:
-    """Return the columns that hold whole numbers only: integers, and other numbers whose values are all whole."""
+def holding(warehouse: Warehouse, relation: Name | None, columns: Sequence[Column]) -> list[Column]:
+    """Return the columns that hold whole numbers only: integers, and other numbers whose values are all whole.
+
+    Without a relation the types decide.
+    """
     found = [column for column in columns if column.family == "integer"]
     others = [column for column in columns if column.family in ("float", "decimal")]
-    if others:
+    if others and relation is not None:
         ((*broken, _),) = warehouse.query("whole", _BROKEN, columns=others, relation=relation)
         found += [column for column, count in zip(others, broken, strict=True) if not count]
     return found

@@ -174,6 +174,10 @@ def _choose_target(plan: Plan, source: Source, warehouse: DuckDBWarehouse) -> Ta
 
     given, dry = plan.publish, plan.job.dry
     target = choose_target(warehouse, source, given, keeps=plan.keeps_candidates)
+    whole = [column.name for column in plan.worked_on if column.family == "integer"]
+    if isinstance(target, InPlace) and plan.options.decimals and not given.widen and whole:
+        must = "whole numbers of a table that is changed in place have decimals where its columns become DOUBLE"
+        raise ParameterError("--decimals", must, ", ".join(whole), "Add --widen, or use --into NAME")
     if isinstance(target, InPlace) and target.purge and not target.on_server and not dry:
         purge.check(target.file or str(plan.options.db))
     for option, path in beside.files(plan.steps, given.manifest):

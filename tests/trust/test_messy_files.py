@@ -128,12 +128,43 @@ def test_means_of_whole_numbers_are_whole_unless_decimals_are_asked_for(tmp_path
     assert report["parameters"]["decimals"] is False
     sqlmicro.individual_ranking("p", columns=["n"], into="o", decimals=True, **given)
     assert query(db, "SELECT DISTINCT n, typeof(n) FROM o ORDER BY n") == [(5 / 3, "DOUBLE"), (37 / 3, "DOUBLE")]
+    in_place = {"columns": ["n"], "keep": ["x", "f"], "accept_unique": ["x", "f"], "k": 3, "in_place": True}
+    with pytest.raises(ParameterError, match=r"n\. Add --widen"):
+        sqlmicro.mdav("p", db=db, decimals=True, **in_place)
     sqlmicro.mdav("p", columns=["x"], into="o", **given)
     assert query(db, "SELECT DISTINCT x FROM o ORDER BY x") == [(1.0,), (2.5,)]
     sqlmicro.individual_ranking("p", columns=["f"], into="o", nulls="suppress", **{**given, "k": 2})
     assert query(db, "SELECT DISTINCT f FROM o ORDER BY f") == [(1.0,), (8.0,)], "3, 10 and 12 have the mean 25/3"
     sqlmicro.noise("p", columns=["n"], amount=0.5, into="o", **{name: given[name] for name in given if name != "k"})
     assert {kind for (kind,) in query(db, "SELECT typeof(n) FROM o")} == {"SMALLINT"}
+
+
+def test_in_a_series_the_types_decide_what_is_whole(tmp_path: Path) -> None:
+    """A night may read some of its rows only: values that decided would make classes of old nights whole, or not."""
+    db = str(tmp_path / "w.duckdb")
+    with opened(db) as connection:
+        connection.execute(
+            "CREATE TABLE p AS SELECT i AS id, (i * i % 61)::DOUBLE AS x, i * i % 67 AS n FROM range(60) r(i)"
+        )
+    shown = []
+    for _ in range(2):
+        sqlmicro.mdav(
+            "p",
+            db=db,
+            columns=["x", "n"],
+            rest="drop",
+            k=5,
+            row_key=["id"],
+            into="o",
+            overwrite=True,
+            series="s",
+            seed="1",
+        )
+        shown.append(dict(query(db, "SELECT x, n FROM o")))
+        assert all(type(n) is int for n in shown[-1].values()) and any(x != int(x) for x in shown[-1])
+        with opened(db) as connection:
+            connection.execute("INSERT INTO p SELECT 100 + i, 20.5, 7 FROM range(3) r(i)")
+    assert {x for x, n in shown[0].items() if shown[1].get(x) == n} == shown[0].keys(), "no class changed its values"
 
 
 def test_years_and_columns_of_two_values_are_not_averaged_without_a_word(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ SELECT
   r.label
   , r."sex"
   , CASE
-      WHEN CAST(r."net ""income""" AS DOUBLE) - below_1.place <= above_1.place - CAST(r."net ""income""" AS DOUBLE)
+      WHEN CAST(r."net ""income""" AS DOUBLE) - below_1.place <= -above_1.place - CAST(r."net ""income""" AS DOUBLE)
         THEN below_1.occurring
       ELSE coalesce(above_1.occurring, below_1.occurring)
     END AS "net ""income"""
   , CASE
-      WHEN CAST(r."x" AS DOUBLE) - below_2.place <= above_2.place - CAST(r."x" AS DOUBLE)
+      WHEN CAST(r."x" AS DOUBLE) - below_2.place <= -above_2.place - CAST(r."x" AS DOUBLE)
         THEN below_2.occurring
       ELSE coalesce(above_2.occurring, below_2.occurring)
     END AS "x"
@@ -25,11 +25,11 @@ ASOF LEFT JOIN (
   GROUP BY CAST("net ""income""" AS DOUBLE)) AS below_1
   ON CAST(r."net ""income""" AS DOUBLE) >= below_1.place
 ASOF LEFT JOIN (
-  SELECT CAST("net ""income""" AS DOUBLE) AS place, min("net ""income""") AS occurring
+  SELECT -CAST("net ""income""" AS DOUBLE) AS place, min("net ""income""") AS occurring
   FROM "staging"."cells"
   WHERE "net ""income""" IS NOT NULL
-  GROUP BY CAST("net ""income""" AS DOUBLE)) AS above_1
-  ON CAST(r."net ""income""" AS DOUBLE) <= above_1.place
+  GROUP BY -CAST("net ""income""" AS DOUBLE)) AS above_1
+  ON -CAST(r."net ""income""" AS DOUBLE) >= above_1.place
 ASOF LEFT JOIN (
   SELECT CAST("x" AS DOUBLE) AS place, min("x") AS occurring
   FROM "staging"."cells"
@@ -37,8 +37,8 @@ ASOF LEFT JOIN (
   GROUP BY CAST("x" AS DOUBLE)) AS below_2
   ON CAST(r."x" AS DOUBLE) >= below_2.place
 ASOF LEFT JOIN (
-  SELECT CAST("x" AS DOUBLE) AS place, min("x") AS occurring
+  SELECT -CAST("x" AS DOUBLE) AS place, min("x") AS occurring
   FROM "staging"."cells"
   WHERE "x" IS NOT NULL
-  GROUP BY CAST("x" AS DOUBLE)) AS above_2
-  ON CAST(r."x" AS DOUBLE) <= above_2.place
+  GROUP BY -CAST("x" AS DOUBLE)) AS above_2
+  ON -CAST(r."x" AS DOUBLE) >= above_2.place
