@@ -57,7 +57,8 @@ class Hashes:
     """None in what is told of a night of a series: whether it changed may tell of one person."""
     output_hash: str | None
     file_hash: str | None
-    sql_hash: str
+    sql_hash: str | None
+    """None as `input_hash`: the statements of a night hold bounds, and whoever knows all but one could try it."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,8 @@ class ReleaseReport:
             self,
             rows_in=None, suppressed=None, losses=information_loss.UNKNOWN, safe_distance=None, safe_parts=None,
             sensitive=None, candidates=[], chosen=None, steps=[night.step(one) for one in self.steps],
-            series=night.series(self.series), hashes=self.hashes and replace(self.hashes, input_hash=None),
+            series=night.series(self.series),
+            hashes=self.hashes and replace(self.hashes, input_hash=None, sql_hash=None),
             audits=audited, seconds={}, verdict=night.verdict(self.verdict, audited, self.series.headline),
             notes=night.notes(self.notes, self.series),
         )  # fmt: skip

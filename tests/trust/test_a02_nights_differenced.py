@@ -137,9 +137,9 @@ def test_a_night_is_not_compared_with_its_source_on_a_page(tmp_path: Path) -> No
     assert before and set(before) == {None}
     with opened(db, read_only=True) as connection:
         (recorded,) = connection.execute(
-            "SELECT il, loss_by_column, suppressed, seconds, input_hash FROM sqlmicro.releases"
+            "SELECT il, loss_by_column, suppressed, seconds, input_hash, sql_hash FROM sqlmicro.releases"
         ).fetchall()
-    assert recorded == (None, None, None, None, None), "what is unknown, or not told, is NULL"
+    assert recorded == (None,) * 6, "what is unknown, or not told, is NULL"
 
 
 def test_the_program_that_has_the_source_is_told_who_waits(tmp_path: Path) -> None:
