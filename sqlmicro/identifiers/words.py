@@ -86,6 +86,9 @@ def is_name(text: str) -> bool:
 
 _BESIDE = re.compile(r"\b([^\W\d_]{2,})([.]? |, )(?=([^\W\d_a-z][^\W\d_]+))")
 """A word beside one with a capital letter. It is read from its beginning alone, so that a long text takes no longer."""
+_SMALL = re.compile(r"\b[^\W\d_A-ZÀ-Þ][^\W\d_]+")
+_FEWEST_SMALL = 2
+"""Words in small letters: firms that are called by names have fewer, such as Smith, Brown and Jones."""
 _TITLES = (
     "mr mrs ms miss mister dr prof herr herrn frau mme mlle madame monsieur sr sra srta senor senora senhor senhora"
 )
@@ -94,12 +97,13 @@ _TITLED = frozenset(f"{_TITLES} sig signor signora dhr mevr meneer mevrouw pan p
 
 
 def quotes_name(text: str) -> bool:
-    """Tell whether a text names a person: a title with a name, or a given name beside a surname.
+    """Tell whether a sentence names a person: a title with a name, or a given name beside a surname.
 
     >>> [quotes_name(text) for text in ("spoke with Mrs. Okafor today", "Anna Schmidt did not come", "no pain at all")]
     [True, True, False]
     """
-    return any(_are_a_name(first, second, between) for first, between, second in _BESIDE.findall(text))
+    said = text.isupper() or len(_SMALL.findall(text)) >= _FEWEST_SMALL
+    return said and any(_are_a_name(first, second, between) for first, between, second in _BESIDE.findall(text))
 
 
 def _are_a_name(first: str, second: str, between: str) -> bool:

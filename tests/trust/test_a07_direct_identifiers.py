@@ -196,6 +196,9 @@ def test_free_text_is_never_taken_for_what_is_known_of_persons(tmp_path):
         ("He came back from New York on Monday", False),
         ("Frau mit Schmerzen im linken Knie", False),
         ("Never Married, works in an Office", False),
+        ("Smith, Peter and Jones", False),
+        ("Hermanos Anna García y Asociados S.L.", False),
+        ("CALL ANNA SCHMIDT BACK TOMORROW", True),
         ("", False),
     ],
 )

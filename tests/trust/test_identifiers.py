@@ -230,7 +230,18 @@ def test_patterns_for_ascii_match_what_those_for_all_letters_match() -> None:
     made = ["".join(draw.choices(parts, k=draw.randint(1, 12))) for _ in range(3000)]
     crossed = [a[: draw.randint(0, len(a))] + b for a, b in zip(known, draw.sample(known, len(known)), strict=True)]
     numbered = [f"{word}#{i:06d}" for i, word in enumerate(("Customer", "Person", "Employee", "Patient"))]
-    every = [*map(chr, range(128)), *(f"{chr(i)}a1" for i in range(128)), *numbered]
+    written_as = [
+        "2024-05-06",
+        "2024/05/06",
+        "06.05.2024",
+        "05/06/2024",
+        "26/06/2024",
+        "12 %",
+        "12 EUR",
+        "n/a",
+        "1.5e3",
+    ]
+    every = [*map(chr, range(128)), *(f"{chr(i)}a1" for i in range(128)), *numbered, *written_as]
     values = list({*every, *known, *crossed, *made})
     assert all(value.isascii() for value in values)
     assert not any("\\p" in pattern for pattern in in_ascii().values())
