@@ -221,7 +221,7 @@ def test_what_is_known_of_the_rows_of_a_person(folder: Path, known: str, expecte
         ("FILE", 'known = ["orders: none, count"]', ["key 'known'", "none alone"]),
         ("FILE", 'known = ["orders:"]', ["key 'known'", "none alone"]),
         ("FILE", 'known = ["orders: median(amount)"]', ["key 'known'", "median(amount)", "avg(column)"]),
-        ("FILE", 'known = ["orders: sum(amounts)"]', ["table 2, key 'known'", "Did you mean 'amount'"]),
+        ("FILE", 'known = ["orders: sum(amounts)"]', ["table 2 (orders), key 'known'", "Did you mean 'amount'"]),
         ("FILE", "join_depth = -1", ["join_depth", "-1"]),
         ("FILE", "min_join_k = 0", ["min_join_k", "0"]),
         ("FILE", 'known = "orders: none"', ["known"]),

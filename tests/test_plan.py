@@ -158,7 +158,7 @@ def test_several_tables_are_planned_before_the_first_is_worked_on(
     parts = [part.replace("COLUMN", column) + end for column, end in zip(["age", "agee"], ends, strict=True)]
     path.write_text(f'db = "{db}"\n' + "".join(parts), encoding="utf-8")
     monkeypatch.setattr(run.pipeline, "load", lambda *_, **__: pytest.fail("records were read"))
-    with pytest.raises(ParameterError, match=r"table 2, step 1 .*'agee'"):
+    with pytest.raises(ParameterError, match=r"table 2 \(\w+\), step 1 .*'agee'"):
         sqlmicro.run(str(path))
 
 

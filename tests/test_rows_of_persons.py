@@ -73,7 +73,7 @@ def test_profile_init_and_explain_say_it(db, tmp_path):
     job.write_text(job.read_text().replace('person = ["patient_id"]', ""))
     said = " ".join(run("explain", job).stdout.split())
     assert "It will stop" in said
-    assert "--person patient_id" in said
+    assert 'person = ["patient_id"]' in said
     assert run("run", job).returncode == 2
 
 

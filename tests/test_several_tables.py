@@ -129,7 +129,7 @@ def test_the_tables_do_not_share_their_random_numbers(folder: Path) -> None:
 def test_either_all_are_published_or_none(folder: Path, to: str) -> None:
     ending = ".parquet" if to == "to" else ""
     path = write(folder, ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]\nmin_k = 41'), to=to, ending=ending)
-    with pytest.raises(sqlmicro.AuditFailed, match="table 2, gate 1"):
+    with pytest.raises(sqlmicro.AuditFailed, match=r"table 2 \(orders\), gate 1"):
         sqlmicro.run(path)
     assert not list(folder.glob("*.parquet"))
     assert query(folder, "SELECT count(*) FROM duckdb_tables()") == [(2,)]
@@ -190,10 +190,10 @@ def test_a_key_that_comes_through_a_pipe_serves_all_tables(folder: Path) -> None
     ("old", "new", "words"),
     [
         ('name = "orders"', 'nmae = "orders"', ["table 2", "no 'name'"]),
-        ('do = "shuffle"', 'do = "shufle"', ["table 2, step 2", "Did you mean 'shuffle'"]),
-        ("min_k = 2", "min_kk = 2", ["table 2, gate 1", "Did you mean 'min_k'"]),
-        ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]', ["table 2, gate 1", "min_k = 3"]),
-        ('columns = ["amount"]', 'column = ["amount"]', ["table 2, step 2 (shuffle)", "Did you mean 'columns'"]),
+        ('do = "shuffle"', 'do = "shufle"', ["table 2 (orders), step 2", "Did you mean 'shuffle'"]),
+        ("min_k = 2", "min_kk = 2", ["table 2 (orders), gate 1", "Did you mean 'min_k'"]),
+        ('quasi = ["article"]\nmin_k = 2', 'quasi = ["article"]', ["table 2 (orders), gate 1", "min_k = 3"]),
+        ('columns = ["amount"]', 'column = ["amount"]', ["table 2 (orders), step 2", "Did you mean 'columns'"]),
         ('seed = "several"', 'drop = ["name"]', ["'drop' belongs into each [[table]]"]),
         ('seed = "several"', 'sed = "several"', ["Did you mean 'seed'"]),
         ('drop = ["name"]', 'drop = ["name"]\nthreads = 1', ["table 1", "'threads' holds for all tables"]),
@@ -201,7 +201,7 @@ def test_a_key_that_comes_through_a_pipe_serves_all_tables(folder: Path) -> None
         ('into = "orders_release"', 'to = "orders.parquet"', ["all as tables, or all as files"]),
         ('["amount"]', '["amount"]\n[[table.step]]\ndo = "pseudonymise"\nkey_file = "x"\ncolumns = ["article"]',
          ["share the key"]),
-        ('do = "publish"\ninto = "orders_release"', 'do = "audit"\nmin_k = 2', ["table 2, step 3", "[[gate]]"]),
+        ('do = "publish"\ninto = "orders_release"', 'do = "audit"\nmin_k = 2', ["(orders), step 3", "[[gate]]"]),
     ],
 )  # fmt: skip
 def test_errors_name_table_step_and_key(folder: Path, old: str, new: str, words: list[str]) -> None:

@@ -7,6 +7,7 @@ Nothing is read of a table where no name and no value speaks.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -83,6 +84,17 @@ class RepeatedPersons:
         '--person patient or --person member'
         """
         return " or ".join(f"--person {name}" for name in (",".join(self.columns), *self.others))
+
+    @property
+    def keys(self) -> str:
+        """The same as the keys of a job file.
+
+        >>> RepeatedPersons(("patient",), "its name", 60, 15, ("member",)).keys
+        'person = ["patient"] or person = ["member"]'
+        """
+        return " or ".join(
+            f"person = {json.dumps(list(one))}" for one in (self.columns, *zip(self.others, strict=True))
+        )
 
 
 @dataclass(frozen=True)

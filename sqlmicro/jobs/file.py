@@ -123,7 +123,7 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
     if not sections:
         raise JobError(path, "must have at least one [[table]]", "none", "See: sqlmicro run --help")
     jobs = [
-        _read_table(path, f"{path}, table {number}", shared, item, given, progress)
+        _read_table(path, f"{path}, table {_called(number, item)}", shared, item, given, progress)
         for number, item in enumerate(sections, 1)
     ]
     if not all(job.anonymizes for job in jobs):
@@ -142,6 +142,11 @@ def of_content(path: str, content: Mapping[str, Any], overrides: Mapping[str, An
         replace(job, keys=tuple(key for key in found if key.child == number), known=told[number])
         for number, job in enumerate(jobs)
     ]
+
+
+def _called(number: int, item: Mapping[str, Any]) -> str:
+    """Return what a [[table]] is called in messages: its number, and its name if it has one."""
+    return f"{number} ({item['name']})" if isinstance(item.get("name"), str) else str(number)
 
 
 def _read_table(

@@ -228,7 +228,9 @@ def refuse_rows(warehouse: Warehouse, source: Source, job: Job, seen: Mapping[Co
             f"{job.label}, persons",
             "k counts persons, and these have several rows here",
             f"rows: {found.told}",
-            f"Give {found.choice}; or --rows-are-persons, if every row is about another person",
+            f"Write {found.keys}; or rows_are_persons = true, if every row is about another person"
+            if job.in_file
+            else f"Give {found.choice}; or --rows-are-persons, if every row is about another person",
         )
 
 

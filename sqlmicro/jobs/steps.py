@@ -149,6 +149,11 @@ class Job:
         return bool(self.steps)
 
     @property
+    def in_file(self) -> bool:
+        """Whether it was read from a job file, whose keys messages name then instead of options."""
+        return self.label.partition(", table ")[0].endswith(".toml")
+
+    @property
     def dry(self) -> bool:
         """Whether nothing is to be written."""
         return self.options.dry_run or self.options.show_sql

@@ -145,7 +145,7 @@ def _person(work: Work) -> Sequence[Column]:
     if not person:
         raise ParameterError(
             f"{work.where}, person", "must say whose dates are moved together", "none",
-            "Give --person patient_id; where every record is a person of its own, name the key of the records",
+            "Name the column that says it, as in --person patient_id; where every record is a person, its key",
         )  # fmt: skip
     unfit = ("float", "date", "timestamp", "timestamptz")
     wrong = [f"{column.name} ({column.type})" for column in person if column.family in unfit]

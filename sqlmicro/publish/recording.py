@@ -23,6 +23,7 @@ from sqlmicro.publish.report import Chain, ReleaseReport
 from sqlmicro.publish.targets import SCHEMA, Target
 from sqlmicro.system.progress import Progress
 from sqlmicro.system.reporting import as_json
+from sqlmicro.system.stores import absolute
 
 if TYPE_CHECKING:
     from sqlmicro.pipeline import Run
@@ -274,8 +275,8 @@ def release_of(warehouse: DuckDBWarehouse, table: str, relation: Name) -> int | 
     names = {table, ".".join(relation[1:]), warehouse.label(relation)}
     found = warehouse.query(
         "record",
-        "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target) OR place = $2",
-        [sorted(names), ledger.place(relation, None)],
+        "SELECT max(id) FROM {{ r | ident }} WHERE list_contains($1, target) OR place IN ($2, $3)",
+        [sorted(names), ledger.place(relation, None), ledger.place(None, absolute(table))],
         r=releases,
     )
     return None if found[0][0] is None else int(found[0][0])

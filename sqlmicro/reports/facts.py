@@ -17,6 +17,7 @@ from sqlmicro.audits.verdict_report import VerdictReport
 from sqlmicro.audits.verdict_words import told
 from sqlmicro.options.common import AttachOption, DbOption, MachineOptions
 from sqlmicro.options.params import Param
+from sqlmicro.options.past import LedgerOption
 from sqlmicro.options.reader import ReaderOptions
 from sqlmicro.reports import disclosure
 from sqlmicro.reports.attack_report import NotTried
@@ -31,7 +32,9 @@ SMALLEST_K = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportOptions(DbOption, AttachOption, AuditedOptions, MachineOptions, ReaderOptions, LanguageOption):
+class ReportOptions(
+    DbOption, LedgerOption, AttachOption, AuditedOptions, MachineOptions, ReaderOptions, LanguageOption
+):
     """What `sqlmicro report` takes."""
 
     release: Annotated[

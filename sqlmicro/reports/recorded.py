@@ -142,7 +142,7 @@ def find_release(warehouse: DuckDBWarehouse, text: str) -> RecordedRelease | Non
                 "--release",
                 "must be the number of a release in sqlmicro.releases, or a table or file",
                 text,
-                f"There are: {', '.join(_numbers(warehouse)) or 'none'}",
+                f"There are: {', '.join(_numbers(warehouse)) or 'none; name where it is by --db or --ledger FILE'}",
             )
         return row
     found = find_table(warehouse, text)

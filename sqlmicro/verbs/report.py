@@ -7,6 +7,8 @@ from pathlib import Path
 from sqlmicro.database import attach
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
+from sqlmicro.options.common import OpenDatabase
+from sqlmicro.publish import ledger_file
 from sqlmicro.reports import collecting, markdown, page
 from sqlmicro.reports.facts import Facts, ReportOptions
 from sqlmicro.system import whole_files
@@ -24,7 +26,7 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
     """
 
     path = _target(options)
-    with open_warehouse(options.database, read_only=True, machine=options, progress=progress) as warehouse:
+    with open_warehouse(_recorded(options), read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         found, verdict, known = collecting.collect(warehouse, options)
     intruder.attack(found, verdict, options, progress)
@@ -36,6 +38,14 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
         whole_files.write("--to", path, (text or page.html(found)).encode(), overwrite=options.overwrite)
     found.to, found.markdown = options.to, text if as_text and path is None else None
     return found
+
+
+def _recorded(options: ReportOptions) -> str | OpenDatabase | None:
+    """Return the database to open: the one that is named, else the ledger, which has the releases to files."""
+    if options.database or options.attach:
+        return options.database
+    path = ledger_file.place(options.ledger)
+    return str(path) if path is not None and path.is_file() else None
 
 
 def _target(options: ReportOptions) -> Path | None:

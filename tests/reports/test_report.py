@@ -258,3 +258,18 @@ def test_what_is_promised_of_each_column_is_measured_of_each(workbench: Workbenc
     with opened(db) as connection:
         connection.execute("UPDATE out SET sick = 'a' WHERE age = (SELECT min(age) FROM out)")
     assert sqlmicro.report(release="out", db=db, sample=0)["verdict"]["status"] == "broken"
+
+
+def test_a_release_to_a_file_is_found_in_the_ledger(workbench: Workbench, tmp_path: Path) -> None:
+    """Files without a database are recorded in the ledger of the user, or in the one that is named."""
+    db = workbench.make({"x": ("BIGINT", list(range(30))), "y": ("BIGINT", [i * 7 % 30 for i in range(30)])})
+    with opened(db) as connection:
+        connection.execute(f"COPY records TO '{tmp_path / 'r.parquet'}'")
+    source, out, ledger = (str(tmp_path / name) for name in ("r.parquet", "out.parquet", "own.duckdb"))
+    for number, more in enumerate(({}, {"ledger": ledger})):
+        sqlmicro.mdav(source, columns=["x", "y"], k=3, to=out, overwrite=True, **more)
+        found = sqlmicro.report(release=out, sample=0, **more)
+        assert (found["release"], found["verdict"]["status"], found["quasi"]) == (1, "held", ["x", "y"]), number
+        assert sqlmicro.report(release="1", sample=0, **more)["table"] == found["table"]
+    with pytest.raises(ParameterError, match="--quasi"):
+        sqlmicro.report(release=out, sample=0, ledger=str(tmp_path / "none.duckdb"))
