@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
+from urllib.parse import unquote
 
 from sqlmicro.database.columns import Column
 from sqlmicro.database.files import file_format
@@ -133,8 +134,7 @@ def _found(pattern: str) -> Iterator[str]:
     path = pattern.removeprefix("file:")
     path = os.path.expanduser(f"/{path.lstrip('/')}" if path != pattern and path.startswith("/") else path)  # noqa: PTH111
     with contextlib.suppress(OSError, ValueError):  # a text of a view that is no path at all
-        if os.path.lexists(path):
-            yield path
+        yield from (one for one in {path, unquote(path)} if os.path.lexists(one))  # Spark names files by URLs
         yield from glob.iglob(path, recursive=True)  # noqa: PTH207  (the pattern may be absolute)
 
 

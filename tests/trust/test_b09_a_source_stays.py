@@ -12,6 +12,7 @@ from command import run
 from databases import opened
 
 from sqlmicro.database.opening import open_warehouse
+from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.database.views import files_read
 
@@ -166,3 +167,14 @@ def test_texts_that_are_no_files_are_left_out(tmp_path: Path) -> None:
     """Or a view that splits at "/" or "." would be taken to read a folder, and refuse all that lies in it."""
     text = "SELECT replace(y, '.', '/') AS z, r.r FROM t, range(3) AS r(r) WHERE y <> '.'"
     assert read_by(tmp_path, lambda name: f"CREATE VIEW {name} AS {text}") == (set(), True)
+
+
+def test_files_that_are_named_by_urls_are_found(tmp_path: Path) -> None:
+    """As Spark names what it has read."""
+    part = tmp_path / "in parts" / "part 0.parquet"
+    part.parent.mkdir()
+    part.touch()
+    source = Source(Name("", "", "t"), "in parts", (), is_table=False, reads=frozenset({part.as_uri()}))
+    assert "%20" in part.as_uri()
+    assert source.loses(part) and source.loses(part.parent)
+    assert not source.loses(tmp_path / "other") and not source.loses(Path(__file__))
