@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlmicro.errors import InputError, QueryError, SqlmicroError
 
+_NOT_NULL = "23502"
 _TOO_LONG = "22001"
 _NO_PARTITION = "23514"  # what a CHECK says too
 
@@ -21,8 +22,10 @@ def told(title: str, error: BaseException) -> SqlmicroError:
             title, "nobody else may record a release at the same time", kind, "Nothing was published. Run it again"
         )
     if code[:2] == "23" or code == _TOO_LONG:
+        column = getattr(getattr(error, "diag", None), "column_name", None) if code == _NOT_NULL else None
+        got = f"{kind} of column {column}" if column else kind
         return InputError(
-            title, "the released values must meet the constraints of the table", kind,
+            title, "the released values must meet the constraints of the table", got,
             "Publish with --into NAME instead of --in-place, or drop the constraint first",
         )  # fmt: skip
     if code[:2] == "40":

@@ -152,7 +152,7 @@ def _tables(warehouse: DuckDBWarehouse, catalog: str) -> list[Table]:
             Name(catalog, schema, table),
             _source(warehouse, Name(catalog, schema, table)),
             tuple(
-                name for s, t, name, kind in columns if (s, t) == (schema, table) and not _generated(sql, name, kind)
+                name for s, t, name, kind in columns if (s, t) == (schema, table) and not is_generated(sql, name, kind)
             ),
             frozenset((s, parent) for s, t, parent in parents if (s, t) == (schema, table) and parent != table),
         )
@@ -167,10 +167,10 @@ def _source(warehouse: DuckDBWarehouse, table: Name) -> Name:
     return table
 
 
-def _generated(sql: str, column: str, kind: str) -> bool:
+def is_generated(sql: str, column: str, kind: str) -> bool:
     """Tell whether a column is computed; only the definition of the table tells.
 
-    >>> _generated("CREATE TABLE t(a INTEGER, b INTEGER GENERATED ALWAYS AS((a * 2)));", "b", "INTEGER")
+    >>> is_generated("CREATE TABLE t(a INTEGER, b INTEGER GENERATED ALWAYS AS((a * 2)));", "b", "INTEGER")
     True
     """
     return any(f"{name} {kind} GENERATED ALWAYS AS" in sql for name in (column, ident(column)))

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn
 from sqlmicro.database import triggers
 from sqlmicro.database.content import content
 from sqlmicro.database.duckdb_warehouse import DuckDBWarehouse
-from sqlmicro.database.templates import Name, Sql
+from sqlmicro.database.templates import Name, Sql, ident
+from sqlmicro.erasure.copy_database import is_generated
 from sqlmicro.errors import InputError
 from sqlmicro.publish.targets import SCHEMA, Statement, Target
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from sqlmicro.publish.report import ReleaseReport
 
 _HERE = "WHERE database_name = $1 AND schema_name = $2 AND "
+_NOT_NULL = (
+    "SELECT unnest(constraint_column_names) FROM duckdb_constraints() "
+    + _HERE
+    + "table_name = $3 AND constraint_type IN ('NOT NULL', 'PRIMARY KEY')"
+)
 _ANOTHER_WAY = "Use --into NAME, or --keep or --drop the column"
 
 
@@ -70,6 +76,23 @@ class InPlace:
         added = [column.name for column in run.roles.released if column not in run.source.columns]
         if added:
             refuse("a release in place has the columns of the table", added)
+        self._check_missing(run)
+
+    def _check_missing(self, run: Run) -> None:
+        """Refuse missing values, such as suppressed ones, in columns that must have none."""
+        rows = self.warehouse.query("catalog", _NOT_NULL, list(self.name))
+        needed = {str(name) for (name,) in rows}
+        columns = [column for column in run.roles.released if column.name in needed]
+        if not columns:
+            return
+        counted = "SELECT {% for c in columns %}count(*) - count({{ c | ident }}), {% endfor %} FROM {{ r | ident }}"
+        missing = self.warehouse.query("publish", counted, columns=[c.staged for c in columns], r=run.current)[0]
+        if found := [column.name for column, n in zip(columns, missing, strict=True) if n]:
+            refuse(
+                "a column that is NOT NULL has a value in every record", found,
+                f"The release has missing ones. Use --into NAME, or first: ALTER TABLE "
+                f"{ident(Name('', *self.name[1:]))} ALTER COLUMN {ident(found[0])} DROP NOT NULL",
+            )  # fmt: skip
 
     @contextmanager
     def taken_back(self, targets: Sequence[Target]) -> Iterator[None]:
@@ -194,8 +217,12 @@ def _check_others(warehouse: DuckDBWarehouse, relation: Name) -> bool:
     definition = warehouse.query(
         "catalog", "SELECT sql FROM duckdb_tables() " + _HERE + "table_name = $3", list(relation)
     )
-    if "GENERATED ALWAYS AS" in str(definition).upper():
-        refuse("the table must have no generated columns", ["at least one"])
+    if definition:
+        described = warehouse.describe(relation)
+        generated = [name for name, kind in described if is_generated(str(definition[0][0]), name, kind)]
+        if generated or "GENERATED ALWAYS AS" in str(definition).upper():
+            must, names = "the table must have no generated columns", generated or ["at least one"]
+            refuse(must, names, "Use --into NAME, where what is kept of it is a column like others")
     return bool(definition)
 
 

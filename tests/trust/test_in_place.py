@@ -285,3 +285,27 @@ def test_a_session_says_what_is_not_purged(db: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sqlmicro.open(db).close()
+
+
+def test_the_advice_where_a_column_must_not_be_empty_or_is_generated_works(tmp_path: Path) -> None:
+    path = str(tmp_path / "a.duckdb")
+    with opened(path) as con:
+        con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, \"the code\" VARCHAR NOT NULL DEFAULT '', age INTEGER)")
+        con.execute("INSERT INTO t SELECT i, ['a', 'b', 'c'][1 + i % 3], i % 2 FROM range(40) r(i)")
+        con.execute("UPDATE t SET \"the code\" = 'rare' WHERE id = 7")
+        con.execute("CREATE TABLE g AS SELECT id, age FROM t; ALTER TABLE t ADD COLUMN kept INTEGER")
+        con.execute('CREATE TABLE made (id INTEGER, age INTEGER, "half of it" INTEGER AS (age // 2), b INTEGER)')
+        con.execute("INSERT INTO made SELECT id, age, 1 FROM g")
+    given: dict[str, Any] = {"db": path, "columns": ["the code", "age"], "drop": ["kept"], "k": 3, "keep": ["id"]}
+    given["accept_unique"] = ["id"]
+    with pytest.raises(sqlmicro.InputError, match=r"NOT NULL has a value.*Got the code\.") as caught:
+        sqlmicro.suppress("t", in_place=True, **given)
+    assert "rare" not in str(caught.value)
+    with opened(path) as con:
+        assert con.execute('SELECT count("the code"), max("the code") FROM t').fetchall() == [(40, "rare")]
+        con.execute(str(caught.value).partition("or first: ")[2].rstrip("."))
+    assert sqlmicro.suppress("t", in_place=True, **given)["rows"] == 40
+    made: dict[str, Any] = {"db": path, "columns": ["age"], "keep": ["id"], "accept_unique": ["id"], "rest": "drop"}
+    with pytest.raises(sqlmicro.InputError, match=r"Got half of it\. Use --into NAME"):
+        sqlmicro.individual_ranking("made", in_place=True, k=3, **made)
+    assert sqlmicro.individual_ranking("made", into="released", k=3, **made)["rows"] == 40
