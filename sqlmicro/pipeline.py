@@ -200,6 +200,13 @@ class Run:
         return tuple(column for column in ordered if column in released)
 
     @property
+    def tells_whose(self) -> bool:
+        """Whether the release says which records are of one person: by a key that did not become one value for all."""
+        constant = {name for step in self.steps if step.method == "constant" for name in step.columns}
+        person = self.roles.person
+        return bool(person) and set(person) <= set(self.roles.released) and not constant & {c.name for c in person}
+
+    @property
     def quasi(self) -> tuple[Column, ...]:
         """Every column some step worked on, strata included."""
         return tuple(dict.fromkeys(column for claim in self.claims for column in claim.columns))

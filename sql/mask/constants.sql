@@ -2,10 +2,10 @@
 -- source: sqlmicro
 -- reads: relation
 -- returns: row_id, the columns
--- params: relation, columns, value
+-- params: relation, columns (with the type that each becomes), value
 SELECT
   row_id
-{% for column in columns %}
-  , {{ value | lit }} AS {{ column | ident }}
+{% for column, kind in columns %}
+  , CAST({{ value | lit }} AS {{ kind | sqltype }}) AS {{ column | ident }}
 {% endfor %}
 FROM {{ relation | ident }}

@@ -45,6 +45,11 @@ def pseudonyms(columns: Sequence[Column], job: Job) -> list[Column]:
     return [column for step in job.steps if step.method.makes_pseudonyms for column in picked(columns, step)[0]]
 
 
+def tells_nothing(step: Step) -> bool:
+    """Tell whether a step leaves nothing of what a column says of whose record it is: one value for all."""
+    return step.method.name == "constant"
+
+
 def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, ...]]:
     """Give every column a role as far as the job says so; return the roles, and the columns that are named nowhere.
 
@@ -71,7 +76,11 @@ def roles_of(job: Job, columns: Sequence[Column]) -> tuple[Roles, tuple[Column, 
             (given.household, "--household"),
         )
     )  # fmt: skip
-    grouped = [column for column in used if column not in pseudonyms(columns, job)]
+    constant = {column for step in job.steps if tells_nothing(step) for column in picked(columns, step)[0]}
+    told = [c for step in job.steps if not tells_nothing(step) for found in picked(columns, step) for c in found]
+    grouped = [column for column in dict.fromkeys(told) if column not in pseudonyms(columns, job)]
+    if not {*person} <= constant:  # one value for all of a part of the key would leave the others
+        grouped += [column for column in person if column in constant]
     _refuse_released(grouped, keep, person, "--person", "what says whose record it is")
     _refuse_released(grouped, keep, household, "--household", "what says of which household it is")
     keys = dict.fromkeys((*row_key, *person, *household))
@@ -112,7 +121,7 @@ def _refuse_released(
     if released:
         raise ParameterError(
             option, f"{what}, is left out of the release", ", ".join(names_of(released)),
-            "Leave it out of --columns, --by and --keep",
+            "Leave it out of --columns, --by and --keep. A column that must stay, a step of a job can make constant",
         )  # fmt: skip
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 from sqlmicro.options.params import Param
 from sqlmicro.registry import method
 
 if TYPE_CHECKING:
+    from sqlmicro.database.columns import Column
     from sqlmicro.work import Outcome, Work
 
 
@@ -24,7 +26,12 @@ if TYPE_CHECKING:
 def constant(
     work: Work,
     *,
-    value: Annotated[str | None, Param("Text that every value becomes. Default: NULL.")] = None,
+    value: Annotated[
+        str | None,
+        Param(
+            "What every value becomes: a whole number where the column is of whole numbers, else text. Default: NULL."
+        ),
+    ] = None,
 ) -> Outcome:
     """Give every record the same value: the column stays where programs expect it, what was in it is gone.
 
@@ -35,16 +42,35 @@ def constant(
 
     Notes
     -----
-    NULL keeps the type of the column. Missing values become the text too.
+    NULL keeps the type of the column, and so does a whole number in a column of whole numbers that can hold it. Missing
+    values become the value too.
+
+    A column that must not be empty (NOT NULL) and says whose record it is can stay where it is so: in a table that is
+    changed in place, `value = "0"` takes the place of every key.
 
     One pass over the records. Leaving the column out altogether is the option --drop.
     """
+    whole = [column for column in work.columns if value is not None and _holds(column, value)]
     if value is None:
         values = work.run("mask/nulls.sql", "values", relation=work.relation, columns=work.columns)
     else:
-        values = work.run("mask/constants.sql", "values", relation=work.relation, columns=work.columns, value=value)
+        kinds = [(column, column.type if column in whole else "VARCHAR") for column in work.columns]
+        values = work.run("mask/constants.sql", "values", relation=work.relation, columns=kinds, value=value)
     work.replace_all(work.columns, values)
     work.outcome.nominal = list(work.columns)
     if value is not None:
-        work.outcome.text = list(work.columns)
+        work.outcome.text = [column for column in work.columns if column not in whole]
     return work.outcome
+
+
+_WHOLE = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
+"""The types of whole numbers, and their bits; those without a sign are called U and the same."""
+
+
+def _holds(column: Column, value: str) -> bool:
+    """Tell whether a value is a whole number that a column can hold."""
+    bits, unsigned = _WHOLE.get(column.type.removeprefix("U"), 0), column.type.startswith("U")
+    if not bits or not re.fullmatch(r"-?[0-9]{1,39}", value):
+        return False
+    least, most = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    return bool(least <= int(value) <= most)

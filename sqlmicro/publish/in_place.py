@@ -193,7 +193,11 @@ def _check_constraints(warehouse: DuckDBWarehouse, run: Run, worked_on: Collecti
         if kind in ("PRIMARY KEY", "UNIQUE") and used & set(columns):
             refuse(f"no column of a {kind} can be anonymized: its values must stay distinct", columns)
         if kind in ("PRIMARY KEY", "NOT NULL") and emptied & set(columns):
-            refuse(f"a dropped column is emptied, which a {kind} forbids", emptied & set(columns))
+            refuse(
+                f"a dropped column is emptied, which a {kind} forbids", emptied & set(columns),
+                "Use --into NAME, or --keep the column, or make it one value for all: a job with the step "
+                'do = "constant", value = "0" (sqlmicro help in-place)',
+            )  # fmt: skip
     if any(unique for _, unique in indexes):
         refuse("the table must have no unique index", [name for name, unique in indexes if unique])
     if widen and (indexes or any(kind == "CHECK" for kind, _ in found)):

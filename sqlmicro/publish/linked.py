@@ -75,7 +75,7 @@ def _groups(
         for one in away:
             key = (numbers[id(one.parent)], tuple(column.name for column in one.to))
             by_persons.setdefault(key, []).append((release, one.columns))
-        if not away and person and set(person) <= set(release.run.roles.released):
+        if not away and release.run.tells_whose:
             key = (number, tuple(column.name for column in person))
             by_persons.setdefault(key, []).append((release, person))
         elif not away and number in parents:

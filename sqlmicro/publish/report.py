@@ -150,6 +150,12 @@ class Parameters:
     decimals: bool = False
     """Whether means of whole numbers have decimals."""
 
+    @property
+    def told_person(self) -> list[str]:
+        """The columns that say whose record it is, unless they became one value for all."""
+        constant = {name for step in self.steps if step.method == "constant" for name in step.columns}
+        return [] if constant & set(self.person) else self.person
+
 
 @dataclass(frozen=True)
 class PreviewRow:

@@ -157,8 +157,7 @@ def _member(part: Part) -> Member:
     """Return a release as it was written; where it does not say whose record it is, with what it was made of."""
     release, run = part.release, part.release.run
     person = [column.name for column in run.roles.person]
-    own = {column.name for column in run.roles.released}
-    hidden = not set(person) <= own
+    hidden = bool(person) and not run.tells_whose
     written = release.audits[None]
     columns = {column.name: column for column in written.columns}
     relation: Name | Select = written.relation

@@ -195,8 +195,8 @@ def _audited(
     own = {column.name for column in release.columns}
     if not options.sensitive and set(sensitive) <= own - set(options.quasi):
         options = replace(options, sensitive=tuple(sensitive))
-    if known and not options.person and set(known.parameters.person) <= own:
-        options = replace(options, person=tuple(known.parameters.person))
+    if known and not options.person and set(known.parameters.told_person) <= own:
+        options = replace(options, person=tuple(known.parameters.told_person))
     original, why = options.original, ""
     if original is not None and known is not None and known.series is not None:
         raise ParameterError(

@@ -140,7 +140,7 @@ def _recorded_persons(
     """Return the columns of the persons that a release was made for, if they tell whose its records are."""
     if record is None:
         return ()
-    person = tuple(record.parameters.person)
+    person = tuple(record.parameters.told_person)
     told = [original] if match else [original, *releases]
     there = all(set(person) <= {column.name for column in source.columns} for source in told)
     return person if there else ()

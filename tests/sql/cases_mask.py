@@ -92,10 +92,21 @@ STREAM = "sqlmicro_order"
 CASES = [
     Case(
         "mask/constants.sql",
-        given={"typed": values('row_id, "net ""income""", name', "(1, 10, 'a')", "(0, NULL, 'b')")},
-        params={"relation": rel("typed"), "columns": [INCOME, col("name")], "value": "it's gone"},
-        returns=["row_id", 'net "income"', "name"],
-        expect=[(0, "it's gone", "it's gone"), (1, "it's gone", "it's gone")],
+        given={"typed": values('row_id, "net ""income""", name, code', "(1, 10, 'a', 1)", "(0, NULL, 'b', 2)")},
+        params={
+            "relation": rel("typed"),
+            "value": "-7",
+            "columns": [(INCOME, "VARCHAR"), (col("name"), "VARCHAR"), (col("code"), "SMALLINT")],
+        },
+        returns=["row_id", 'net "income"', "name", "code"],
+        expect=[(0, "-7", "-7", -7), (1, "-7", "-7", -7)],
+    ),
+    Case(
+        "mask/constants.sql",
+        given={"typed": values("row_id, name", "(1, 'a')", "(0, NULL)")},
+        params={"relation": rel("typed"), "columns": [(col("name"), "VARCHAR")], "value": "it's gone"},
+        returns=["row_id", "name"],
+        expect=[(0, "it's gone"), (1, "it's gone")],
     ),
     Case(
         "mask/nulls.sql",

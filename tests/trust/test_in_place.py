@@ -309,3 +309,40 @@ def test_the_advice_where_a_column_must_not_be_empty_or_is_generated_works(tmp_p
     with pytest.raises(sqlmicro.InputError, match=r"Got half of it\. Use --into NAME"):
         sqlmicro.individual_ranking("made", in_place=True, k=3, **made)
     assert sqlmicro.individual_ranking("made", into="released", k=3, **made)["rows"] == 40
+
+
+def test_a_key_of_persons_that_must_not_be_empty_becomes_one_value_for_all(tmp_path: Path) -> None:
+    path, job = str(tmp_path / "p.duckdb"), tmp_path / "p.toml"
+    with opened(path) as con:
+        con.execute("CREATE TABLE v (person INTEGER NOT NULL, part SMALLINT NOT NULL, age INTEGER, cost DOUBLE, "
+                    "number INTEGER)")  # fmt: skip
+        con.execute("INSERT INTO v SELECT i % 20, 0, 20 + i % 20, sqrt(i), i FROM range(60) r(i)")
+        whose = dict(con.execute("SELECT number, person FROM v").fetchall())
+
+    def text(person: str, constant: str) -> str:
+        steps = f'[[table.step]]\ndo = "constant"\ncolumns = [{constant}]\nvalue = "0"\n' if constant else ""
+        return (
+            f'db = "{path}"\n[[table]]\nname = "v"\nperson = [{person}]\nrest = "drop"\n'
+            'keep = ["number"]\naccept_unique = ["number"]\n'
+            '[[table.step]]\ndo = "mdav"\ncolumns = ["age", "cost"]\nk = 3\n'
+            f'{steps}[[table.step]]\ndo = "publish"\nin_place = true\n'
+        )
+
+    job.write_text(text('"person"', '"part"'))
+    with pytest.raises(sqlmicro.InputError, match=r'Got person.*do = "constant"'):
+        sqlmicro.run(str(job))
+    job.write_text(text('"person", "part"', '"part"'))
+    with pytest.raises(sqlmicro.ParameterError, match=r"left out of the release. Got part"):
+        sqlmicro.run(str(job))
+    job.write_text(text('"person"', '"person", "part"'))
+    report = sqlmicro.run(str(job))
+    assert report["passed"] and report["k"] >= 3
+    with opened(path) as con:
+        assert con.execute("SELECT min(person), max(person), max(part), count(*) FROM v").fetchall() == [(0, 0, 0, 60)]
+        assert dict(con.execute("SELECT column_name, column_type FROM (DESCRIBE v)").fetchall())["person"] == "INTEGER"
+        classes: dict[Any, set[int]] = {}
+        for number, *values in con.execute("SELECT number, age, cost FROM v").fetchall():
+            classes.setdefault(tuple(values), set()).add(whose[number])
+    assert min(map(len, classes.values())) >= 3, "so many persons, whose key is gone, share a class"
+    found = sqlmicro.report(release="v", db=path, sample=0)
+    assert found["passed"] is not False
