@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from sqlmicro.database import column_names
 from sqlmicro.database.carried import measured
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.database.typed_columns import profile_columns
@@ -273,6 +274,12 @@ def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) ->
         found.column.name: found.scale[0] for found in profile_columns(work.warehouse, work.source)
     })  # fmt: skip
     found = split_scales(work.part.step, proposed, numeric, nominal, work.where)
+    for column in found[0]:
+        if column in work.columns and column_names.is_weight(column.name):
+            work.note(
+                f"warning: {column.name} is a weight by its name, and takes part as any number does: it is changed. "
+                f"--weights {column.name} releases it as it is, and weights the tables; or drop it"
+            )
     for scale, columns in zip(("numeric", "nominal"), found, strict=True):
         names = [column.name for column in columns if column in work.columns]
         if names:

@@ -150,3 +150,19 @@ def test_weights_that_cannot_be_used_are_refused(
         workbench.release("safe", db, **{"keep": ["id"], "drop": [], "rest": None, **OPTIONS, **options})
     assert refused.value.exit_code == 2
     assert workbench.relations(db) == before
+
+
+@pytest.mark.slow
+def test_a_weight_by_its_name_that_is_changed_is_said_and_the_advice_works(workbench: Any) -> None:
+    """Nobody estimates a total from weights that were averaged without a word."""
+    weights = [1.0 + i % 7 / 8 for i in range(60)]
+    columns = {
+        "sex": ("VARCHAR", ["mf"[i % 2] for i in range(60)]), "age": ("BIGINT", [20 + i % 9 for i in range(60)]),
+        "weight": ("DOUBLE", weights),
+    }  # fmt: skip
+    db, given = workbench.make(columns), {"k": 3, "effort": "fast"}
+    notes = workbench.release("safe", db, columns=["sex", "age", "weight"], **given).report["notes"]
+    assert any(note.startswith("warning: weight is a weight by its name") for note in notes)
+    kept = workbench.release("safe", db, columns=["sex", "age"], weights="weight", **given)
+    assert not [note for note in kept.report["notes"] if note.startswith("warning: ")]
+    assert sorted(kept.columns["weight"]) == sorted(weights)
