@@ -35,6 +35,7 @@ from sqlmicro.publish.targets import SCHEMA, Target
 from sqlmicro.system import secrets
 from sqlmicro.system.object_moves import NotTakenBack
 from sqlmicro.system.progress import Progress
+from sqlmicro.system.stores import absolute
 
 if TYPE_CHECKING:
     from sqlmicro.publish.release import Release
@@ -96,6 +97,23 @@ def found(ledger: str | None, series: str, progress: Progress, *, anew: bool) ->
         return Found()
     with _opened(path, progress) as opened:
         return continuing.found(opened, NewFile("", Path(), records=opened), series, anew=anew, beside=False)
+
+
+def has_night(ledger: str | None, file: str, progress: Progress) -> bool:
+    """Tell whether a file is a night of a series, as far as a ledger of its own knows.
+
+    Raises
+    ------
+    InputError
+        When it cannot be read.
+    """
+    path = place(ledger)
+    if path is None or not path.exists():
+        return False
+    with open_warehouse(str(path), read_only=True, progress=progress) as opened:
+        entries = history.entries(opened, Name(opened.catalog, SCHEMA, "releases"))
+    where = history.place(None, absolute(file))
+    return any(one.series is not None and one.place == where for one in entries)
 
 
 def refuse_elsewhere(

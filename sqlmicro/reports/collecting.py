@@ -199,10 +199,7 @@ def _audited(
         options = replace(options, person=tuple(known.parameters.told_person))
     original, why = options.original, ""
     if original is not None and known is not None and known.series is not None:
-        raise ParameterError(
-            "report, --original", "is not compared with a night of a series: two pages would differ by whoever is new",
-            repr(original), "Leave it out. What sqlmicro audit and attack find with --original is for you alone",
-        )  # fmt: skip
+        raise night_alone(original)
     if original is None:
         original, why = recorded.original_of(known)
     audited = inputs.audited(warehouse, table, replace(options, original=None))
@@ -219,6 +216,14 @@ def _audited(
             why = say("its source, {source}, is no longer there; name it with --original", source=original)
             original = None
     return audited, _said(warehouse, options, known, table, audited, original, why)
+
+
+def night_alone(original: str) -> ParameterError:
+    """Return what is said where a night of a series is to be reported of beside its original."""
+    return ParameterError(
+        "report, --original", "is not compared with a night of a series: two pages would differ by whoever is new",
+        repr(original), "Leave it out. What sqlmicro audit and attack find with --original is for you alone",
+    )  # fmt: skip
 
 
 def _said(

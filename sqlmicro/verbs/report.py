@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sqlmicro.database import attach
+from sqlmicro.database.files import file_format
 from sqlmicro.database.opening import open_warehouse
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.options.common import OpenDatabase
@@ -26,6 +27,9 @@ def report_values(options: ReportOptions, progress: Progress) -> Facts:
     """
 
     path = _target(options)
+    of_file = options.original and file_format(options.release)
+    if of_file and ledger_file.has_night(options.ledger, options.release, progress):
+        raise collecting.night_alone(str(options.original))
     with open_warehouse(_recorded(options), read_only=True, machine=options, progress=progress) as warehouse:
         attach.attach(warehouse, options.attach)
         found, verdict, known = collecting.collect(warehouse, options)

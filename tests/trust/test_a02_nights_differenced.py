@@ -168,3 +168,18 @@ def test_the_map_of_another_release_has_no_night_on_it(tmp_path: Path) -> None:
     facts = json.loads(run("report", "--db", db, "--release", "alone", "--json").stdout)
     assert [one["label"] for one in facts["other_candidates"]] == ["out"]
     assert "night of a series" in facts["other_candidates"][0]["why"]
+
+
+def test_a_night_in_a_file_is_not_compared_with_its_source_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing but the ledger of the user knows that it is one."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{18 + i * 7 % 60},{i * 37 % 1000}" for i in range(60)]
+    Path("p.csv").write_text("\n".join(["id,age,income", *rows]))
+    done = run("mdav", "--table", "p.csv", "--columns", "age,income", "--rest", "drop", "--row-key", "id", "--k", K,
+               "--to", "n.parquet", "--series", "nightly")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    refused = run("report", "--release", "n.parquet", "--quasi", "age,income", "--original", "p.csv")
+    assert refused.returncode == 2 and "night of a series" in refused.stderr
