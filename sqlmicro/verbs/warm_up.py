@@ -82,7 +82,7 @@ CALLS = (
     Call("mondrian", (*_NUMBERS, *_CODES)),
     Call("mondrian", settings={"sensitive": ["city"], "min_l": 2}),
     Call("safe", (*_CODES, "x"), {"method": "search", "effort": "fast"}),
-    Call("safe", (*_CODES, "age", "x"), {"method": "search", "effort": "fast", "nominal": ("age",)}),
+    Call("safe", (*_CODES, "age", "x"), {"effort": "fast", "nominal": ("age",), "deal": "none"}),
     Call("safe", (*_CODES, "age"), {"method": "search", "effort": "fast", "weights": "weight"}),
     Call("safe", (*_CODES, "x"), {"method": "cluster"}),
     Call("safe", ("sex", "size", "x"), {"method": "search", "effort": "fast", "sensitive": ("city",), "min_l": 3}),

@@ -17,13 +17,13 @@ from command import run
 
 pytest.importorskip("numba")
 
-from sqlmicro.safe_method import dealing
+from sqlmicro.safe_method import anew, dealing
 from sqlmicro.safe_method._deal_kernels import FREE, exchange
 from sqlmicro.safe_method.dealing import PRICES, Groups, Numbers, dealt, even_groups, near_records
 from sqlmicro.system import parallel
 
 PERSONS = Path(__file__).resolve().parents[2] / "examples" / "persons.csv"
-NOMINAL, NUMBERS = ("sex", "region", "marital"), ("age", "household_size", 'net "income"')
+NOMINAL, NUMBERS = ("sex", "region", "marital", "household_size"), ("age", 'net "income"')
 
 
 def _problem(n: int = 160, seed: int = 3) -> tuple[Numbers, np.ndarray, Groups]:
@@ -184,9 +184,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 def _released(folder: Path, name: str, *options: object, seed: object = 1) -> list[dict[str, str]]:
     to = folder / f"{name}.csv"
-    columns = ",".join((*NOMINAL, *NUMBERS[:2], '"net ""income"""'))
+    columns = ",".join((*NOMINAL, "age", '"net ""income"""'))
     done = run(
-        "safe", "--table", PERSONS, "--columns", columns, "--to", to, "--rest", "drop", "--method", "search",
+        "safe", "--table", PERSONS, "--columns", columns, "--to", to, "--rest", "drop", "--nominal", ",".join(NOMINAL),
         "--alone-because", "a test", *(("--seed", seed) if seed else ()), *options, XDG_CONFIG_HOME=str(folder),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -205,12 +205,16 @@ def _tables(rows: list[dict[str, str]]) -> dict[tuple[str, ...], Counter[tuple[s
 
 
 @pytest.mark.slow
-def test_a_release_has_k_and_the_tables_of_the_placement(files: tuple[Path, list[dict[str, str]]]) -> None:
+def test_a_release_has_k_and_the_tables_of_the_placement(
+    files: tuple[Path, list[dict[str, str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Counted from the written file: no table is another one because of the dealing."""
     folder, rows = files
     assert len(rows) == 1000
     assert min(Counter(tuple(row.values()) for row in rows).values()) >= 3
-    left = _released(folder, "none", "--deal", "none", "--numeric-values", "means")
+    monkeypatch.setattr(anew, "dealt", lambda numbers, codes, groups, *_, **__: (groups.label, False))
+    left = _released(folder, "left")
+    assert left != rows
     assert _tables(rows) == _tables(left)
 
 
@@ -245,11 +249,18 @@ def test_numbers_keep_their_spread_and_subgroups_their_means(files: tuple[Path, 
 def test_bytes_follow_the_seed_whatever_the_threads(
     files: tuple[Path, list[dict[str, str]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And without a seed two runs draw otherwise: who has the release cannot deal again."""
     folder, rows = files
     for threads in (2, 8):
         monkeypatch.setattr(parallel, "threads", lambda threads=threads: threads)
         assert _released(folder, f"threads_{threads}", "--threads", threads) == rows
     assert _released(folder, "other", seed=2) != rows
-    drawn = [_released(folder, f"drawn_{i}", seed=None) for i in range(2)]
+
+
+@pytest.mark.slow
+def test_without_a_seed_another_secret_deals_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has the release and no secret cannot deal again."""
+    drawn = []
+    for secret in ("one lasting secret of a test", "another lasting secret of a test"):
+        monkeypatch.setenv("SQLMICRO_SECRET", secret)
+        drawn.append(_released(tmp_path, f"drawn_{len(drawn)}", "--effort", "fast", seed=None))
     assert drawn[0] != drawn[1]
