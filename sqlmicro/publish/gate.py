@@ -19,9 +19,10 @@ from sqlmicro.database.levels import Level
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name
 from sqlmicro.errors import JobError
+from sqlmicro.missing.counted import number as number_of
 from sqlmicro.pipeline import Run
 from sqlmicro.safe_method import means
-from sqlmicro.safe_method.deniable import INVENTED, MAX_INFERENCE
+from sqlmicro.safe_method.deniable import MAX_INFERENCE
 from sqlmicro.work import Claim
 
 _WHERE = "guarantees"
@@ -125,22 +126,16 @@ def denied(run: Run, relation: Name, claim: Deniable, candidate: int | None = No
     found = measured(run, relation, options, _WHERE, original=original)
     rows = [row for row in found if row.value is not None or row.threshold is not None]
     of = "" if candidate is None else f"candidate {candidate}, "
-    wanted = {"invented": INVENTED, "inference": MAX_INFERENCE}
     open_ones = []
     for row in rows:
         detail = row.detail
-        if isinstance(detail, Inventions) and detail.rare and row.threshold is None:
-            below = "" if (row.value or 0) >= wanted["invented"] else f": fewer than {wanted['invented']:.0%}"
-            run.notes.append(
-                f"{of}deniable: {detail.invented:,} of the {detail.rare:,} rare combinations shown never occurred "
-                f"({row.value:.1%}){below}; {detail.uniques_shown:,} of {detail.uniques:,} unique originals are shown"
-            )
-        elif isinstance(detail, Guesses) and (row.value or 0) > max(wanted["inference"], detail.commonest):
-            open_ones += [f"{name} ({row.value:.1%} of the guesses are right)" for name in row.columns]
+        if isinstance(detail, Inventions):
+            run.notes += [f"{of}deniable: {said}" for said in detail.told]
+        elif isinstance(detail, Guesses) and (row.value or 0) > max(MAX_INFERENCE, detail.commonest):
+            guessed = f"{row.value:.1%} of {detail.guesses:,} guesses from {number_of(detail.known, 'known column')}"
+            open_ones += [f"{name} ({guessed} are right)" for name in row.columns]
     if open_ones:
-        run.notes.append(
-            f"{of}not deniable for somebody who knows all other columns of a person: {', '.join(open_ones)}"
-        )
+        run.notes.append(f"{of}not deniable for somebody who knows other columns of a person: {', '.join(open_ones)}")
     return rows
 
 
@@ -198,4 +193,9 @@ def measured(
     settings = means.staged(regression.staged(options.settings, staged_names), staged_names)
     found = runner.run(audited, options.measure, options.thresholds, settings)
     shown = {column.name: name for name, column in own.items()}
-    return [replace(row, columns=[shown.get(name, name) for name in row.columns]) for row in found]
+    return [
+        replace(
+            row, columns=[shown.get(name, name) for name in row.columns], detail=row.detail and row.detail.under(shown)
+        )
+        for row in found
+    ]

@@ -304,7 +304,10 @@ class ReleaseReport:
 
     def manifest(self) -> Json:
         """Return what the manifest keeps of it."""
-        told = as_json(self.printed)
+        shown = self.printed
+        audits = [replace(one, detail=one.detail.released()) if isinstance(one, AuditRow) and one.detail else one
+                  for one in shown.audits]  # fmt: skip
+        told = as_json(replace(shown, audits=audits))
         return {name: told[name] for name in _IN_MANIFEST}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlmicro.audits.deniable import Inventions
 from sqlmicro.audits.k_anonymity import ClassCounts
 from sqlmicro.audits.population_uniqueness import Uniqueness
 from sqlmicro.audits.row import AuditReport, AuditRow, RecordRiskTable
@@ -44,6 +45,9 @@ def audit(report: AuditReport) -> str:
     lines += [line(row.check, f"unknown: {row.reason}") for row in report.audits if row.status == "unknown"]
     lines += [line(row.check, _suda(row.detail)) for row in report.audits if isinstance(row.detail, Suda)]
     lines += [line("uniqueness", _unique(row.detail)) for row in report.audits if isinstance(row.detail, Uniqueness)]
+    lines += [
+        line(row.check, said) for row in report.audits if isinstance(row.detail, Inventions) for said in row.detail.told
+    ]
     for row in report.audits:
         if isinstance(row.detail, ClassCounts) and row.status != "unknown":
             lines += ["", *_k(row.detail, row.threshold, unit)]
