@@ -13,7 +13,6 @@ import numpy as np
 
 from sqlmicro.safe_method._cost_kernels import cost_of_one, count_more
 from sqlmicro.safe_method._denial_kernels import count_in, opens, take_in
-from sqlmicro.safe_method._denial_kernels import price as price_of_denial
 from sqlmicro.safe_method._search_kernels import carry_out
 from sqlmicro.system.compiled import njit
 
@@ -123,9 +122,7 @@ def anneal(problem, state, denial, choices, proposal, proposals, hot, cold, rng)
             allowance += _price(choices, i, state.n[i]) - _price(choices, i, state.n[i] + proposal.by[z])
         shows = opens(state, proposal)
         if shows:
-            before = price_of_denial(denial)
-            take_in(denial, state, proposal, False)
-            allowance -= price_of_denial(denial) - before
+            allowance -= take_in(denial, state, proposal, False)
         if carry_out(problem, state, proposal, allowance):
             accepted += 1
             if not shows:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sqlmicro.safe_method._cost_kernels import cost_of_one, count_more
-from sqlmicro.safe_method._denial_kernels import count_in, opens, price, take_in
+from sqlmicro.safe_method._denial_kernels import count_in, opens, take_in
 from sqlmicro.system.compiled import njit
 
 CLOSED = 0
@@ -128,9 +128,7 @@ def anneal(problem, state, denial, proposal, shares, proposals, hot, cold, rng):
         allowance = -temperature * np.log(1.0 - rng.random())
         shows = opens(state, proposal)
         if shows:
-            before = price(denial)
-            take_in(denial, state, proposal, False)
-            allowance -= price(denial) - before
+            allowance -= take_in(denial, state, proposal, False)
         if carry_out(problem, state, proposal, allowance):
             accepted += 1
             if not shows:

@@ -9,6 +9,7 @@ from sqlmicro.registry import late
 from sqlmicro.safe_method.combined import Combined, File
 from sqlmicro.safe_method.coordinates import Coordinates
 from sqlmicro.safe_method.deniable import Pool
+from sqlmicro.safe_method.given_away import RareCombinations
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +103,7 @@ class Combinations:
         """
         import numpy as np
 
-        codes, numbers, n, _ = file
+        codes, numbers, n, k = file
         rows = np.hstack([codes, numbers])
         both = np.unique(
             np.concatenate([rows, np.hstack([published.codes, published.numbers])]), axis=0, return_inverse=True
@@ -127,11 +128,13 @@ class Combinations:
             values = Combined(codes, numbers, n, n, n, flagged).values
             made = np.ones(len(other), dtype=np.bool_)
             persons = np.concatenate([pool.n[pool.of], np.zeros(len(other), dtype=np.int64)])
+            occurred = occurred | np.isin(np.concatenate([pool.draw, published.draw[other]]), published.occurred)
+            # Of other sets of columns no night remembers what occurred.
+            rare = RareCombinations.of(values, lambda number: np.bincount(number, persons), occurred, k, known=0)
             pool = replace(
-                pool, of=np.arange(size), kept=values, n=persons, few=np.concatenate([pool.few, made]),
+                pool, rare=rare, of=np.arange(size), kept=values, n=persons, few=np.concatenate([pool.few, made]),
                 may_open=np.concatenate([pool.may_open, made]), draw=np.concatenate([pool.draw, published.draw[other]]),
             )  # fmt: skip
-            occurred = occurred | np.isin(pool.draw, published.occurred)
         return cls(codes, numbers, n, pool, Shown(before, first, count, published.totals), other, occurred)
 
 

@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from sqlmicro.registry import Tick, late
-from sqlmicro.safe_method import deniable
+from sqlmicro.safe_method import given_away
 from sqlmicro.safe_method.coordinates import Coordinates, in_order, numbered
-from sqlmicro.safe_method.deniable import no_denial
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
 from sqlmicro.safe_method.objective import Objective
 from sqlmicro.safe_method.problem import Limits
@@ -44,6 +43,8 @@ _REPAIRS, _REPAIRED_FROM = 8, 0.95
 # A release that can be denied is warmed up again instead, to that share of k², and cooled in so many chunks: so few
 # combinations may be shown that no single step helps at the end.
 _WARM, _COOLING = 0.11, 6
+# What must be reached is warmed up so many times once it is.
+_MENDED = 3
 # What it lacks then weighs as so many records above a limit, and sums may reach that multiple of their slack.
 _LACK, _LOOSE = 1_000, 2
 
@@ -121,14 +122,14 @@ def anneal(
     import numpy as np
 
     steps = late("sqlmicro.safe_method._search_kernels", "anneal")
-    given_away = no_denial(len(problem.n)) if denial is None else denial
+    account = given_away.no_denial(len(problem.n)) if denial is None else denial
 
     def run(proposals: int, hot: float, cold: float) -> None:
         problem.amount_weight[limits.whole] = prices * schedule.share_of_whole(cold)
         refresh(problem, state)  # the sums are added in single precision and would drift
         if denial is not None:
-            deniable.reprice(denial, problem.k)
-        steps(problem, state, given_away, proposal, np.array(_SHARES), proposals, hot, cold, rng)
+            given_away.reprice(denial, problem.k)
+        steps(problem, state, account, proposal, np.array(_SHARES), proposals, hot, cold, rng)
 
     def reprice() -> None:
         change = np.where(limits.exceeded(state.deviation), _DEARER, _CHEAPER)
@@ -156,7 +157,7 @@ def anneal(
         done += chunk
     if denial is not None and not stopped:
         best, least = state.n.copy(), _above_limits(problem, state, limits, denial)
-        deniable.insist(denial, problem.k)
+        given_away.insist(denial, problem.k)
         for warm, cool in schedule.again() if least else []:
             reprice()
             run(chunk, warm, cool)
@@ -171,17 +172,40 @@ def anneal(
     return done, stopped
 
 
+def mend(
+    problem: Problem, state: State, limits: Limits, schedule: Schedule, rng: np.random.Generator, denial: Denial
+) -> int:
+    """Warm up again, some times, what has all that must be reached, and keep it; return the proposals made.
+
+    What was closed for it at the end has left deviations: single steps make up for them here.
+    """
+    import numpy as np
+
+    steps = late("sqlmicro.safe_method._search_kernels", "anneal")
+    proposal, done = _proposal(problem.k), 0
+    chunk = max(1, schedule.proposals // (_MENDED * _COOLING))
+    for warm, cool in _MENDED * schedule.again():
+        refresh(problem, state)
+        given_away.recount(denial, state.n)
+        given_away.hold(denial)
+        steps(problem, state, denial, proposal, np.array(_SHARES), chunk, warm, cool, rng)
+        done += chunk
+    refresh(problem, state)
+    settle(problem, state)
+    return done
+
+
 def _above_limits(problem: Problem, state: State, limits: Limits, denial: Denial) -> float:
     """Settle a placement and return by how much it is above its limits, in records, and what it lacks."""
     import numpy as np
 
     refresh(problem, state)
     settle(problem, state)
-    deniable.recount(denial, state.n)
+    given_away.recount(denial, state.n)
     whole = limits.whole
     found, slack = state.amount[problem.amount_first[whole]], problem.amount_slack[whole]
     loose = float(np.maximum(0.0, np.abs(found) - _LOOSE * slack).sum())
-    return limits.beyond(state.deviation) + loose + _LACK * float(deniable.lacks(denial).sum())
+    return limits.beyond(state.deviation) + loose + _LACK * given_away.lacks(denial)
 
 
 def _proposal(k: int) -> Proposal:

@@ -7,21 +7,19 @@ content under a lasting secret: every run on the same records draws from the sam
 from __future__ import annotations
 
 import hmac
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from sqlmicro.registry import late
 from sqlmicro.safe_method.coordinates import numbered
-from sqlmicro.safe_method.deviations import at_once, costs, give, settle
+from sqlmicro.safe_method.given_away import RareCombinations, account
 from sqlmicro.safe_method.plausible import alike, invent
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from sqlmicro.safe_method._cost_kernels import Problem, State
+    from sqlmicro.safe_method._cost_kernels import Problem
     from sqlmicro.safe_method._denial_kernels import Denial
     from sqlmicro.safe_method.objective import Objective
     from sqlmicro.safe_method.plausible import Invented
@@ -38,20 +36,15 @@ PROPOSALS = 0.74
 _LUKEWARM = 0.7
 # Of sums and moments: few rare combinations may be shown, so less can be made up for.
 _SLACK, _FEW_VALUES_WEIGHT = 1e-4, 4.0
+# A pair that is invented deviates by k: as shares of k, in tables of one, two and three columns.
+_LIMITS = (1.0, 1.6, 2.0)
 # By their keyed numbers may be shown: of the originals that occur once, and of those that occur more often, so many;
 # further ones where the tables need them. The fewer, the more stay when some records change.
 _ONCE, _MORE_OFTEN = 0.06, 0.6
 # Of those that could be invented, so many are keyed at most: it takes 3 seconds.
-_INVENTED_PER_SHOWABLE, _DRAWN_AT_MOST = 1.65, 500_000
+_INVENTED_PER_SHOWABLE, _DRAWN_AT_MOST = 8.0, 500_000
 # Of the records of a cell that no combination can take, so many may stay without; of the others, k need one to open.
 _BY_LIMIT, _BY_LARGE = 0.5, 0.5
-# Aimed at, since the end of a search can lose a little: that part more.
-_MARGIN = 0.02
-# And what is still lacking then: of the rare combinations shown, at most such a share is closed.
-_CLOSED_AT_THE_END = 0.1
-# In units of a record in a cell, for k = 1: they follow k², as temperatures do.
-_DEAR, _DEAREST = 0.55, 600.0
-_RISE, _FALL = 1.25, 0.95
 
 
 @dataclass(frozen=True)
@@ -103,8 +96,12 @@ class Pool:
         The least share of the few shown that never occurred.
     right : ndarray of shape (J,)
         The most that may be guessed right of every column.
+    insists : bool
+        Whether that must be reached.
     new : Invented
         How the invented ones are made of originals.
+    rare : RareCombinations
+        What the combinations show of sets of the kept columns.
     """
 
     of: np.ndarray
@@ -115,7 +112,9 @@ class Pool:
     draw: np.ndarray
     invented: float
     right: np.ndarray
+    insists: bool
     new: Invented
+    rare: RareCombinations
 
 
 def pooled(
@@ -162,19 +161,12 @@ def pooled(
     if too_few is not None:
         few |= too_few
     showable = few & (draw < np.where(once, _once_below(draw[once]), _MORE_OFTEN))
-    new = invent(values, kept, draw)
-    if len(new.base) > _DRAWN_AT_MOST:  # more than are wanted: by the keys of what they are made of
-        lowest = np.sort(draw[new.base])[_DRAWN_AT_MOST]
-        new = new.take(np.flatnonzero(draw[new.base] < lowest))
-    changed = content[new.base]
-    rows = np.arange(len(changed))
-    changed[rows, new.column] = content[new.donor, new.column]
-    drawn = asked.draw(changed)
+    new, drawn = _invented(values, kept, content, n, k, draw, asked)
     if showable.any() and len(drawn):
-        chosen = alike(values, n, k, showable, new, drawn, _INVENTED_PER_SHOWABLE)
+        chosen, look = alike(values, n, k, few, showable, new, drawn, _INVENTED_PER_SHOWABLE)
         new, drawn = new.take(chosen), drawn[chosen]
     else:
-        new, drawn = new.take(np.arange(0)), drawn[:0]
+        new, drawn, look = new.take(np.arange(0)), drawn[:0], np.full(len(n), -1)
     both = np.concatenate([values, new.values])[:, :kept]
     of = numbered(list(both.T))
     _, first = np.unique(of, return_index=True)
@@ -183,6 +175,13 @@ def pooled(
     summed = count(old) if count else np.bincount(old, n)
     counts[: len(summed)] = summed
     made = np.ones(len(drawn), dtype=np.bool_)
+    looks = np.full(len(first), -1)
+    looks[of] = look
+
+    def persons_of(number: np.ndarray) -> np.ndarray:
+        return count(number[old]) if count else np.asarray(np.bincount(number[old], n))
+
+    rare = RareCombinations.of(both[first], persons_of, counts > 0, k, looks=looks)
     return Pool(
         of,
         both[first],
@@ -192,8 +191,26 @@ def pooled(
         np.concatenate([draw, drawn]),
         asked.invented,
         np.maximum(asked.inference, commonest),
+        asked.insists,
         new,
+        rare,
     )
+
+
+def _invented(
+    values: np.ndarray, kept: int, content: np.ndarray, n: np.ndarray, k: int, draw: np.ndarray, asked: Asked
+) -> tuple[Invented, np.ndarray]:
+    """Return what could be invented, with the keyed numbers."""
+    import numpy as np
+
+    new = invent(values, kept, n, draw, k)
+    if len(new.base) > _DRAWN_AT_MOST:  # more than are wanted: by the keys of what they are made of
+        lowest = np.sort(draw[new.base])[_DRAWN_AT_MOST]
+        new = new.take(np.flatnonzero(draw[new.base] < lowest))
+    changed = content[new.base]
+    rows = np.arange(len(changed))
+    changed[rows, new.column] = content[new.donor, new.column]
+    return new, asked.draw(changed)
 
 
 def _once_below(draw: np.ndarray) -> float:
@@ -212,7 +229,9 @@ def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.nd
     import numpy as np
 
     n, k, cells = problem.n, problem.k, len(table_of_cell)
-    may_open, unique = pool.may_open.copy(), (pool.n[pool.of] == 1) & (problem.n > 0)
+    never = pool.rare.hopeless()[pool.of] & pool.few
+    may_open: np.ndarray = pool.may_open & ~never
+    unique = (pool.n[pool.of] == 1) & (problem.n > 0)
 
     first = problem.first.astype(np.int64)
 
@@ -224,7 +243,7 @@ def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.nd
     needed = (counted(np.where(pool.few, n, 0)) - spare) / k
     there = counted(may_open & pool.few)
     room = int(EVER_SHOWN * unique.sum()) - int((may_open & unique).sum())
-    closed = np.flatnonzero(~may_open)
+    closed = np.flatnonzero(~may_open & ~never)
     for i in closed[np.argsort(pool.draw[closed] + unique[closed], kind="stable")]:
         own = first + problem.cell[i]
         if (room > 0 or not unique[i]) and (there[own] < needed[own]).any():
@@ -232,7 +251,7 @@ def opened_up(pool: Pool, problem: Problem, limits: Limits, table_of_cell: np.nd
             there[own] += 1
             room -= int(unique[i])
     if not may_open.any():  # somewhere the records must go
-        may_open[np.argmin(pool.draw)] = True
+        may_open[np.argmin(pool.draw + never)] = True
     return may_open
 
 
@@ -252,131 +271,15 @@ def begun(pool: Pool, problem: Problem, may_open: np.ndarray) -> np.ndarray:
     return placed
 
 
-def denial_of(pool: Pool, problem: Problem) -> Denial:
+def denial_of(pool: Pool, k: int) -> Denial:
     """Return what the search keeps of what a placement gives away."""
-    import numpy as np
-
-    k = problem.k
-    groups, alone, guesses = [], [], 0
-    for j in range(pool.kept.shape[1]):
-        others = np.delete(pool.kept, j, axis=1)
-        number = numbered(list(others.T)) if others.size else np.zeros(len(others), dtype=np.int64)
-        person = np.full(int(number.max()) + 1, -1)
-        only = np.flatnonzero((pool.n == 1) & (np.bincount(number, pool.n)[number] == 1))
-        if np.ptp(pool.kept[:, j]) > 0:  # of a column with one value there is nothing to guess
-            person[number[only]] = only
-        groups.append(number + guesses)
-        alone.append(person)
-        guesses += len(person)
-    columns = len(groups)
-    made: Denial = late("sqlmicro.safe_method._denial_kernels", "Denial")(
-        of=pool.of,
-        few=pool.n < k,
-        invented=pool.n == 0,
-        others=np.stack(groups, axis=1),
-        alone=np.concatenate(alone),
-        now=np.zeros(len(pool.n), dtype=np.int64),
-        open=np.zeros(guesses, dtype=np.int64),
-        last=np.zeros(guesses, dtype=np.int64),
-        shown=np.zeros(2, dtype=np.int64),
-        guessed=np.zeros((2, columns), dtype=np.int64),
-        share=min(1.0, pool.invented * (1 + _MARGIN)),
-        right=pool.right * (1 - _MARGIN),
-        dear=np.full(1 + columns, _DEAR * k**2),
-    )
-    return made
-
-
-def no_denial(cells: int) -> Denial:
-    """Return a denial that costs nothing: any placement can be published."""
-    import numpy as np
-
-    made: Denial = late("sqlmicro.safe_method._denial_kernels", "Denial")(
-        of=np.arange(cells),
-        few=np.zeros(cells, dtype=np.bool_),
-        invented=np.zeros(cells, dtype=np.bool_),
-        others=np.zeros((cells, 0), dtype=np.int64),
-        alone=np.zeros(0, dtype=np.int64),
-        now=np.zeros(cells, dtype=np.int64),
-        open=np.zeros(0, dtype=np.int64),
-        last=np.zeros(0, dtype=np.int64),
-        shown=np.zeros(2, dtype=np.int64),
-        guessed=np.zeros((2, 0), dtype=np.int64),
-        share=0.0,
-        right=np.zeros(0),
-        dear=np.zeros(1),
-    )
-    return made
-
-
-def recount(denial: Denial, n: np.ndarray) -> None:
-    """Compute anew what a placement gives away."""
-    import numpy as np
-
-    denial.now[:] = np.bincount(denial.of, n, len(denial.now))
-    shown = np.flatnonzero(denial.now > 0)
-    denial.shown[:] = denial.few[shown].sum(), (denial.few & denial.invented)[shown].sum()
-    guesses = denial.others[shown]
-    denial.open[:] = np.bincount(guesses.ravel(), minlength=len(denial.open))
-    denial.last[:] = np.bincount(guesses.ravel(), np.repeat(shown, guesses.shape[1]), len(denial.last))
-    # Of every column its own guesses; where one value is shown, and only one person has the other values.
-    sole = (denial.open[guesses] == 1) & (denial.alone[guesses] >= 0)
-    right = denial.last[guesses] == denial.alone[guesses]
-    denial.guessed[:] = (sole & right).sum(axis=0), (sole & ~right).sum(axis=0)
+    return account(pool.of, pool.kept, pool.rare, pool.invented, pool.right, k)
 
 
 def prices_of(prices: Objective) -> Objective:
     """Return the prices of a search for a release that can be denied."""
     hot = min(prices.hot, _LUKEWARM)
-    return replace(prices, hot=hot, slack=_SLACK, few_values_weight=_FEW_VALUES_WEIGHT)
-
-
-def lacks(denial: Denial) -> np.ndarray:
-    """Tell whether an invented combination is lacking, and for every column whether a wrong guess is."""
-    import numpy as np
-
-    right, wrong = denial.guessed
-    invented = denial.share * denial.shown[0] - denial.shown[1]
-    found = np.concatenate([[invented], right * (1 - denial.right) - wrong * denial.right])
-    lacking: np.ndarray = found > 0.5
-    return lacking
-
-
-def reprice(denial: Denial, k: int) -> None:
-    """Let the price of what is lacking rise, and fall back where nothing is."""
-    import numpy as np
-
-    denial.dear[:] = np.clip(denial.dear * np.where(lacks(denial), _RISE, _FALL), _DEAR * k**2, _DEAREST * k**2)
-
-
-def insist(denial: Denial, k: int) -> None:
-    """Let what is lacking have its highest price."""
-    import numpy as np
-
-    denial.dear[:] = np.where(lacks(denial), _DEAREST * k**2, denial.dear)
-
-
-def closed_to_share(problem: Problem, state: State, denial: Denial, share: float) -> None:
-    """Close rare originals, the cheapest first, where a few invented ones are lacking; their records go elsewhere.
-
-    Where more are lacking than closing so few could make up for, none is closed.
-    """
-    import numpy as np
-
-    recount(denial, state.n)
-    most = int(_CLOSED_AT_THE_END * denial.shown[0])
-    while share > 0:
-        lacking = math.ceil(denial.shown[0] - denial.shown[1] / share - 1e-9)
-        real = np.flatnonzero((state.n > 0) & denial.few[denial.of] & ~denial.invented[denial.of])
-        if not 0 < lacking <= most or not len(real):
-            return
-        many = at_once(lacking)
-        price = costs(problem, state, real, -state.n[real])
-        cheapest = real[np.argsort(price, kind="stable")[:many]]
-        give(problem, state, cheapest, -state.n[cheapest])
-        settle(problem, state)
-        recount(denial, state.n)
-        most -= many
+    return replace(prices, hot=hot, slack=_SLACK, few_values_weight=_FEW_VALUES_WEIGHT, limits=_LIMITS)
 
 
 def restricted(problem: Problem, may_open: np.ndarray, few: np.ndarray) -> Problem:

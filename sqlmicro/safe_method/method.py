@@ -189,11 +189,11 @@ def safe(
     columns the only table is the total, so that the loss decides alone. The known implementation accepts a candidate
     that improves one distance and worsens the other; here one number decides.
 
-    A count near k in the release may stand for an original 0, 1 or 2. Of the combinations of the columns that the
-    search releases with original values and that fewer than k records have, half are invented: they never occurred, but
-    every pair and every triple of their values did. A lasting secret decides by the content of a combination
-    whether it may be shown or invented, so that many runs over the same columns show no more than a quarter of the
-    records that are unique in them; see `sqlmicro help safe`. With fewer than four columns nothing can be invented. Of
+    A count near k in the release may stand for an original 0, 1 or 2. Of every set of one to four of the columns that
+    the search releases with original values, and of all of them, half of the combinations that are shown and that fewer
+    than k records have are to be invented: they never occurred, but well could have. A lasting secret decides by the
+    content of a combination whether it may be shown or invented, so that many runs over the same columns show no more
+    than a quarter of the records that are unique in them; see `sqlmicro help safe`. Of
     a column whose values are averaged nothing is promised; means and modes of a group may occur together or not.
     """
     numbers = choose(unify_numeric, NUMERIC, f"{work.where}, unify_numeric")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method import deniable
-from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, proposals_for, rounded_start
+from sqlmicro.safe_method.annealing import Effort, Schedule, anneal, mend, proposals_for, rounded_start
 from sqlmicro.safe_method.coordinates import Coordinates, counted_pairs
-from sqlmicro.safe_method.deniable import Pool, begun, closed_to_share, denial_of, opened_up, restricted
+from sqlmicro.safe_method.deniable import Pool, begun, denial_of, opened_up, restricted
 from sqlmicro.safe_method.deviations import objective as objective_of
 from sqlmicro.safe_method.deviations import placed_as, refresh, settle
+from sqlmicro.safe_method.given_away import closed_to_share, recount
 from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.objective import Objective
 from sqlmicro.safe_method.problem import make_problem
@@ -154,13 +155,13 @@ def search(
     denial = None
     if pool:
         may_open = opened_up(pool, problem, limits, table_of_cell)
-        problem, denial = restricted(problem, may_open, pool.few), denial_of(pool, problem)
+        problem, denial = restricted(problem, may_open, pool.few), denial_of(pool, k)
     best, least, done, stopped = n, np.inf, 0, False
     for restart in range(restarts):
         if pool:
             state = placed_as(problem, begun(pool, problem, may_open), table_of_cell)
             if denial:
-                deniable.recount(denial, state.n)
+                recount(denial, state.n)
         else:
             state = rounded_start(problem, columns, table_of_cell, rng)
         schedule = Schedule(proposals, k, prices, restart, restarts, started, time_limit)
@@ -169,7 +170,10 @@ def search(
         refresh(problem, state)
         settle(problem, state)
         if pool and denial:
-            closed_to_share(problem, state, denial, pool.invented)
+            closed_to_share(problem, state, denial, pool.few, pool.insists)
+            if pool.insists and not stopped:
+                done += mend(problem, state, limits, schedule, rng, denial)
+                closed_to_share(problem, state, denial, pool.few, pool.insists)
         refresh(problem, state)
         reached = objective_of(problem, state, table_of_cell)
         if reached < least:

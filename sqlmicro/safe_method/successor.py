@@ -22,9 +22,10 @@ from sqlmicro.registry import Tick, late
 from sqlmicro.safe_method import deniable
 from sqlmicro.safe_method.admissible import Combinations, begun, choices_of, nearest_total
 from sqlmicro.safe_method.annealing import Effort, proposals_for
-from sqlmicro.safe_method.deniable import denial_of, insist, no_denial, opened_up, recount, reprice, restricted
+from sqlmicro.safe_method.deniable import denial_of, opened_up, restricted
 from sqlmicro.safe_method.deviations import costs, give, placed_as, refresh
 from sqlmicro.safe_method.deviations import objective as objective_of
+from sqlmicro.safe_method.given_away import closing, insist, no_denial, recount, reprice
 from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.objective import Objective
 from sqlmicro.safe_method.problem import Limits, make_problem, table_sets
@@ -124,8 +125,7 @@ def carried_on(
     closed, may_close, denial = np.zeros(len(n), dtype=np.bool_), n < k, no_denial(len(n))
     if pool:
         may_open = opened_up(pool, problem, limits, table_of_cell) | (shown.before > 0)
-        problem, denial = restricted(problem, may_open, pool.few), denial_of(pool, problem)
-        denial = denial._replace(invented=~tonight.occurred)
+        problem, denial = restricted(problem, may_open, pool.few), denial_of(pool, k)
         closed, may_close = pool.few & ~may_open, pool.few
     choices = choices_of(problem, shown, closed, may_close)
     state = placed_as(problem, begun(problem, shown, choices), table_of_cell)
@@ -133,7 +133,7 @@ def carried_on(
     done, stopped = run.anneal(proposals, rng, tick, started, time_limit)
     if run.settle():
         if pool:
-            run.close_to_share(pool.invented)
+            run.close_to_share(pool.few)
     elif 0 < shown.before.sum() <= n.sum():
         state.n[:] = shown.before
     else:
@@ -214,21 +214,20 @@ class _Run:
         settle = late("sqlmicro.safe_method._night_kernels", "settle")
         return bool(settle(self.problem, self.state, self.choices, locked, _GAP * self.k, _ROUNDS))
 
-    def close_to_share(self, share: float) -> None:
+    def close_to_share(self, few: np.ndarray) -> None:
         """Close rare originals, the cheapest first, where a few invented ones are lacking; others make up for them."""
         import numpy as np
 
         problem, state, denial = self.problem, self.state, self.denial
-        real = denial.few[denial.of] & ~denial.invented[denial.of]
         recount(denial, state.n)
-        for _ in range(int(_CLOSED_AT_THE_END * denial.shown[0])):
-            rows = np.flatnonzero((state.n > 0) & real)
-            if share * denial.shown[0] <= denial.shown[1] or not len(rows):
+        for _ in range(int(_CLOSED_AT_THE_END * denial.shown[0, 0])):
+            rows, gain = closing(denial, few & (state.n > 0))
+            if not len(rows):
                 return
-            cheapest = rows[[np.argmin(costs(problem, state, rows, -state.n[rows]))]]
+            cheapest = rows[[np.argmin(costs(problem, state, rows, -state.n[rows]) / gain)]]
             kept = state.n.copy()
             give(problem, state, cheapest, -state.n[cheapest])
-            if not self.settle(denial.few[denial.of]):
+            if not self.settle(few):
                 state.n[:] = kept
                 self._put_back()
                 return

@@ -1054,6 +1054,7 @@ class Verbs:
         means: Names = ...,
         order: int = ...,
         rare: int | None = ...,
+        known_columns: int = ...,
         show_values: bool = ...,
         per_record: str | None = ...,
         delimiter: str | None = ...,

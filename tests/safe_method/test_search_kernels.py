@@ -15,8 +15,8 @@ pytest.importorskip("numba")
 
 from sqlmicro.safe_method import mean_cells
 from sqlmicro.safe_method.coordinates import Coordinates
-from sqlmicro.safe_method.deniable import no_denial
 from sqlmicro.safe_method.deviations import no_deviation, objective, refresh, settle
+from sqlmicro.safe_method.given_away import no_denial
 from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.objective import Objective
 from sqlmicro.safe_method.problem import make_problem

@@ -41,7 +41,10 @@ slow = partial(pytest.param, marks=pytest.mark.slow)
 @pytest.mark.parametrize(
     ("options", "columns"),
     [
-        ({"columns": ["sex", "region", "children"], "deal": "none"}, ["sex", "region", "children"]),
+        (
+            {"columns": ["sex", "region", "children"], "deal": "none", "invented": 0.0},
+            ["sex", "region", "children"],
+        ),
         ({"columns": ["sex", "region", "children"]}, ["sex", "region"]),
         ({"columns": ["sex", "region", "income"]}, ["sex", "region"]),
         slow({"columns": ["sex", "region", "income"], "round": ["income=1000"]}, ["sex", "region"]),
