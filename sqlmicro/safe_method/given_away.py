@@ -257,21 +257,22 @@ def lacks(denial: Denial) -> float:
     return float(sets[sets > 0.5].sum() + guesses[guesses > 0.5].sum())
 
 
-def reprice(denial: Denial, k: int) -> None:
-    """Let the price of what is lacking rise, and fall back where nothing is."""
+def reprice(denial: Denial, k: int, part: float = 1.0) -> None:
+    """Let the price of what is lacking rise, and fall back where nothing is, at `part` of the usual prices."""
     import numpy as np
 
+    least, most = part * _DEAR * k**2, part * _DEAREST * k**2
     for price, lack in zip((denial.dear, denial.dear_guess), lacking(denial), strict=True):
-        risen = np.clip(price * np.where(lack > 0.5, _RISE, _FALL), _DEAR * k**2, _DEAREST * k**2)
+        risen = np.clip(price * np.where(lack > 0.5, _RISE, _FALL), least, most)
         price[:] = np.where(price > 0, risen, 0.0)
 
 
-def insist(denial: Denial, k: int) -> None:
+def insist(denial: Denial, k: int, part: float = 1.0) -> None:
     """Let what is lacking have its highest price."""
     import numpy as np
 
     for price, lack in zip((denial.dear, denial.dear_guess), lacking(denial), strict=True):
-        price[:] = np.where((lack > 0.5) & (price > 0), _DEAREST * k**2, price)
+        price[:] = np.where((lack > 0.5) & (price > 0), part * _DEAREST * k**2, price)
 
 
 def hold(denial: Denial) -> None:

@@ -49,6 +49,8 @@ _OF_ORDER = (4.0, 1.5, 1.0)
 """How much tables of one, two and three columns weigh: a table of few cells has few steps of k to be put right by."""
 _REPRICED_FROM, _DEARER, _CHEAPER, _DEAREST = 0.3, 1.2, 0.95, 50.0
 _CLOSED_AT_THE_END = 0.3
+# Of the prices of what is lacking: dearer, less of last night's file would stay.
+_PART = 0.11
 _GAP, _ROUNDS = 4, 1_000
 """At the end one combination or two, of changes up to so many times k, close the gap in the number of records."""
 
@@ -117,7 +119,7 @@ def carried_on(
     if not total:
         raise _nothing_follows(k, int(n.sum()))
     prices = deniable.prices_of(Objective()) if pool else Objective()
-    prices = replace(prices, steep=_STEEP, record_price=_RECORD_PRICE)
+    prices = replace(prices, steep=_STEEP, record_price=_RECORD_PRICE, limits=Objective().limits)
     columns = tonight.columns(k)
     problem, table_of_cell, limits = make_problem(columns, n, np.ones(len(n)), k, -(-k // 2), prices, means)
     problem.weight[:] *= np.array([_OF_ORDER[len(table) - 1] for table in table_sets(columns)], dtype=np.float32)
@@ -178,6 +180,9 @@ class _Run:
         prices = problem.amount_weight[self.limits.whole]
         hot, cold = min(_HOT, self.prices.hot) * k2, self.prices.cold * k2
         self._put_back()
+        # Of sets of columns no night remembers what occurred: the guesses from all others count, and the whole.
+        self.denial.dear[:] *= np.where(self.denial.inside.all(axis=1), _PART, 0.0)
+        self.denial.dear_guess[:] *= _PART
         recount(self.denial, self.state.n)
         done, stopped = 0, False
         for chunk in range(_CHUNKS):
@@ -190,9 +195,9 @@ class _Run:
                 change = np.where(self.limits.exceeded(self.state.deviation), _DEARER, _CHEAPER)
                 problem.steep[:] = np.clip(problem.steep * change, steep, steep * _DEAREST)
             if chunk == _CHUNKS - 2:
-                insist(self.denial, self.k)
+                insist(self.denial, self.k, _PART)
             elif chunk < _CHUNKS - 2:
-                reprice(self.denial, self.k)
+                reprice(self.denial, self.k, _PART)
             size = -(-proposals // _CHUNKS)
             steps(problem, self.state, self.denial, self.choices, proposal, size, warm, cool, rng)
             done += size

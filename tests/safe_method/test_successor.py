@@ -61,7 +61,7 @@ def _night(
     pool = None
     if invented:
         shares = np.array([np.bincount(column, n).max() / n.sum() for column in combined.values.T])
-        asked = Asked(invented, 0.8, SECRET, {"min_invented": invented})
+        asked = Asked(invented, 0.8, SECRET, {})
         pool = pooled(combined.values, rows.shape[1], rows.astype(np.uint64), n, k, asked, shares)
     file, rng = combined.file(k, pool.new if pool else None), np.random.default_rng(seed)
     if not nights:
