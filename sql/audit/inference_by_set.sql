@@ -7,32 +7,32 @@
 -- params: released, original, columns, used (those of the sets), sets, person (columns that say whose record it is), whose
 --   (none, or one list: these)
 WITH both_files AS (
-  SELECT {{ columns | idents }}, {{ person | listed("{}, ") }}records AS original_records, 0 AS released_records
+  SELECT {{ columns | idents }}, {{ person | listed("{}, ") }}records AS before, 0 AS after
   FROM {{ original | ident }}
   UNION ALL
-  SELECT {{ columns | idents }}, {{ person | listed("NULL AS {}, ") }}0 AS original_records, records AS released_records
+  SELECT {{ columns | idents }}, {{ person | listed("NULL AS {}, ") }}0 AS before, records AS after
   FROM {{ released | ident }}
 ),
 combinations AS (
   SELECT
     grouping({{ used | idents }}) AS set_id,
-    count(*) FILTER (WHERE released_records > 0) AS shown,
-    count(*) FILTER (WHERE original_records > 0) AS there
+    count(*) FILTER (WHERE after > 0) AS shown,
+    count(*) FILTER (WHERE before > 0) AS there
   {% for column in columns %}
-    , min({{ column | ident }}) FILTER (WHERE released_records > 0) AS shown_{{ loop.index }}
-    , max({{ column | ident }}) FILTER (WHERE released_records > 0) AS shown_too_{{ loop.index }}
-    , count({{ column | ident }}) FILTER (WHERE released_records > 0) AS shown_values_{{ loop.index }}
-    , min({{ column | ident }}) FILTER (WHERE original_records > 0) AS own_{{ loop.index }}
-    , max({{ column | ident }}) FILTER (WHERE original_records > 0) AS own_too_{{ loop.index }}
-    , count({{ column | ident }}) FILTER (WHERE original_records > 0) AS own_values_{{ loop.index }}
+    , min({{ column | ident }}) FILTER (WHERE after > 0) AS shown_{{ loop.index }}
+    , max({{ column | ident }}) FILTER (WHERE after > 0) AS shown_too_{{ loop.index }}
+    , count({{ column | ident }}) FILTER (WHERE after > 0) AS shown_values_{{ loop.index }}
+    , min({{ column | ident }}) FILTER (WHERE before > 0) AS own_{{ loop.index }}
+    , max({{ column | ident }}) FILTER (WHERE before > 0) AS own_too_{{ loop.index }}
+    , count({{ column | ident }}) FILTER (WHERE before > 0) AS own_values_{{ loop.index }}
   {% endfor %}
   FROM both_files
   GROUP BY GROUPING SETS ({{ sets | listed("\n    ({})") }}
   )
   HAVING
-    sum(released_records) > 0
+    sum(after) > 0
     AND coalesce(
-      {{ whose | listed("count(DISTINCT row({})) FILTER (WHERE original_records > 0), ") }}sum(original_records)
+      {{ whose | listed("count(DISTINCT row({})) FILTER (WHERE before > 0), ") }}sum(before)
     ) = 1
 ),
 guesses AS (

@@ -7,21 +7,21 @@
 -- params: released, original, columns (those of the sets), sets, person (columns that say whose record it is), whose (none,
 --   or one list: these), k
 WITH both_files AS (
-  SELECT {{ columns | idents }}, {{ person | listed("{}, ") }}records AS original_records, 0 AS released_records
+  SELECT {{ columns | idents }}, {{ person | listed("{}, ") }}records AS before, 0 AS after
   FROM {{ original | ident }}
   UNION ALL
-  SELECT {{ columns | idents }}, {{ person | listed("NULL AS {}, ") }}0 AS original_records, records AS released_records
+  SELECT {{ columns | idents }}, {{ person | listed("NULL AS {}, ") }}0 AS before, records AS after
   FROM {{ released | ident }}
 ),
 combinations AS (
   SELECT
     grouping({{ columns | idents }}) AS set_id,
-    coalesce({{ whose | listed("count(DISTINCT row({})) FILTER (WHERE original_records > 0), ") }}sum(original_records))
+    coalesce({{ whose | listed("count(DISTINCT row({})) FILTER (WHERE before > 0), ") }}sum(before))
       AS persons
   FROM both_files
   GROUP BY GROUPING SETS ({{ sets | listed("\n    ({})") }}
   )
-  HAVING sum(released_records) > 0
+  HAVING sum(after) > 0
 )
 SELECT
   set_id,

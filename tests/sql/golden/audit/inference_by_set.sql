@@ -7,38 +7,38 @@
 -- params: released, original, columns, used (those of the sets), sets, person (columns that say whose record it is), whose
 --   (none, or one list: these)
 WITH both_files AS (
-  SELECT "a", "b", records AS original_records, 0 AS released_records
+  SELECT "a", "b", records AS before, 0 AS after
   FROM "staging"."original"
   UNION ALL
-  SELECT "a", "b", 0 AS original_records, records AS released_records
+  SELECT "a", "b", 0 AS before, records AS after
   FROM "staging"."released"
 ),
 combinations AS (
   SELECT
     grouping("a", "b") AS set_id,
-    count(*) FILTER (WHERE released_records > 0) AS shown,
-    count(*) FILTER (WHERE original_records > 0) AS there
-    , min("a") FILTER (WHERE released_records > 0) AS shown_1
-    , max("a") FILTER (WHERE released_records > 0) AS shown_too_1
-    , count("a") FILTER (WHERE released_records > 0) AS shown_values_1
-    , min("a") FILTER (WHERE original_records > 0) AS own_1
-    , max("a") FILTER (WHERE original_records > 0) AS own_too_1
-    , count("a") FILTER (WHERE original_records > 0) AS own_values_1
-    , min("b") FILTER (WHERE released_records > 0) AS shown_2
-    , max("b") FILTER (WHERE released_records > 0) AS shown_too_2
-    , count("b") FILTER (WHERE released_records > 0) AS shown_values_2
-    , min("b") FILTER (WHERE original_records > 0) AS own_2
-    , max("b") FILTER (WHERE original_records > 0) AS own_too_2
-    , count("b") FILTER (WHERE original_records > 0) AS own_values_2
+    count(*) FILTER (WHERE after > 0) AS shown,
+    count(*) FILTER (WHERE before > 0) AS there
+    , min("a") FILTER (WHERE after > 0) AS shown_1
+    , max("a") FILTER (WHERE after > 0) AS shown_too_1
+    , count("a") FILTER (WHERE after > 0) AS shown_values_1
+    , min("a") FILTER (WHERE before > 0) AS own_1
+    , max("a") FILTER (WHERE before > 0) AS own_too_1
+    , count("a") FILTER (WHERE before > 0) AS own_values_1
+    , min("b") FILTER (WHERE after > 0) AS shown_2
+    , max("b") FILTER (WHERE after > 0) AS shown_too_2
+    , count("b") FILTER (WHERE after > 0) AS shown_values_2
+    , min("b") FILTER (WHERE before > 0) AS own_2
+    , max("b") FILTER (WHERE before > 0) AS own_too_2
+    , count("b") FILTER (WHERE before > 0) AS own_values_2
   FROM both_files
   GROUP BY GROUPING SETS (
     ("a"),
     ("b")
   )
   HAVING
-    sum(released_records) > 0
+    sum(after) > 0
     AND coalesce(
-      sum(original_records)
+      sum(before)
     ) = 1
 ),
 guesses AS (

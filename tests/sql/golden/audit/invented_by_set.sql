@@ -7,16 +7,16 @@
 -- params: released, original, columns (those of the sets), sets, person (columns that say whose record it is), whose (none,
 --   or one list: these), k
 WITH both_files AS (
-  SELECT "a", "b", records AS original_records, 0 AS released_records
+  SELECT "a", "b", records AS before, 0 AS after
   FROM "staging"."original"
   UNION ALL
-  SELECT "a", "b", 0 AS original_records, records AS released_records
+  SELECT "a", "b", 0 AS before, records AS after
   FROM "staging"."released"
 ),
 combinations AS (
   SELECT
     grouping("a", "b") AS set_id,
-    coalesce(sum(original_records))
+    coalesce(sum(before))
       AS persons
   FROM both_files
   GROUP BY GROUPING SETS (
@@ -24,7 +24,7 @@ combinations AS (
     ("b"),
     ("a", "b")
   )
-  HAVING sum(released_records) > 0
+  HAVING sum(after) > 0
 )
 SELECT
   set_id,
