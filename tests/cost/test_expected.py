@@ -56,7 +56,7 @@ def test_quiet_and_json_say_nothing(visits, monkeypatch, option):
 def test_the_column_that_costs_most_is_named(visits, monkeypatch):
     monkeypatch.setattr(laws, "seconds", lambda work, sizes, effort: sizes.width if work == "mdav" else 0.01)
     quoted = '"' + NAME.replace('"', '""') + '"'
-    done = command(visits, "--dry-run", columns=f"age,sex,{quoted}")
+    done = command(visits, "--dry-run", "--identifier-ok", quoted, columns=f"age,sex,{quoted}")
     assert done.returncode == 0, done.stderr
     assert 'w\\x1b[2J"ard" (' in done.stderr and "values) costs 9" in done.stderr
 

@@ -68,7 +68,7 @@ def test_every_type_of_the_database_is_kept_in_a_new_table(tmp_path: Path) -> No
             assert texts[0] == texts[1], name
     said = {one["column"]: (one["before"], one["after"]) for one in report["types_changed"]}
     narrowed = ("ENUM", "ENUM with the labels that occur")
-    assert said == {"age": (before["age"], "DOUBLE"), "medium_enum": narrowed}
+    assert said == {"medium_enum": narrowed}
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_an_enum_whose_labels_all_occur_keeps_its_type_exactly(db: str) -> None:
     with opened(db) as connection:
         assert described(connection, "released")["d"] == described(connection, "persons")["d"]
         assert connection.execute("SELECT max(d)::VARCHAR FROM released").fetchone() == ("it's",)  # its order too
-    assert [one["column"] for one in report["types_changed"]] == ["age"]
+    assert report["types_changed"] == []
 
 
 def test_strata_are_kept_columns_too(db: str) -> None:
@@ -128,6 +128,7 @@ def test_a_change_of_type_is_one_line_of_the_output(db: str) -> None:
             "drop",
             "--accept-unique",
             "d",
+            "--decimals",
             *more,
         ]
         done = run(*words, "--overwrite")
@@ -148,7 +149,7 @@ def test_what_parquet_cannot_hold_is_said(db: str, tmp_path: Path) -> None:
     given: dict[str, Any] = {"columns": ["age"], "keep": ["total", "pay"], "rest": "drop"}
     report = sqlmicro.mdav("persons", db=db, **given, to=str(tmp_path / "o.parquet"))
     said = {one["column"]: one["after"] for one in report["types_changed"]}
-    assert said == {"age": "DOUBLE", "total": "DOUBLE of 15 digits"}
+    assert said == {"total": "DOUBLE of 15 digits"}
 
 
 @pytest.mark.slow
