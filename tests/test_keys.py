@@ -178,7 +178,8 @@ def test_composite_references_to_the_same_table_and_to_repeated_values(folder: P
         )
     text, joins = 'db = "w.duckdb"\nkey_file = "secret"\n', []
     for name in ("staff", "shifts", "sick"):
-        text += f'[[table]]\nname = "{name}"\nrows_are_persons = true\n[[table.step]]\ndo = "shuffle"\ncolumns = ["x"]\n'
+        text += f'[[table]]\nname = "{name}"\nrows_are_persons = true\n'
+        text += '[[table.step]]\ndo = "shuffle"\ncolumns = ["x"]\n'
         text += f'[[table.step]]\ndo = "publish"\ninto = "{name}_r"\n'
     for child, tenant, column, parent in (
         ("staff", "up_tenant", "up", "staff"), ("sick", "tenant", "id", "shifts"), ("shifts", "tenant", "id", "staff"),

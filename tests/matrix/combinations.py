@@ -183,8 +183,8 @@ def records(night: int = 1, *, several: bool = False, missing: bool = False) -> 
 
 
 TYPES = (
-    "tag INTEGER, visit_id INTEGER, patient_id INTEGER, household_id INTEGER, region VARCHAR, rent INTEGER, age INTEGER, "
-    "cost DOUBLE, ward VARCHAR, diagnosis VARCHAR, weight DOUBLE"
+    "tag INTEGER, visit_id INTEGER, patient_id INTEGER, household_id INTEGER, region VARCHAR, rent INTEGER, "
+    "age INTEGER, cost DOUBLE, ward VARCHAR, diagnosis VARCHAR, weight DOUBLE"
 )
 
 

@@ -91,7 +91,8 @@ def test_frames_are_anonymized(kind: str) -> None:
         {"lazy": "polars", "arrow": "pyarrow"}.get(kind, kind), reason="install it with: pip install sqlmicro[test]"
     )
     frame = library.table(COLUMNS) if kind == "arrow" else library.DataFrame(COLUMNS)
-    made = sm.mdav(frame.lazy() if kind == "lazy" else frame, columns=["age", "income"], rest="drop", k=4)
+    given = frame.lazy() if kind == "lazy" else frame
+    made = sm.mdav(given, columns=["age", "income"], rest="drop", k=4, decimals=True)
     assert isinstance(made, sm.Release)
     rows = made.arrow().to_pylist()
     assert len(rows) == 24

@@ -292,7 +292,7 @@ def test_the_owners_macro_stands_for_a_function_in_the_owners_sql_or_the_run_is_
         with pytest.raises(SqlmicroError, match=r"a view must get the same values .* macros called abs"):
             sqlmicro.audit("seen", db=str(db), quasi=["a"])
     else:
-        sqlmicro.mdav("seen", db=str(db), columns=["a"], k=40, into="out", seed="s")
+        sqlmicro.mdav("seen", db=str(db), columns=["a"], k=40, into="out", seed="s", decimals=True)
         with duckdb.connect(str(db)) as connection:
             assert connection.execute("SELECT DISTINCT a FROM out").fetchall() == [(1019.5,)]
     with duckdb.connect(str(db)) as connection:
