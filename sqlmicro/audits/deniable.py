@@ -11,6 +11,7 @@ from sqlmicro.audits.audited import ARITHMETIC, AuditedRelease
 from sqlmicro.audits.known_sets import KNOWN_COLUMNS, SETS_AT_MOST, KnownSets, number_of, sizes
 from sqlmicro.audits.registry import Found, NothingToMeasure, audit
 from sqlmicro.audits.row import Detail
+from sqlmicro.audits.wide_guesses import NumberedSides
 from sqlmicro.database.columns import Column, names_of
 from sqlmicro.database.source import Source
 from sqlmicro.database.templates import Name, Params
@@ -21,6 +22,8 @@ from sqlmicro.options.params import Param
 
 _SOURCE = "sqlmicro; see `sqlmicro help safe`"
 _SIDES = ("audit/records.sql", "audit/cells.sql", "audit/person_records.sql", "audit/foreign_values.sql")
+_IN_SQL = 12
+"""Of more columns guesses are counted from arrays."""
 _TOLD_FROM = 10
 """Of fewer rare combinations, or guesses, what leaves with a release tells nothing."""
 KnownColumns = Annotated[
@@ -238,7 +241,7 @@ def _inventions(sides: _Sides, known: int, k: int) -> KnownInventions:
     gate="max_inference",
     on_request=True,
     source=_SOURCE,
-    templates=(*_SIDES, "audit/inference_by_set.sql", "audit/commonest.sql"),
+    templates=(*_SIDES, "audit/inference_by_set.sql", "audit/numbered_sides.sql", "audit/commonest.sql"),
 )
 def inference(
     audited: AuditedRelease, limit: float | None, *, known_columns: KnownColumns = KNOWN_COLUMNS
@@ -279,6 +282,8 @@ def inference(
 def _guesses(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
     """Count the guesses of every column from the sets of so many others."""
     counts = {column: [0, 0] for column in sides.columns}
+    if len(sides.columns) > _IN_SQL:
+        return _guesses_of_many(sides, known)
     for used, sets in KnownSets.of(sides.columns, known).batches():
         by_number = {number_of(one, used): one for one in sets}
         for grouped, *guesses in sides.warehouse.rows(
@@ -289,6 +294,17 @@ def _guesses(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
                     counts[guessed][0] += int(guesses[2 * place])
                     counts[guessed][1] += int(guesses[2 * place + 1])
     return {column: KnownGuesses(known, made, right) for column, (made, right) in counts.items()}
+
+
+def _guesses_of_many(sides: _Sides, known: int) -> dict[Column, KnownGuesses]:
+    """Count them from arrays."""
+    side = NumberedSides.of(sides.warehouse, sides.columns, sides.by_person)
+    place = {column: number for number, column in enumerate(sides.columns)}
+    made, right = [0] * len(place), [0] * len(place)
+    for one in KnownSets.of(sides.columns, known).drawn:
+        for counts, more in zip((made, right), side.guesses([place[column] for column in one]), strict=True):
+            counts[:] = [count + int(plus) for count, plus in zip(counts, more, strict=True)]
+    return {column: KnownGuesses(known, made[j], right[j]) for column, j in place.items()}
 
 
 def _smallest(sides: _Sides) -> int:

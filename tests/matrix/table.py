@@ -66,7 +66,7 @@ def made(cell: Cell) -> Result:
 
 def all_made(wanted: Sequence[Cell]) -> list[Result]:
     """Make many cells, on all processors."""
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(2) as pool:
         return list(pool.map(made, wanted, chunksize=8))
 
 

@@ -894,6 +894,16 @@ CASES += [
         expect=[(0, 0, 0, 2, 2)],
     ),
     Case(
+        "audit/numbered_sides.sql",
+        given={
+            "released": values("a, b, records", "(5, 'y', 3)"),
+            "original": values("a, b, who, records", "(5, 'x', 9, 1)", "(NULL, 'x', 8, 2)"),
+        },
+        params={**BY_SET, "person": [col("who")], "whose": [(col("who"),)]},
+        returns=["before", "after", "whose", "a", "b"],
+        expect=[(0, 3, 3, 0, 1), (1, 0, 2, 0, 0), (2, 0, 1, 1, 0)],
+    ),
+    Case(
         "audit/commonest.sql",
         given={"original": KNOWN},
         params={"original": rel("original"), "column": A},

@@ -116,8 +116,13 @@ def test_the_audit_counts_what_is_invented_of_every_set_of_columns(sides: Callab
     assert found["value"] == min(one["least"] for one in by_known.values() if one["least"] is not None)
 
 
+@pytest.mark.parametrize("in_sql", [12, 0])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_audit_counts_the_guesses_from_every_set_of_columns(sides: Callable[..., str], seed: int) -> None:
+def test_the_audit_counts_the_guesses_from_every_set_of_columns(
+    sides: Callable[..., str], seed: int, in_sql: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By statements, and from arrays as of many columns."""
+    monkeypatch.setattr("sqlmicro.audits.deniable._IN_SQL", in_sql)
     original = made(seed, 90)
     released = changed(original, seed)
     db = sides(original, released, list(range(90)))
