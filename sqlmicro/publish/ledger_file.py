@@ -198,7 +198,7 @@ def refuse_restored(last: LastNight | None, known: Found, series: str) -> None:
 def entered(releases: Sequence[Release]) -> Iterator[None]:
     """Measure releases together with those in a ledger of its own, and enter them; the block makes them visible.
 
-    Where none is named, the ledger is that of the user, beside the secret.
+    Where none is named, the ledger is that of the user, beside the secret. Releases of Spark are in none, and say so.
 
     Raises
     ------
@@ -207,7 +207,11 @@ def entered(releases: Sequence[Release]) -> Iterator[None]:
     InputError
         When the ledger of a series cannot be opened.
     """
-    told = [release for release in releases if union.promises(release.run) or release.series]
+    told = [
+        release
+        for release in releases
+        if isinstance(release.run.warehouse, DuckDBWarehouse) and (union.promises(release.run) or release.series)
+    ]
     if not told:
         yield
         return

@@ -14,6 +14,7 @@ from sqlmicro import pipeline
 from sqlmicro.database.columns import numbers_by_column
 from sqlmicro.database.lakes import LAKES
 from sqlmicro.errors import InputError, JobError, ParameterError
+from sqlmicro.history import union
 from sqlmicro.jobs.plan import Plan, compiled, counted_in_words, drafted, looked_at
 from sqlmicro.jobs.roles import refuse_unique, roles_in_words
 from sqlmicro.jobs.run import finished, hold, reported, sensitive_in
@@ -76,10 +77,10 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
         refuse_unique(run, plan.accepted, f"{job.label}, --keep")
         run.notes += (*roles_in_words(run.roles), *counted_in_words(plan))
-        if plan.publish.ledger:
-            run.notes.append("the ledger that the environment names is not used on Spark: the release is in none")
         for step in plan.steps:
             pipeline.step(run, _in_blocks(warehouse, step))
+        if union.promises(run):
+            run.notes.append("Spark keeps no ledger: the release is in none, and was not measured together with others")
         for held in plan.gates:
             hold(run, held)
         report = reported(run, job, target, sensitive_in(run, plan), engine="spark")

@@ -37,6 +37,7 @@ def both(method, table, tmp_path, **given):
     assert theirs["promise"] == ours["promise"]
     if "record" in ours["promise"]:
         assert theirs["passed"] and theirs["k"] == ours["k"]
+        assert [note for note in theirs["notes"] if note.startswith("Spark keeps no ledger")]
     steps = [[step[told] for told in ("groups", "smallest_group", "largest_group")] for step in theirs["steps"]]
     assert steps == [[step[told] for told in ("groups", "smallest_group", "largest_group")] for step in ours["steps"]]
     return tmp_path / "alone.parquet", f"{tmp_path}/spark/*.parquet"
