@@ -14,6 +14,10 @@ K = 3
 _NESTED = ("STRUCT", "JSON", "BLOB", "UUID")
 _CODES_FROM = 100
 """Whole numbers from here on may be codes of somebody; below it they are counts, ages and classes."""
+_UNITS = (
+    'SELECT count(*){% for key in who %}, count(DISTINCT hash({{ key | listed("{name}") }})){% endfor %} '
+    "FROM {{ relation | ident }}"
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,14 @@ class FewerThan:
         'most of its values are those of fewer than 5 records'
         """
         return f"most of its values are those of fewer than {self.k} {' or '.join(self.who) or 'records'}"
+
+
+def too_few(warehouse: Warehouse, source: Source, fewer: FewerThan) -> str:
+    """Return of what a table has fewer than k: records, persons or households; empty where it has k of all."""
+    keys = [list(key) for key in fewer.who.values()]
+    (counts,) = warehouse.query("units", _UNITS, relation=source.relation, who=keys)
+    few = [unit for unit, count in zip(("records", *fewer.who), counts, strict=True) if count < fewer.k]
+    return few[0] if few else ""
 
 
 def is_text(column: Column) -> bool:

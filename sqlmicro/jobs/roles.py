@@ -12,7 +12,7 @@ from sqlmicro.database.columns import Column, ColumnProfile, Misread, Seen, name
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
 from sqlmicro.errors import InputError, ParameterError
-from sqlmicro.identifiers.rare import FewerThan, rare_columns
+from sqlmicro.identifiers.rare import FewerThan, rare_columns, too_few
 from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
 from sqlmicro.pipeline import Run
@@ -183,10 +183,12 @@ def refuse_rare(
     Raises
     ------
     InputError
-        With the columns.
+        With the columns; where the whole table has fewer than k, with that.
     """
     columns = [column for column in columns if column in roles.used and column not in roles.allowed]
     found = rare_columns(warehouse, source, columns, fewer)
+    if found and (unit := too_few(warehouse, source, fewer)):  # then every value is rare, and no advice on them helps
+        raise InputError("--k", f"there must be at least k = {fewer.k} {unit}", "fewer", "Use a smaller --k")
     if found:
         looks = {column: f"; {seen.misread.told}" for column, seen in roles.seen if seen.misread}
         raise InputError(

@@ -42,7 +42,7 @@ def _visits(seed: int) -> tuple[dict[str, list[Any]], dict[str, Any], bool]:
     settings = {
         "k": k, "columns": names, "nominal": names, "by": by, "person": ["p"], "keep": ["line"], "seed": str(seed),
         "accept_unique": ["line"], "method": ["search", "best", "cluster"][seed // 7 % 3], "effort": "fast",
-        "of_person": [],
+        "of_person": [], "identifier_ok": names,
     }  # fmt: skip
     return table, settings, all(len(found) >= k for found in there.values())
 

@@ -102,6 +102,19 @@ def test_households_count_too(tmp_path):
     assert roles(table)["farm"] == "quasi"  # four records have each, as far as nobody says what hh is
 
 
+@pytest.mark.parametrize(
+    ("columns", "k", "unit"),
+    [([], 13, "records"), (["person"], 5, "persons"), (["person", "household"], 3, "households")],
+)
+def test_a_table_of_fewer_than_k_is_called_so(tmp_path, columns, k, unit):
+    """All its values are those of fewer than k: coarser columns, as are advised for rare ones, would not help."""
+    table = [{"person": i // 3, "household": i // 6, "sex": "mf"[i % 2]} for i in range(12)]
+    path = written(tmp_path / "few.csv", [{name: row[name] for name in (*columns, "sex")} for row in table])
+    given = {"k": k, "columns": ["sex"], **{name: [name] for name in columns}}
+    with pytest.raises(InputError, match=f"there must be at least k = {k} {unit}. Got fewer. Use a smaller --k"):
+        sqlmicro.mdav(path, to=str(tmp_path / "o.csv"), nominal=["sex"], **given)
+
+
 def test_common_texts_stay(tmp_path):
     """Cities of many, and some of one each, are no identifiers; nor are few long labels."""
     rows = [
