@@ -21,7 +21,7 @@ def fewest(path, visits, columns, of="patient_id"):
 
 def loss(path, visits, columns):
     """Return the squares of what the values were moved by, in units of the variance, on average of the columns."""
-    moved = [f"avg((r.{one} - o.{one}) ** 2) / var_pop(o.{one})" for one in columns]
+    moved = [f"avg((CAST(r.{one} AS DOUBLE) - o.{one}) ** 2) / var_pop(o.{one})" for one in columns]
     text = f"SELECT ({' + '.join(moved)}) / {len(columns)} FROM '{path}' r JOIN '{visits}' o USING (id)"
     return duckdb.sql(text).fetchall()[0][0]
 
