@@ -78,6 +78,7 @@ Correction = Callable[["exp.Expression"], "exp.Expression"]
 CORRECTIONS: tuple[Correction, ...] = (
     value_corrections.session_variables,
     value_corrections.hashes,
+    value_corrections.rows_of_values,
     select_corrections.order_of_records,
     select_corrections.nearest_joins,
     select_corrections.positional_joins,

@@ -26,6 +26,11 @@ def hashes(node: exp.Expression) -> exp.Expression:
     return call("xxhash64", *node.expressions) if called(node, "hash") else node
 
 
+def rows_of_values(node: exp.Expression) -> exp.Expression:
+    """row() is a struct, of one value as well."""
+    return call("struct", *node.expressions) if called(node, "row") else node
+
+
 def sums_of_lists(node: exp.Expression) -> exp.Expression:
     """list_sum, list_avg and list_aggregate: Spark folds an array, and orders it by the first field of its structs."""
     from sqlglot import exp
