@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_refused(workbench, options: dict[str, Any], messag
     )
     before = workbench.relations(db)
     with pytest.raises(SqlmicroError, match=message) as refused:
-        workbench.release("mdav", db, columns=["x", "town"], keep=["kept"], k=3, **options)
+        workbench.release("mdav", db, columns=["x", "town"], keep=["kept"], k=3, identifier_ok=["town"], **options)
     assert refused.value.exit_code == 2
     assert workbench.relations(db) == before
 
