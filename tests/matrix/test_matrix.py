@@ -1,43 +1,12 @@
-"""Every combination gives the release that was looked at, or the same refusal; what it promised is counted anew."""
+"""What counts the promises of a cell anew, worked by hand, and two cells of the matrix."""
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from zlib import crc32
-
 import pytest
 
-from matrix.combinations import WAYS, Cell, cells
+from matrix.combinations import cells
 from matrix.naive import Promise, broken, broken_together
-from matrix.table import kind, made, pinned
-
-QUICK = ("mdav | person + l", "suppress | strata", "individual-ranking | series", "noise | nulls keep")
-WHOLE = {"mdav", "suppress"}
-"""Methods of which CI makes every cell; of the others every fourth. MATRIX=all makes all."""
-
-
-def differences(wanted: list[Cell]) -> list[str]:
-    before = pinned()
-    return [f"{before[cell.title].line}\n  now: {line.line}" for cell in wanted
-            if (line := made(cell)) != before[cell.title]]  # fmt: skip
-
-
-def test_all_cells_are_pinned_and_none_is_wrong() -> None:
-    assert set(pinned()) == {cell.title for cell in cells()}
-    assert not [line for line in pinned().values() if kind(line) == "wrong"]
-
-
-def test_some_cells_as_pinned() -> None:
-    assert not differences([cell for cell in cells() if cell.title in QUICK])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [way.name for way in WAYS])
-def test_cells_as_pinned(method: str) -> None:
-    whole = method in WHOLE or os.environ.get("MATRIX") == "all"
-    own = [cell for cell in cells() if cell.way.name == method]
-    assert not differences([cell for cell in own if whole or crc32(cell.title.encode()) % 4 == 0])
+from matrix.table import made
 
 
 def rows(text: str) -> list[dict[str, object]]:
@@ -98,5 +67,7 @@ def test_the_naive_check_of_rows_and_constants() -> None:
     assert not broken_together(own_way, BEFORE, [AFTER, AFTER], ("age",))
 
 
-def test_the_counts_are_those_of_the_lines() -> None:
-    assert sum(Counter(kind(line) for line in pinned().values()).values()) == len(list(cells()))
+@pytest.mark.parametrize("title", ["mdav | person + l", "noise | nulls keep"])
+def test_a_cell_is_made_and_checked(title: str) -> None:
+    (cell,) = [cell for cell in cells() if cell.title == title]
+    assert made(cell).kind == "works"
