@@ -38,6 +38,8 @@ class Losses(Loss):
     missing: list[Missing]
 
 
+_ROUNDING = 1e-20
+"""Squares of errors below this are of arithmetic alone."""
 UNKNOWN = Losses(None, {}, {}, {}, [])
 """Nothing was measured."""
 
@@ -124,7 +126,7 @@ def measure_all(
     sse_total = sst_total = 0.0
     for column in numeric:
         sse, sst = (float(number or 0) for number in sums[column])
-        unknown = not records or (sst == 0 and sse > 0)  # nothing to compare, or no variation to compare it with
+        unknown = not records or (sst == 0 and sse > _ROUNDING)  # nothing to compare, or no variation to compare with
         by_column[column.name] = 100 * sse / sst if sst > 0 else None if unknown else 0.0
         if sst > 0:
             sse_total, sst_total = sse_total + sse / sst, sst_total + 1
