@@ -272,7 +272,8 @@ def _problem(
     pairs = pairs if len(pairs) <= _PRODUCTS else [(j, j) for j in range(P)]
     R = P + len(pairs)
     tables = _tables(codes, combination, more, P * _BANDS + R + 2 * P)
-    sums = np.array([np.bincount(label, column, G) for column in x.T]).T.astype(np.int64)
+    # C order, as of one number: for another order the kernels would be compiled once more.
+    sums = np.column_stack([np.bincount(label, column, G) for column in x.T]).astype(np.int64, order="C")
     shown = np.where(numbers.rounded, np.rint(sums / size[:, None]), sums / size[:, None])
     cuts = np.full((P, _BANDS - 1), np.inf)
     for j, column in enumerate(x.T):

@@ -175,6 +175,8 @@ for method in sqlmicro.methods()["methods"]:
         refused.append(method["name"])
     assert compiled() == known, method["name"]
 assert len(refused) <= 4, refused  # which need an option that has no default
+sqlmicro.safe(table, dry_run=True)  # which averages two numbers
+assert compiled() == known, "safe, all columns"
 given = {"rest": "drop", "dry_run": True}
 for name in ("mdav", "suppress", "mondrian", "safe"):
     for options in (
