@@ -54,7 +54,7 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
             raise ParameterError("--table", "the options of the CSV reader apply to CSV files only", f"a {kind} table")
         relation = open_lake(warehouse, kind, folder, name=name)
         label = folder.partition("/metadata/")[0]
-        columns, reads = describe(warehouse, relation), frozenset({label.partition(":")[2]})
+        columns, reads = describe(warehouse, relation), frozenset({label.rstrip("/")})
         return Source(relation, label, columns, is_table=False, is_file=True, reads=reads)
     if is_url(table):
         check(table, "--table")

@@ -336,7 +336,7 @@ def connect(
 
 def _is_of_file(connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether a connection is to a database file: asked for a CSV or Parquet file, DuckDB gives one in memory."""
-    path = "SELECT path FROM duckdb_databases() WHERE database_name = current_database()"
+    path = "SELECT path FROM system.main.duckdb_databases() WHERE NOT internal"  # which no macro of the owner stands for
     return connection.execute(path).fetchall() != [(None,)]
 
 

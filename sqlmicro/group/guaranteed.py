@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Effort = Literal["fast", "balanced", "best"]
 
-_WORK = 50_000_000  # of a kernel between two ticks: at most 0.3 s
+_WORK = 15_000_000  # of a kernel between two ticks: at most 0.3 s, also where memory is slow
 _CHUNK = 4096  # records searched together, so that they stay in the processor's cache
 _LEAF = 16  # points of a leaf of the tree that near records are looked up in
 _REACH = 16  # near records of each, and leaves looked into for them

@@ -14,6 +14,7 @@ from sqlmicro.reports.disclosure import class_steps
 from sqlmicro.reports.drawn import Bar
 from sqlmicro.reports.facts import Facts
 from sqlmicro.reports.language import ENGLISH, Language, language, of_environment
+from sqlmicro.system.printable import shown
 from sqlmicro.system.sentences import say
 
 _numbers = count(1)
@@ -77,8 +78,7 @@ def _piece(
     # The page is not ours: rules hold inside this piece only.
     colours = page.get_template("colours.css.jinja").render().replace(":root", ".sqlmicro")
     styles = colours + page.get_template("chart.css.jinja").render().replace(".chart", ".sqlmicro .chart")
-    return str(
-        page.get_template("notebook.html.jinja").render(
-            title=title, rows=rows, chart=chart, text=text, notes=notes, styles=styles, colour=colour
-        )
+    html = page.get_template("notebook.html.jinja").render(
+        title=title, rows=rows, chart=chart, text=text, notes=notes, styles=styles, colour=colour
     )
+    return shown(html, keep="\n")

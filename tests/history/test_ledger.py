@@ -459,7 +459,7 @@ def test_a_ledger_without_a_database_is_listed_and_withdrawn_from(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.csv").write_text("id,age\n" + "".join(f"{i},{i % 50}\n" for i in range(60)))
     ledger = {"ledger": given[1]} if given else {}
-    with pytest.raises(InputError, match="--db FILE or --ledger FILE"):
+    with pytest.raises(InputError, match="--db FILE, --ledger FILE or --attach NAME=URL"):
         sqlmicro.ledger(**ledger)
     sqlmicro.mdav("p.csv", to="o.parquet", columns=["age"], rest="drop", k=4, row_key=["id"], series="s", **ledger)
     assert "o.parquet" in command("ledger", *given).stdout

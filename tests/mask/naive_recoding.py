@@ -16,8 +16,10 @@ def released(
     told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], k: int, trees: Mapping[str, Any]
 ) -> Counter[Row]:
     """Return the rows that are released, strata last: known to the recoding, and k in their class."""
+    whole = {one["name"] for one in told["columns"] if _are_whole([row[one["name"]] for row in rows])}
     if told["method"] in ("top-code", "bottom-code"):
-        return _coded(told, rows, k)
+        named = {one["name"] for one in told["columns"] if one["becomes"].startswith("DECIMAL")}  # a threshold such as 4.5
+        return _coded(told, rows, k, whole - named)
     columns, by = told["columns"], [one["name"] for one in told["by"]]
     found = []
     for row in rows:
@@ -29,11 +31,25 @@ def released(
         else:
             new = [_at(column, row[column["name"]], len(column["levels"]), trees) for column in columns]
         if new is not None and all(one is not UNKNOWN for one in new):
-            found.append((*new, *stratum))
+            found.append((*_kept_whole(new, columns, whole), *stratum))
     return Counter({row: n for row, n in Counter(found).items() if n >= k})
 
 
 UNKNOWN = object()
+
+
+def _are_whole(values: Sequence[Any]) -> bool:
+    """Tell whether a column holds whole numbers only; it is released with whole numbers then."""
+    numbers = [value for value in values if value is not None]
+    return all(type(value) in (int, float) and value == int(value) for value in numbers)
+
+
+def _kept_whole(values: Sequence[Any], columns: Any, whole: set[str]) -> list[Any]:
+    """Round the numbers of columns of whole numbers, halves to even ones."""
+    return [
+        float(round(value)) if column["name"] in whole and type(value) is float else value
+        for value, column in zip(values, columns, strict=True)
+    ]
 
 
 def _at(column: Mapping[str, Any], value: Any, level: int, trees: Mapping[str, Any]) -> Any:
@@ -151,7 +167,7 @@ def _is(value: Any, said: str | None, *, number: bool, text: bool) -> bool:
     return float(said) == float(value) if number else said == _text(value)
 
 
-def _coded(told: Any, rows: Any, k: int) -> Counter[Row]:
+def _coded(told: Any, rows: Any, k: int, whole: set[str]) -> Counter[Row]:
     top, by = told["method"] == "top-code", [one["name"] for one in told["by"]]
     new: list[list[Any]] = [[] for _ in rows]
     tails: list[list[Any]] = [[] for _ in rows]
@@ -170,7 +186,7 @@ def _coded(told: Any, rows: Any, k: int) -> Counter[Row]:
             tails[i].append((column["name"], stratum) if inside and not lost else None)
     sizes = Counter(one for own in tails for one in own if one)
     return Counter(
-        (*values, *(row[name] for name in by))
+        (*_kept_whole(values, told["columns"], whole), *(row[name] for name in by))
         for row, values, own in zip(rows, new, tails, strict=True)
         if UNKNOWN not in values and all(one is None or sizes[one] >= k for one in own)
     )

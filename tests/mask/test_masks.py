@@ -87,12 +87,12 @@ INCOMES: list[int | None] = [10, 20, 20, 30, 40, 50, 50, 60, None, 90]
         ("top-code", {"value": 50}, [10, 20, 20, 30, 40, 50, 50, 50, None, 50]),
         ("top-code", {"count": 3}, [10, 20, 20, 30, 40, 50, 50, 50, None, 50]),
         ("top-code", {"quantile": 0.5}, [10, 20, 20, 30, 40, 40, 40, 40, None, 40]),
-        ("top-code", {"count": 4, "replacement": "mean"}, [10, 20, 20, 30, 40, 62.5, 62.5, 62.5, None, 62.5]),
+        ("top-code", {"count": 4, "replacement": "mean"}, [10, 20, 20, 30, 40, 62, 62, 62, None, 62]),
         ("top-code", {"count": 4, "replacement": "median"}, [10, 20, 20, 30, 40, 55, 55, 55, None, 55]),
         ("top-code", {"value": 45.5}, [10, 20, 20, 30, 40, 45.5, 45.5, 45.5, None, 45.5]),
         ("bottom-code", {"value": 25}, [25, 25, 25, 30, 40, 50, 50, 60, None, 90]),
         ("bottom-code", {"count": 2}, [20, 20, 20, 30, 40, 50, 50, 60, None, 90]),
-        ("bottom-code", {"quantile": 0.3, "replacement": "mean"}, [50 / 3] * 3 + [30, 40, 50, 50, 60, None, 90]),
+        ("bottom-code", {"quantile": 0.3, "replacement": "mean"}, [17] * 3 + [30, 40, 50, 50, 60, None, 90]),
         (
             "top-code",
             {"value": 50, "replacement": "label", "label": "50+"},
@@ -109,7 +109,7 @@ def test_tails_are_coded(workbench: Any, method: str, settings: dict[str, Any], 
         kind = connection.execute(f"SELECT typeof(x) FROM {release.report['target']} LIMIT 1").fetchall()[0][0]
     becomes = settings.get("replacement", "threshold")
     kinds = {"threshold": "DECIMAL(11,1)" if 45.5 in expected else "INTEGER", "label": "VARCHAR"}
-    assert kind == kinds.get(becomes, "DOUBLE")
+    assert kind == kinds.get(becomes, "INTEGER")  # means and medians of whole numbers are rounded, halves to even ones
 
 
 def test_tails_of_strata_and_of_dates(workbench: Any) -> None:

@@ -79,7 +79,7 @@ def test_the_mode_of_a_group_is_by_weight(workbench: Any) -> None:
         "region": ("VARCHAR", ["a", "a", "b"]), "sex": ("VARCHAR", ["m"] * 3), "age": ("INTEGER", [1, 1, 2]),
         "w": ("DOUBLE", [1.0, 1.5, 3.0]), "id": ("INTEGER", [0, 1, 2]),
     }  # fmt: skip
-    options = {"method": "cluster", "algorithm": ["mdav"]}
+    options = {"method": "cluster", "algorithm": ["mdav"], "identifier_ok": ["region", "sex"]}
     assert {row[0] for row in _release(workbench, table, **options).records(COLUMNS)} == {"b"}
     unweighted = _release(workbench, table, **options, weights=None, keep=["w", "id"])
     assert {row[0] for row in unweighted.records(COLUMNS)} == {"a"}
@@ -98,8 +98,9 @@ def test_equal_weights_change_nothing(workbench: Any, monkeypatch: pytest.Monkey
     """But the draws: those of other settings, which are taken from them here."""
     monkeypatch.setattr(secrets.Key, "draws", lambda self, *scope: self.value)
     table = _survey(150, 6, [weight] * 150)
-    weighted = _release(workbench, table, method="search")
-    plain = _release(workbench, table, method="search", weights=None, keep=["w", "id"])
+    options = {"method": "search", "deal": "none"}
+    weighted = _release(workbench, table, **options)
+    plain = _release(workbench, table, **options, weights=None, keep=["w", "id"])
     assert sorted(weighted.records([*COLUMNS, "id"])) == sorted(plain.records([*COLUMNS, "id"]))
     assert weighted.report["safe_distance"] == pytest.approx(plain.report["safe_distance"], abs=1e-9)
 

@@ -112,7 +112,7 @@ def test_equal_records_draw_apart(spark, tmp_path):
     table = str(tmp_path / "alike.parquet")
     duckdb.execute(f"COPY (SELECT 1 AS x FROM range(6) UNION ALL SELECT 5) TO '{table}' (FORMAT parquet)")
     given = {"columns": ["x"], "amount": 0.5, "rows_are_persons": True, "seed": "s", "engine": "spark"}
-    sqlmicro.noise(table, to=str(tmp_path / "noisy"), **given)
+    sqlmicro.noise(table, to=str(tmp_path / "noisy"), decimals=True, **given)
     assert len(set(rows(f"{tmp_path}/noisy/*.parquet", "x", "x"))) == 7
 
 

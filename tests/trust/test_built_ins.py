@@ -273,10 +273,10 @@ def test_what_the_owner_wrote_calls_the_owners_macros(tmp_path: Path) -> None:
             connection.execute(f"CREATE VIEW {view} AS SELECT plus(x) AS a, other.twice(x) AS b FROM raw")
     for view in ("seen", "other.seen"):
         out = tmp_path / f"{view}.csv"
-        sqlmicro.mdav(view, db=str(db), columns=["a", "b"], k=40, to=str(out), seed="s")
+        sqlmicro.mdav(view, db=str(db), columns=["a", "b"], k=40, to=str(out), seed="s", decimals=True)
         assert out.read_text(encoding="utf-8").splitlines()[1:] == ["20.5,39.0"] * 40
     with sqlmicro.open(db) as session:
-        release = session.mdav("checked", columns=["x", "y", "z"], k=40, seed="s")
+        release = session.mdav("checked", columns=["x", "y", "z"], k=40, seed="s", decimals=True)
         assert release.arrow().to_pylist() == [{"x": 19.5, "y": 4.0, "z": 39.0}] * 40
 
 
@@ -313,7 +313,7 @@ def test_a_check_with_a_macro_is_held_in_place(tmp_path: Path) -> None:
         connection.execute("CREATE MACRO other.twice(x) AS x * 2")
         connection.execute("CREATE TABLE checked (x DOUBLE CHECK (other.twice(x) >= 0))")
         connection.execute("INSERT INTO checked SELECT range FROM range(40)")
-    sqlmicro.mdav("checked", db=str(db), columns=["x"], k=40, in_place=True, seed="s")
+    sqlmicro.mdav("checked", db=str(db), columns=["x"], k=40, in_place=True, seed="s", decimals=True)
     with duckdb.connect(str(db)) as connection:
         assert connection.execute("SELECT DISTINCT x FROM checked").fetchall() == [(19.5,)]
 

@@ -150,7 +150,7 @@ def test_a_manifest_that_fails_late_keeps_nothing_from_being_purged(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("sqlmicro.publish.beside.json.dump", full)
+    monkeypatch.setattr("sqlmicro.system.whole_files.put_new", full)
     with pytest.raises(sqlmicro.InputError, match=r"--manifest.*The release is published"):
         in_place(db, manifest=str(folder / "m.json"))
     assert db.read_bytes().count(CANARY) <= 100
