@@ -336,7 +336,7 @@ def connect(
 
 def _is_of_file(connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether a connection is to a database file: asked for a CSV or Parquet file, DuckDB gives one in memory."""
-    path = "SELECT path FROM system.main.duckdb_databases() WHERE NOT internal"  # which no macro of the owner stands for
+    path = "SELECT path FROM system.main.duckdb_databases() WHERE NOT internal"  # no macro of the owner
     return connection.execute(path).fetchall() != [(None,)]
 
 

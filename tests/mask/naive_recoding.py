@@ -18,7 +18,7 @@ def released(
     """Return the rows that are released, strata last: known to the recoding, and k in their class."""
     whole = {one["name"] for one in told["columns"] if _are_whole([row[one["name"]] for row in rows])}
     if told["method"] in ("top-code", "bottom-code"):
-        named = {one["name"] for one in told["columns"] if one["becomes"].startswith("DECIMAL")}  # a threshold such as 4.5
+        named = {one["name"] for one in told["columns"] if one["becomes"].startswith("DECIMAL")}  # as 4.5
         return _coded(told, rows, k, whole - named)
     columns, by = told["columns"], [one["name"] for one in told["by"]]
     found = []

@@ -376,7 +376,8 @@ def test_thousands_of_hostile_texts() -> None:
 
 PRINTED = re.compile(
     r"[\w.\[\]]+ \| (ident|idents|lit|sqltype|comment)|k|select|sql|statement|block|function|options|loop.index|number"
-    r"|members|release|before|new|name|names|tags|entries|where"  # of the type Sql, as the ones before: a bare text is refused when it is rendered
+    r"|members|release|before|new|name|names|tags|entries|where"
+    # of the type Sql, as the ones before: a bare text is refused when it is rendered
     r'|\w+ \| draw\("\w+", purpose="\w+"\)'
     r'|\w+ \| listed\("[\w(){}, .=*<>]+"\)'
 )

@@ -79,7 +79,8 @@ def random_case(workbench: Any, number: int) -> None:
         return
     release = workbench.release(
         method, made(workbench, columns), columns=some, keep=["number"], k=k, seed=str(number),
-        identifier_ok=[name for name in some if name == "town"], **({} if method == "safe" else {"nulls": "pattern"}), **settings,
+        identifier_ok=[name for name in some if name == "town"],
+        **({} if method == "safe" else {"nulls": "pattern"}), **settings,
     )  # fmt: skip
     taken = held(columns, release.columns, k, some)
     said = {one["column"]: one for one in release.report["missing"]}

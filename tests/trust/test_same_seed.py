@@ -302,7 +302,7 @@ def test_candidates_that_are_kept_stand_in_orders_of_their_own(workbench: Any, t
 
 @pytest.mark.slow
 def test_another_table_shares_nothing_and_another_day_does(workbench: Any, tmp_path: Path) -> None:
-    """A table that is called otherwise is another source; files of the same columns are one, those of others are not."""
+    """A table that is called otherwise is another source; files of the same columns are one, those of others not."""
     made = {}
     for name in ("records", "people"):
         path = workbench.make(persons(), name)
