@@ -283,7 +283,7 @@ class Work:
         do = (
             "Use a smaller --k"
             if smallest >= 2 or self.by
-            else f"A group needs 2 {of}: check --table, and what --nulls leaves"
+            else f"Check --table, and what --nulls leaves: even k = 2 needs 2 {of}"
         )
         raise InputError(self.where, f"there must be {must}", "fewer" if self.by else f"{smallest}", do)
 

@@ -46,7 +46,10 @@ def find_source(warehouse: DuckDB, table: str, options: ReaderOptions = AS_FOUND
             warehouse.readable = None
             read = files_read(warehouse, warehouse.full(relation))
             columns = describe(warehouse, relation)
-            return Source(relation, table, columns, is_table, reads=read.patterns, reads_more=not read.all)
+            return Source(
+                relation, table, columns, is_table, reads=read.patterns, reads_more=not read.all,
+                definition=read.definition,
+            )  # fmt: skip
         return Source(relation, table, describe(warehouse, relation), is_table)
     kind, colon, folder = table.partition(":")
     if colon and kind in LAKES:

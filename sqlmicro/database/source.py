@@ -38,6 +38,8 @@ class Source:
     """The paths, patterns and URLs that it is read from, those in a view as well."""
     reads_more: bool = False
     """Whether a view reads what its text does not tell."""
+    definition: str = ""
+    """A hash of the text of a view, and of those of the views and macros that it reads through."""
 
     @property
     def kind(self) -> Literal["table", "view", "file"]:

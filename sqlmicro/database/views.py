@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from sqlmicro.database.catalog import label
@@ -80,6 +81,8 @@ class FilesRead:
 
     patterns: frozenset[str]
     all: bool
+    definition: str
+    """A hash of its text, and of those of the views and macros that it reads through."""
 
 
 def files_read(warehouse: DuckDB, view: Name) -> FilesRead:
@@ -101,7 +104,7 @@ def files_read(warehouse: DuckDB, view: Name) -> FilesRead:
             names = {str(parameter).lower() for parameter in parameters or ()}
             macros.setdefault(str(name).lower(), []).append((str(text), names))
     waiting: list[tuple[Name, str, set[str]]] = [(view, _without_head(texts.get(_key(view), "")), set())]
-    seen, complete = set[object](), True
+    seen, complete = set[tuple[Name, str]](), True
     while waiting:
         inside, text, parameters = waiting.pop()
         if (inside, text) in seen:
@@ -128,7 +131,8 @@ def files_read(warehouse: DuckDB, view: Name) -> FilesRead:
                     found.add(name.table)
                 elif relation is not None and _key(relation) in texts:
                     waiting.append((relation, _without_head(texts[_key(relation)]), set()))
-    return FilesRead(frozenset(found), complete)
+    definition = sha256(json.dumps(sorted(seen)).encode()).hexdigest()
+    return FilesRead(frozenset(found), complete, definition)
 
 
 _NO_FILES = frozenset({"range", "generate_series", "unnest", "repeat", "repeat_row", "json_each", "json_tree"})

@@ -195,8 +195,7 @@ def remembers(warehouse: DuckDBWarehouse, releases: Name, entry: ledger.Entry) -
     there = [table if find_relation(warehouse, table) else None for table in tables]
     if entry.remembered is None or there[0] is None:
         return False
-    found = _sums(warehouse, there, entry.release)
-    return entry.remembered in (_hashed(found), found)  # the sums themselves are what earlier versions have recorded
+    return entry.remembered == _hashed(_sums(warehouse, there, entry.release))
 
 
 def digest(warehouse: DuckDBWarehouse, tables: Sequence[Name | Select | None]) -> str:

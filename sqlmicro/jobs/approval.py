@@ -46,7 +46,7 @@ class PlanOptions:
     accept: Annotated[
         tuple[str, ...],
         Param(
-            "Columns whose changed type is accepted, as table.column, and tables that may have become views.",
+            "Columns whose changed type is accepted, as table.column, and tables that may now be views or other views.",
             metavar="A,B",
         ),
     ] = ()
@@ -162,7 +162,7 @@ def approved_jobs(options: ApplyOptions, told: Mapping[str, Any], progress: Prog
     now = _found(options.plan, jobs)
     differences = approved.of_keys(told["keys"], now.keys)
     for was, found in zip(tables, now.tables, strict=True):
-        differences += approved.of_kind(was.name, was.kind, found.kind)
+        differences += approved.of_source(was, found.kind, found.definition)
         differences += approved.of_columns(was.name, was.columns, found.columns)
         if was.key_fingerprint != found.key_fingerprint:
             differences.append(Difference("another key of pseudonyms of", was.name, None, None, decided=False))
@@ -212,7 +212,7 @@ def _found(where: str, jobs: Sequence[Job]) -> Found:
             tables.append(
                 ApprovedTable(
                     job.options.table, source.kind, _columns(warehouse, job, source), warehouse.count(source.relation),
-                    _content(warehouse, source, seed), _fingerprint(job),
+                    _content(warehouse, source, seed), _fingerprint(job), source.definition,
                 )
             )  # fmt: skip
         return Found(tables, approved.keys_of(jobs), _undecided(warehouse, jobs) if given.db else [])
@@ -285,7 +285,7 @@ def _differences(
             f"type of {column.name.lower()}" for column in table.columns
             if f"{table.name}.{column.name}".lower() in types
         }  # fmt: skip
-        differences += approved.of_kind(table.name, old.kind, table.kind, types)
+        differences += approved.of_source(old, table.kind, table.definition, types)
         differences += approved.of_columns(table.name, old.columns, table.columns, decided)
         if old.key_fingerprint != table.key_fingerprint:
             differences.append(Difference("another key of pseudonyms", table.name, None, None, decided=True))

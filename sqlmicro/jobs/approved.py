@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from sqlmicro.database.columns import names_of
+from sqlmicro.database.source import Source
 from sqlmicro.errors import AuditFailed
 from sqlmicro.jobs.plan import Plan
 from sqlmicro.jobs.steps import Job
@@ -92,13 +93,17 @@ def _said(value: object) -> str:
     return "as by default" if value is None else ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def of_kind(table: str, was: str, now: str, accepted: Iterable[str] = ()) -> list[Difference]:
-    """Return what differs in what a table is: a view of its name may show whatever it likes."""
-    decided = table.lower() in accepted
-    return [] if was == now else [Difference(f"a {now} in place of a {was}", table, was, now, decided)]
+def of_source(was: ApprovedTable, kind: str, definition: str, accepted: Iterable[str] = ()) -> list[Difference]:
+    """Return what differs in what a table is: a view of its name, or of another text, may show whatever it likes."""
+    decided = was.name.lower() in accepted
+    if was.kind != kind:
+        return [Difference(f"a {kind} in place of a {was.kind}", was.name, was.kind, kind, decided)]
+    return (
+        [] if was.definition == definition else [Difference("another text of the view", was.name, None, None, decided)]
+    )
 
 
-def refuse_drift(approved: ApprovedTable | None, plan: Plan, kind: str) -> None:
+def refuse_drift(approved: ApprovedTable | None, plan: Plan, source: Source) -> None:
     """Refuse a table that is not as it was approved, before a record is released.
 
     Raises
@@ -107,7 +112,7 @@ def refuse_drift(approved: ApprovedTable | None, plan: Plan, kind: str) -> None:
         With what differs.
     """
     if approved is not None:
-        found = of_kind(approved.name, approved.kind, kind)
+        found = of_source(approved, source.kind, source.definition)
         refuse(plan.job.label, [*found, *of_columns(approved.name, approved.columns, columns_of(plan))])
 
 
@@ -124,6 +129,6 @@ def refuse(where: str, found: Sequence[Difference]) -> None:
 
 def table_from(told: Mapping[str, object], columns: Iterable[Mapping[str, str]]) -> ApprovedTable:
     """Return a table from what a plan file has of it."""
-    given = {name: told[name] for name in ("name", "kind", "rows", "content", "key_fingerprint")}
+    given = {name: told[name] for name in ("name", "kind", "rows", "content", "key_fingerprint", "definition")}
     listed = [ApprovedColumn(one["name"], one["type"], one["role"]) for one in columns]
     return ApprovedTable(columns=listed, **given)  # type: ignore[arg-type]

@@ -221,7 +221,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     warehouse.staging = found.staging
     watched = found.watched or (target.kind == "in place" and not job.dry)
     plan = looked_at(found.plan, warehouse, source)
-    refuse_drift(job.approved, plan, found.source.kind)
+    refuse_drift(job.approved, plan, found.source)
     series = series_jobs.series_of(plan, warehouse, source, target)
     run = series_jobs.load(warehouse, source, plan, key, series, watched=watched)
     run.seater = series

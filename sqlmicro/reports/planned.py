@@ -29,6 +29,8 @@ class ApprovedTable:
     """A keyed hash of what it holds; None without a secret that lasts."""
     key_fingerprint: str | None
     """That of the key of its pseudonyms."""
+    definition: str
+    """Of a view a hash of its text, and of those of the views and macros that it reads through."""
 
 
 @dataclass(frozen=True)

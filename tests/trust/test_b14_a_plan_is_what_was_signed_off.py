@@ -151,3 +151,28 @@ def test_a_table_that_becomes_a_view_after_the_check_is_drift(plan: Path) -> Non
     with pytest.raises(sqlmicro.AuditFailed, match="a view in place of a table persons"):
         run.execute(jobs)
     assert not released(plan)
+
+
+@pytest.mark.parametrize("change", ["CREATE OR REPLACE VIEW inner_view AS SELECT id, age + 1 AS age FROM hidden",
+                                    "CREATE OR REPLACE MACRO moved(x) AS x + 2"])  # fmt: skip
+def test_a_view_that_reads_otherwise_is_drift(plan: Path, change: str) -> None:
+    """Its own text, or that of a view or macro that it reads through; a plan says so, and has it accepted."""
+    execute(
+        plan.parent, "ALTER TABLE persons RENAME TO hidden", "CREATE MACRO moved(x) AS x",
+        "CREATE VIEW inner_view AS SELECT id, moved(age) AS age FROM hidden",
+        "CREATE VIEW persons AS SELECT id, age FROM inner_view",
+    )  # fmt: skip
+    policy = plan.parent / "p.toml"
+    policy.write_text('leave_out = ["hidden", "inner_view"]\n' + POLICY)
+    assert sqlmicro.plan(str(policy), accept=["persons"])["passed"]
+    execute(plan.parent, change)
+    with pytest.raises(sqlmicro.AuditFailed, match="another text of the view persons"):
+        sqlmicro.apply(str(plan))
+    assert not released(plan)
+    assert sqlmicro.plan(str(policy), accept=["persons"])["passed"]
+    sqlmicro.apply(str(plan))
+    assert released(plan)
+    execute(plan.parent, change.replace("+ 1", "+ 3").replace("+ 2", "+ 4"))
+    report = sqlmicro.plan(str(policy))
+    told = [(one["what"], one["where"], one["decided"]) for one in report["differences"]]
+    assert (report["passed"], told) == (False, [("another text of the view", "persons", False)])
