@@ -66,7 +66,7 @@ def test_a_plan_says_everything_before_a_record_is_read(tmp_path: Path) -> None:
     assert (ranking.method.name, ranking.k, ranking.nulls, names(ranking.columns)) == (
         "individual-ranking", 5, "error", ["income"]
     )  # fmt: skip
-    # What no step names is taken by the step that takes the rest; weights are released as they are.
+    # What no step names is taken by the step that takes the rest; weights are apart.
     assert (names(safe.columns), names(safe.by), safe.k, safe.nulls) == (["age", "sex"], ["region"], 3, "pattern")
     assert set(safe.settings) == {parameter.name for parameter in find("safe").own_settings}
     assert [(names(claim.columns), claim.promise, claim.k) for claim in found.claims] == [

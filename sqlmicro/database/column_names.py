@@ -146,7 +146,15 @@ _QUALITY = (
     r"|cost|kosten|bill|charges|total|sum|avg|mean|rate|share|pct|percent|country|city|region|group|gruppe|class|level)"
     rf"|(?!num_(?:{_PERSON})$)(?:has|is|hat|ist|n|num|nb|anzahl|count|prefers?|days|months|years)_.*"
 )
-_WEIGHING = r"(^|_)(weight|weights|gewicht|hochrechnungsfaktor)$"
+_WEIGHING = r"(^|_)(weights?|gewicht|poids|wgts?|hochrechnungsfaktor)$"
+_OF_A_BODY = r"(?:^|_)(?:body|birth|newborn|infant|maternal|dry|wet|net|gross|lean|organ|parcel|package)_weights?$"
+_SAMPLING = (
+    r"(?:^|_)(?:[paf]weights?|wgts?|fnlwgt|finalwgt|perwt|hhwt|hrf|gewichtung(?:sfaktor)?|hochrechnung(?:s(?:faktor|gewicht))?"
+    r"|(?:fall|design|personen|haushalts|stichproben)gewicht|ponderation|factor_(?:de_)?expansion"
+    r"|(?:sampling|sample|survey|design|person|personal|respondent|household|hh|population|expansion|final|base"
+    r"|calibrated|calibration|grossing|inflation|analysis|analytic|replicate|poststratification|longitudinal"
+    r"|cross_sectional)_weights?)$"
+)
 _SENSITIVE = (
     rf"(^|_)({_HEALTH}|choroba|ziekte|malattia|doenca|salary|gehalt|lohn|salaire|salario|salaris|wynagrodzenie|stipendio"
     r"|religion|religione?|religiao|confession|konfession|denomination|ethnicity|ethnic_?group|ethnie|etnia|hautfarbe"
@@ -299,12 +307,23 @@ def whose(name: str) -> Whose:
 
 
 def is_weight(name: str) -> bool:
-    """Tell whether the name is that of sampling weights.
+    """Tell whether the name may be that of sampling weights.
 
-    >>> is_weight("sampling_weight"), is_weight("weighted")
-    (True, False)
+    >>> is_weight("sampling_weight"), is_weight("weight"), is_weight("weighted"), is_weight("birthWeight")
+    (True, True, False, False)
     """
-    return _compiled(_WEIGHING).search(words(name)) is not None
+    text = words(name)
+    found = _compiled(_WEIGHING).search(text) or _compiled(_SAMPLING).search(text)
+    return found is not None and _compiled(_OF_A_BODY).search(text) is None
+
+
+def is_sampling_weight(name: str) -> bool:
+    """Tell whether the name can only be that of sampling weights: a column called weight may be that of a body.
+
+    >>> [is_sampling_weight(name) for name in ("pweight", "household_weights", "Hochrechnungsfaktor", "weight")]
+    [True, True, True, False]
+    """
+    return is_weight(name) and _compiled(_SAMPLING).search(words(name)) is not None
 
 
 def is_quantity(name: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlmicro.database import attach
+from sqlmicro.database import attach, column_names
 from sqlmicro.database.columns import pick
 from sqlmicro.database.finding import find_source
 from sqlmicro.database.opening import open_warehouse
@@ -58,6 +58,8 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile], persons: Repe
     """
     dropped = left_out(profiles, persons)
     used = [p for p in profiles if p not in dropped]
+    weights = _weights(used, persons)
+    used = [p for p in used if p not in weights]
     quasi = [p for p in used if p.role[0] == "quasi"] or used
     missing = any(p.nulls for p in used)
     rows = f"{profiles[0].rows:,} records" if profiles else "no records"
@@ -84,6 +86,7 @@ def draft(options: InitOptions, profiles: Sequence[ColumnProfile], persons: Repe
         'do = "mdav"' if persons else 'do = "safe"',
         *array("columns", used, _reason),
         f"k = {K}",
+        *(f"weights = {value(p.column.name)}  # by its name; the means of groups, whose totals stay" for p in weights),
         *(_nulls(used, persons is not None) if missing else ()),
         "",
         *comment("What the release must pass, or nothing is published. DECIDE: what may be known of a person?"),
@@ -103,6 +106,13 @@ def left_out(profiles: Sequence[ColumnProfile], persons: RepeatedPersons | None)
     """Return the columns a draft drops: direct identifiers, keys of persons, and those no method takes."""
     keys = persons.columns if persons else ()
     return [p for p in profiles if p.role[0] == "identifier" or p.column.name in keys or not can_be_used(p)]
+
+
+def _weights(used: Sequence[ColumnProfile], persons: RepeatedPersons | None) -> list[ColumnProfile]:
+    """Return the column of sampling weights, if there is one and only one, and no other column is left out for it."""
+    found = [p for p in used if p.role[0] == "weight"]
+    alone = len(found) == 1 < len(used) and persons is None
+    return found if alone and column_names.is_sampling_weight(found[0].column.name) else []
 
 
 def _persons(persons: RepeatedPersons | None) -> list[str]:
@@ -130,7 +140,7 @@ def _reason(profile: ColumnProfile) -> str:
     role, why = profile.role
     text = f"{profile.scale[0]}: {profile.scale[1]}"
     if role == "weight":
-        text += "; DECIDE: a weight by its name, anonymized here; weights = … in this step releases it as it is"
+        text += "; DECIDE: measured, as of a body? Sampling weights belong in weights = … of safe, or in drop"
     if role == "sensitive":
         text += f"; sensitive by {why}"
     return text + (f"; {profile.nulls:,} missing" if profile.nulls else "")

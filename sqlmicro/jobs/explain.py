@@ -177,7 +177,9 @@ def _before(command: Command) -> str:
 
 def _roles(plan: Plan) -> list[str]:
     """Say which columns are left out and which are released as they are."""
-    keep, drop = names_of(plan.roles.kept), names_of(plan.roles.dropped)
+    weights = [column.name for column in plan.roles.kept if column.name.lower() in plan.calibrated]
+    keep = tuple(name for name in names_of(plan.roles.kept) if name not in weights)
+    drop = names_of(plan.roles.dropped)
     given, rest = plan.options, ""
     left, others = (names_of(plan.left), ()) if plan.known else ((), ("every column that is named nowhere",))
     if plan.takes_rest:
@@ -195,6 +197,11 @@ def _roles(plan: Plan) -> list[str]:
         *([f"It leaves out {_join(drop)}."] if drop else ()),
         f"Released as it is, unprotected: {_join(keep)}." if keep else "No column is released as it is.",
         *([_accepted(given.accept_unique)] if keep else ()),
+        *(
+            [f"Of {_join(weights)} the mean of each group is released, calibrated so that totals stay."]
+            if weights
+            else ()
+        ),
         *([rest] if rest else ()),
         *([f"It does not treat {_join(ok)} as direct identifiers, whatever they look like."] if ok else ()),
         "It stops if a column that it releases or groups otherwise looks like direct identifiers.",

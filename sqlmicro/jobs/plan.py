@@ -6,12 +6,12 @@ is settled by looking at a sample of them, which gives another plan: `looked_at`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlmicro.database.column_names import Whose, is_word_for_a_person, says, whose
 from sqlmicro.database.column_roles import Roles, settle_roles
-from sqlmicro.database.columns import Column, names_of, pick
+from sqlmicro.database.columns import Column, ColumnProfile, names_of, pick
 from sqlmicro.database.loading import LOADED, Relation
 from sqlmicro.database.source import Source
 from sqlmicro.database.warehouse import Warehouse
@@ -27,6 +27,8 @@ from sqlmicro.jobs.roles import (
     refuse_rare,
     refuse_rows,
     roles_of,
+    weights_in_words,
+    weights_of_rest,
 )  # fmt: skip
 from sqlmicro.jobs.steps import Gate, Job
 from sqlmicro.options.common import JobOptions, PublishSettings, names
@@ -91,9 +93,14 @@ class Plan:
     @property
     def accepted(self) -> set[str]:
         """The columns, in small letters, that may single out records: those named for it, and weights."""
+        gates = [gate.options.weight for gate in self.gates if gate.options.weight]
         weights = [name for step in self.steps for name in step.weights]
-        weights += [gate.options.weight for gate in self.gates if gate.options.weight]
-        return {name.lower() for name in (*self.options.accept_unique, *weights)}
+        return {name.lower() for name in (*self.options.accept_unique, *gates, *weights)}
+
+    @property
+    def calibrated(self) -> set[str]:
+        """The columns of weights, in small letters, that are released with other values."""
+        return {name.lower() for step in self.steps if step.method.stage == "safe" for name in step.weights}
 
     @property
     def takes_rest(self) -> bool:
@@ -229,8 +236,10 @@ def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
         )  # fmt: skip
         left = [column for column in plan.left if column not in (*found, *roles.allowed)]
         refuse_misread(left, profiles)
-        used = tuple(column for column in roles.used if column not in found)
-        roles = replace(roles, used=used, dropped=(*roles.dropped, *found), identifiers=found)
+        plan, weights = _with_weights(plan, left, profiles)
+        used = tuple(column for column in roles.used if column not in (*found, *weights))
+        kept, dropped = (*roles.kept, *weights), (*roles.dropped, *found)
+        roles = replace(roles, used=used, kept=kept, dropped=dropped, identifiers=found)
         seen = {column: profile.seen for column, profile in profiles.items()}
     else:
         seen = scan.seen(warehouse, source, roles.released, region)
@@ -245,15 +254,36 @@ def looked_at(plan: Plan, warehouse: Warehouse, source: Source) -> Plan:
     return replace(plan, roles=roles, steps=_told_apart(steps))
 
 
+def _with_weights(
+    plan: Plan, rest: Sequence[Column], profiles: Mapping[Column, ColumnProfile]
+) -> tuple[Plan, list[Column]]:
+    """Return the plan with the column of weights that a step finds among those it takes, and that column."""
+    steps, weights = [], []
+    for step, asked in zip(plan.steps, plan.job.steps, strict=True):
+        name = weights_of_rest(plan.job, asked, rest, profiles) if asked.takes_rest else None
+        if name is None:
+            steps.append(step)
+            continue
+        weights += pick(plan.columns, [name], step.where)
+        setting = step.method.setting("weights")
+        assert setting is not None
+        columns = tuple(column for column in step.columns if column not in weights)
+        settings = {**step.settings, setting.name: name}
+        steps.append(replace(step, settings=settings, weights=(name,), columns=columns))
+    return plan.with_steps(steps), weights
+
+
 def counted_in_words(plan: Plan) -> list[str]:
-    """Return the notes on what k counts, where somebody has said it."""
+    """Return the notes on what k counts, where somebody has said it, and on weights that do not count."""
     if plan.options.rows_are_persons:
-        return ["k counts rows: you said that every row is about another person"]
+        counted = "k counts rows: you said that every row is about another person"
+        return [counted, *weights_in_words(plan.steps)]
     rows = [
         step.method.name for step in plan.steps if plan.roles.person and step.k and not step.method.keeps_guarantees
     ]
     return [
         *_others_counted(plan),
+        *weights_in_words(plan.steps),
         *(f"{name}: its k counts records, not persons, and it promises none" for name in rows),
     ]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlmicro.audits import k_anonymity
 from sqlmicro.audits.verdict import UNIQUE_AT_MOST
+from sqlmicro.database import column_names
 from sqlmicro.database.column_roles import Roles, settle_roles
 from sqlmicro.database.columns import Column, ColumnProfile, Misread, Seen, names_of, pick
 from sqlmicro.database.source import Source
@@ -15,7 +16,7 @@ from sqlmicro.errors import InputError, ParameterError
 from sqlmicro.identifiers.rare import FewerThan, rare_columns, too_few
 from sqlmicro.identifiers.repeated import repeated_persons
 from sqlmicro.jobs.steps import Job, Step
-from sqlmicro.pipeline import Run
+from sqlmicro.pipeline import PlannedStep, Run
 
 FOR_IDENTIFIERS = ("pseudonymise", "partial", "constant")
 """The methods that are made for direct identifiers."""
@@ -252,6 +253,60 @@ def populations_in_words(warehouse: Warehouse, job: Job) -> list[str]:
     return [f"the rows of the population seem to be {one.told}: each counts as a member" for one in looked if one]
 
 
+def weights_of_rest(
+    job: Job, step: Step, rest: Sequence[Column], profiles: Mapping[Column, ColumnProfile]
+) -> str | None:
+    """Return the column of weights among those that a step takes because nobody names them; None where there is none.
+
+    A weight that was averaged with the others would weight nothing. What a column called weight is, only its owner
+    knows: of a body it is a number like others.
+
+    Raises
+    ------
+    InputError
+        With the columns of which it must be said.
+    """
+    told = {name.lower() for option in ("numeric", "nominal") for name in step.settings.get(option) or ()}
+    found = [c for c in rest if profiles[c].role[0] == "weight" and c.name.lower() not in told]
+    if not found:
+        return None
+    given = job.options
+    alone = not (step.weights or given.person or given.household or job.publish.series or step.guarantees.asked)
+    if len(found) == 1 and alone and step.method.setting("weights") and column_names.is_sampling_weight(found[0].name):
+        return found[0].name
+    option = "weights" if job.in_file else "--weights"
+    one = found[0].name
+    do = f"{option} {one}: sampling weights, whose totals stay" if alone else "Leave sampling weights out with --drop"
+    raise InputError(
+        f"{step.where}, columns",
+        "it must be said what a column called a weight is: averaged with the others it would weight nothing",
+        ", ".join(names_of(found)),
+        f"{do}. --numeric {one}: measured, as of a body, and anonymized with the others"
+        + (f". --drop {one}: left out" if alone else ""),
+    )
+
+
+def weights_in_words(steps: Sequence[PlannedStep]) -> list[str]:
+    """Return a note for every step that changes a weight as it does any number, unless it was told to take it as one.
+
+    Not of what only leaves records or values out.
+    """
+    notes = []
+    for step in steps:
+        told = {name.lower() for name in step.settings.get("numeric") or ()}
+        found = [
+            c.name for c in step.columns
+            if c.numeric and column_names.is_weight(c.name) and c.name.lower() not in told
+        ]  # fmt: skip
+        if found and (step.method.stage != "mask" or step.method.draws):
+            notes.append(
+                f"warning: {', '.join(found)}: weights by the name, which {step.method.name} changes as any numbers; "
+                "what they weight changes with them. Sampling weights: leave them out here, and --keep them; or "
+                "safe --weights, which keeps their totals"
+            )
+    return notes
+
+
 def refuse_unique(run: Run, accepted: Collection[str], where: str) -> None:
     """Refuse to release a column as it is that alone singles out many records, unless it is accepted by its name.
 
@@ -285,7 +340,7 @@ def _treated(columns: Sequence[Column], job: Job) -> list[Column]:
     return [column for column, method in first.items() if method in FOR_IDENTIFIERS]
 
 
-def roles_in_words(roles: Roles) -> list[str]:
+def roles_in_words(roles: Roles, weights: Collection[str] = ()) -> list[str]:
     """Return the notes on what becomes of the columns, and on those whose values look like something else.
 
     >>> age, name = Column("age", "INTEGER", "age"), Column("name", "VARCHAR", "name")
@@ -301,6 +356,6 @@ def roles_in_words(roles: Roles) -> list[str]:
         ("dropped: ", [column for column in roles.dropped if column not in roles.identifiers], ""),
         ("not treated as direct identifiers, as you asked: ", roles.allowed, ""),
         *((f"{one.told}; as text it has no arithmetic: ", found, "") for one, found in misread.items()),
-        ("released as they are: ", roles.kept, ""),
+        ("released as they are: ", [column for column in roles.kept if column.name.lower() not in weights], ""),
     ]
     return [before + ", ".join(names_of(columns)) + behind for before, columns, behind in notes if columns]

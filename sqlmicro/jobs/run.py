@@ -231,7 +231,7 @@ def _make(warehouse: DuckDBWarehouse, found: _Found, key: Key, forecast: Forecas
     refuse_unique(run, plan.accepted, f"{job.label}, --keep")
     if key.source == "plain text":
         run.notes.append(OfJob("the seed was given in plain text, which is for tests: it is no secret"))
-    run.notes += map(OfJob, (*job.said, *roles_in_words(run.roles), *counted_in_words(plan)))
+    run.notes += map(OfJob, (*job.said, *roles_in_words(run.roles, plan.calibrated), *counted_in_words(plan)))
     run.notes += populations_in_words(warehouse, job)
     plan = forecast.settled(run, plan)
     for step in plan.steps:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlmicro.database import column_names
 from sqlmicro.database.carried import measured
 from sqlmicro.database.columns import Column, split_scales
 from sqlmicro.database.typed_columns import profile_columns
@@ -36,16 +35,17 @@ class Cells:
     """The occurring combinations, in SQL as a relation and in NumPy as coordinates.
 
     `n` and `strata` have shape (cells,); `codes` are the numbers of the nominal values and `raw` the numeric values as
-    they are, NaN where missing; `numbers` are the standardised numeric columns. `file` is the original that a release
-    is compared with, also where `relation` lacks further values so that patterns of them are frequent. Where records
-    have weights, those of a cell have the same: `weights` holds them, by the mean weight of a record, which is `unit`,
-    and in `file` n is their sum. `indicators` are the values of every nominal column that records are
+    they are, NaN where missing; `numbers` are the standardised numeric columns. `original` is what a release is
+    compared with, also where `relation` lacks further values so that patterns of them are frequent; `file` has the sum
+    of the weights of its records as n, where they have weights. Those of a cell have the same: `weights` holds them, by
+    the mean weight of a record, which is `unit`. `indicators` are the values of every nominal column that records are
     grouped by. `elsewhere` are the columns of the step that belong to other levels. `scattered` are nominal columns of
     which no table can be kept, and no other field has them but `places` (cells, scattered): where their values stand in
     order, standardised. `persons` are who has which cells, where the records are elsewhere.
     """
 
     relation: Name
+    original: Name
     file: Name
     nominal: list[Column]
     numeric: list[Column]
@@ -155,6 +155,7 @@ def make_cells(
     weight = np.array(read[weight_column.staged], dtype=float) if weight_column else np.ones(len(n))
     return Cells(
         relation,
+        original,
         weighed(at_driver(work), original, [*nominal_columns, *numeric_columns], weight_column),
         nominal_columns,
         numeric_columns,
@@ -239,7 +240,7 @@ def weighed(work: Work, cells: Name, columns: Sequence[Column], weight_column: C
 
 
 def checked_weights(work: Work, weights: str | None) -> Column | None:
-    """Return the column of weights, if there is one; refuse those that are no numbers above 0, and say what they tell.
+    """Return the column of weights, if there is one; refuse those that are no numbers above 0.
 
     Raises
     ------
@@ -260,10 +261,6 @@ def checked_weights(work: Work, weights: str | None) -> Column | None:
             "every record must have a weight from 0.000001 to 1,000,000,000",
             f"{found['records']:,} of {found['records_in_all']:,} records without one",
         )
-    work.note(
-        f"weights: {weight_column.name}, released as it is ({found['distinct_weights']:,} distinct). Counts and sums "
-        "are weighted, k is not: a weight that few records have can tell them apart"
-    )
     return weight_column
 
 
@@ -274,12 +271,6 @@ def _by_scale(work: Work, numeric: tuple[str, ...], nominal: tuple[str, ...]) ->
         found.column.name: found.scale[0] for found in profile_columns(work.warehouse, work.source)
     })  # fmt: skip
     found = split_scales(work.part.step, proposed, numeric, nominal, work.where)
-    for column in found[0]:
-        if column in work.columns and column_names.is_weight(column.name):
-            work.note(
-                f"warning: {column.name} is a weight by its name, and takes part as any number does: it is changed. "
-                f"--weights {column.name} releases it as it is, and weights the tables; or drop it"
-            )
     for scale, columns in zip(("numeric", "nominal"), found, strict=True):
         names = [column.name for column in columns if column in work.columns]
         if names:

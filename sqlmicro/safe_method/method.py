@@ -11,6 +11,7 @@ from sqlmicro.missing.counted import number
 from sqlmicro.registry import method
 from sqlmicro.safe_method import continued, direct, distance, inside
 from sqlmicro.safe_method.anew import Anew, advice
+from sqlmicro.safe_method.calibration import calibrated
 from sqlmicro.safe_method.candidates import Candidate, Chosen, Released, Totals, Trial, load_members
 from sqlmicro.safe_method.cells import Cells, checked_weights, make_cells
 from sqlmicro.safe_method.demanded import demanded, nearest
@@ -90,6 +91,9 @@ if TYPE_CHECKING:
         "safe/unfit_weights.sql",
         "safe/weighted_cells.sql",
         "safe/weighted_members.sql",
+        "safe/weights_of_groups.sql",
+        "safe/weights_of_cells.sql",
+        "safe/both_categories.sql",
         "safe/assigned.sql",
         "safe/seats.sql",
         "safe/persons_of_cells.sql",
@@ -162,7 +166,9 @@ def safe(
     source has k = 3. Each way to unify that is named makes candidates of its own.
 
     Weights are above 0. Tables, sums, means and modes are weighted, to six digits after the point; groups have k
-    records whatever they weigh. Memory and time follow the combinations that occur together with their weight.
+    records whatever they weigh. Memory and time follow the combinations that occur together with their weight. What is
+    released is the mean weight of each group, raked to the total and to the totals by every nominal column, in which
+    values that fewer than k records have are joined with others; the distance is that before it.
 
     The search takes about 25 CPU seconds at most with effort full, 5 with fast. One that a time limit stops cannot be
     repeated exactly. With `round` the records of every combination found are grouped on their own values, k to 2k-1,
@@ -386,6 +392,8 @@ def _hand_over(work: Work, cells: Cells, one: Candidate, outcome: Outcome, suffi
         "replace/by_label.sql", f"values{suffix}", groups=groups, representatives=released, columns=work.columns
     )
     outcome.values = {column: (values, column.staged) for column in work.columns}
+    if cells.weight_column:
+        outcome.values[cells.weight_column] = calibrated(work, cells, one, groups, suffix, k), "value"
     outcome.nominal = cells.without_arithmetic
     outcome.only_grouped = groups if one.dropped else None
     return groups

@@ -45,7 +45,8 @@ SumWeight = Annotated[float, Param("Weight of the sums in the SAFE distance.", m
 WeightColumn = Annotated[
     str | None,
     Param(
-        "Column of weights, released as it is: counts and sums are weighted, k is not.",
+        "Column of sampling weights, which counts and sums are weighted by, not k. Their means in groups are released, "
+        "calibrated so that totals stay.",
         metavar="COLUMN",
         part="weights",
     ),

@@ -76,7 +76,7 @@ def release(jobs: Sequence[Job]) -> list[ReleaseReport]:
             beside.check(option, path, plan.publish.overwrite or job.dry, source)
         run = pipeline.load(warehouse, source, plan.roles, key, plan.recipe(source))
         refuse_unique(run, plan.accepted, f"{job.label}, --keep")
-        run.notes += (*roles_in_words(run.roles), *counted_in_words(plan))
+        run.notes += (*roles_in_words(run.roles, plan.calibrated), *counted_in_words(plan))
         for step in plan.steps:
             pipeline.step(run, _in_blocks(warehouse, step))
         if union.promises(run):

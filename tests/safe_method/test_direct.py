@@ -36,7 +36,9 @@ def _cells(codes: np.ndarray, raw: np.ndarray) -> Cells:
     ones = np.ones(len(codes), dtype=np.int64)
     values = indicators(codes, ones, 3)
     none = raw[:, :0]
-    return Cells("cells", "cells", [], [], [], ones, ones * 0, codes, raw, raw, None, ones, values, 1.0, [], [], none)  # type: ignore[arg-type]
+    return Cells(
+        "cells", "cells", "cells", [], [], [], ones, ones * 0, codes, raw, raw, None, ones, values, 1.0, [], [], none
+    )  # type: ignore[arg-type]
 
 
 def test_steps_keep_totals_and_bring_released_incomes_near_to_the_original_ones(workbench: Any) -> None:

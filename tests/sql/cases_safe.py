@@ -486,8 +486,40 @@ CASES = [
             )
         },
         params={"relation": rel("relation"), "weights": col("w")},
-        returns=["records", "records_in_all", "distinct_weights"],
-        expect=[(5, 8, 6)],
+        returns=["records", "records_in_all"],
+        expect=[(5, 8)],
+    ),
+    # Group 0 has both records of cell 0 and one of cell 2: 2 · 1.5 + 4.
+    Case(
+        "safe/weights_of_groups.sql",
+        given={
+            "members": values("cell, label, n", "(0, 0, 2)", "(2, 0, 1)", "(1, 3, 3)"),
+            "cells": values("cell, w, n", "(0, 1.5, 2)", "(1, 2, 3)", "(2, 4, 1)"),
+        },
+        params={"members": rel("members"), "cells": rel("cells"), "weights": col("w")},
+        returns=["label", "n", "weight"],
+        expect=[(0, 3, 7.0), (3, 3, 6.0)],
+        ordered=True,
+    ),
+    Case(
+        "safe/weights_of_cells.sql",
+        given={"cells": values("cell, w, n", "(1, 2.5, 3)", "(0, 1, 2)")},
+        params={"cells": rel("cells"), "weights": col("w")},
+        returns=["weight"],
+        expect=[(1.0,), (2.5,)],
+        ordered=True,
+    ),
+    # f is 0, m is 1, NULL is 2, in both.
+    Case(
+        "safe/both_categories.sql",
+        given={
+            "released": values("label, sex, n", "(1, 'm', 4)", "(0, NULL, 3)"),
+            "original": values("cell, sex, n", "(1, 'f', 2)", "(0, 'm', 5)"),
+        },
+        params={"released": rel("released"), "original": rel("original"), "nominal": [SEX]},
+        returns=["n", "sex"],
+        expect=[(3, 2), (4, 1), (5, 1), (2, 0)],
+        ordered=True,
     ),
     # 2 · 10 + 1 · -20 + 3 · nothing, and without the sign
     Case(

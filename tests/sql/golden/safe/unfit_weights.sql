@@ -1,11 +1,10 @@
 -- title: How many records have a weight that cannot be used
 -- source: sqlmicro: a weight is a number above 0; beyond six digits after the point, or 10^9, it would not be kept exactly enough
 -- reads: relation
--- returns: one row: records (without a fit weight), records_in_all, distinct_weights
+-- returns: one row: records (without a fit weight), records_in_all
 -- params: relation, weights
 SELECT
   count(*) FILTER (WHERE "w" IS NULL
     OR NOT CAST("w" AS DOUBLE) BETWEEN 1e-6 AND 1e9) AS records,
-  count(*) AS records_in_all,
-  count(DISTINCT "w") AS distinct_weights
+  count(*) AS records_in_all
 FROM "staging"."relation"
