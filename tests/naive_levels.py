@@ -19,7 +19,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "swap": {"percent": 60.0}, "shuffle": {},
 }  # fmt: skip
 ONLY_NUMBERS = {"swap", "secure-k-ward", "single-axis", "individual-ranking", "optimal-univariate", "noise"}
-COLUMN, WHOLE = {"individual-ranking", "optimal-univariate"}, set(KINDS) - {"noise", "swap", "shuffle"}
+COLUMN = {"individual-ranking", "optimal-univariate"}
+WHOLE = {*KINDS, "safe"} - {"noise", "swap", "shuffle"}
 MASKS = {"mondrian", "mondrian relaxed", "suppress", "generalize", "generalize local", "noise", "swap", "shuffle"}
 NOT_SENSITIVE = {"noise", "swap", "shuffle", "suppress", "generalize local"}
 """Methods that do not keep what is asked of the records of a person or household, and say so."""

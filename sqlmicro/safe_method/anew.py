@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sqlmicro.registry import Tick
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.cells import Cells
-from sqlmicro.safe_method.combined import Combined, File
 from sqlmicro.safe_method.coordinates import counted_pairs
-from sqlmicro.safe_method.dealing import Groups, Numbers, dealt, even_groups
+from sqlmicro.safe_method.deal_problem import Groups, Numbers, Original
+from sqlmicro.safe_method.dealing import dealt, even_groups
 from sqlmicro.safe_method.unify import rounding
 
 if TYPE_CHECKING:
@@ -44,12 +44,11 @@ class Anew:
     ) -> Anew | None:
         """Return how the records of a file are dealt, None where they cannot be.
 
-        Each must be a person of its own that counts one, and nothing but k be asked for: records with weights, of
-        persons or households, of a series or with guarantees keep the combination that the search decided. So do all
-        where some numbers keep `own` values or take part in `steps`. Without nominal columns there is nothing to place.
+        Each must count one: records with weights keep the combination that the search decided. So do those of a series,
+        whose means would tell who comes or leaves, and all where some numbers keep `own` values or take part in
+        `steps`. Without nominal columns there is nothing to place.
         """
-        alone = not (work.series or work.more_than_k or work.part.level or work.part.above or cells.weight_column)
-        if not alone or own or steps or not cells.numeric:
+        if work.series or cells.weight_column or own or steps or not cells.numeric:
             return None
         sets = tuple(tuple(cells.nominal.index(column) for column in one.by) for one in means)
         return cls(units_of(cells.numeric, how, work.whole), sets)
@@ -80,32 +79,53 @@ def advice(anew: Anew | None, possible: Anew | None, algorithm: str, searched: b
     return "--numeric-values own keeps values that occur, and more of it"
 
 
+@dataclass(frozen=True)
+class Placed:
+    """What the search decided: `count` records of each cell become a combination, its `target`.
+
+    Of every combination there are its nominal values, the block that its records do not leave, and how many records a
+    group of it has at least; and of every cell its nominal values, by the same numbers.
+    """
+
+    cell: np.ndarray
+    target: np.ndarray
+    count: np.ndarray
+    combination: np.ndarray
+    block: np.ndarray
+    least: np.ndarray
+    codes: np.ndarray
+
+
 def grouped_anew(
     anew: Anew,
     cells: Cells,
-    inside: np.ndarray,
-    combined: Combined,
-    file: File,
-    placed: tuple[np.ndarray, np.ndarray, np.ndarray],
+    placed: Placed,
     effort: Effort,
     time_limit: float | None,
     rng: np.random.Generator,
     tick: Tick,
+    original: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Return the groups of a stratum after its records were dealt anew to them: cells, labels, records, targets.
+    """Return the groups after the records were dealt anew to them: cells, labels, records, targets of the labels.
 
-    `placed` is what the search decided: how many records of which cell become which combination. Each combination has
-    as many of them as before, in groups of at least k. The last entry tells whether the time limit ended it.
+    Each combination has as many records as before, in groups of at least k. The last entry tells whether the time limit
+    ended it. The file is compared with the `original`, of which there are nominal values, numbers and records; without
+    one, with itself.
     """
     import numpy as np
 
-    cell, target = (np.repeat(array, placed[2]) for array in placed[:2])
-    raw, places = cells.raw[inside][cell], cells.places[inside][cell]
-    label, becomes = even_groups(target, file[3], np.lexsort([*places.T, *raw.T]))
+    cell, target = (np.repeat(array, placed.count) for array in (placed.cell, placed.target))
+    raw, places = cells.raw[cell], cells.places[cell]
+    label, becomes = even_groups(target, placed.least, np.lexsort([*places.T, *raw.T]))
+    if original:
+        numbers = Numbers.of(np.concatenate([raw, original[1]]), anew.units)
+        compared = Original(numbers.x[len(raw) :], original[0], original[2])
+        numbers = replace(numbers, x=np.ascontiguousarray(numbers.x[: len(raw)]))
+    else:
+        numbers = Numbers.of(np.hstack([raw, places]), [*anew.units, *(None for _ in places.T)])
+        compared = None
     label, stopped = dealt(
-        Numbers.of(np.hstack([raw, places]), [*anew.units, *(None for _ in places.T)]),
-        combined.codes[combined.of_cell[cell]],
-        Groups(label, file[0][becomes]),
-        rng, tick, more=anew.means, effort=effort, time_limit=time_limit,
+        numbers, placed.codes[cell], Groups(label, placed.combination[becomes], placed.block[becomes]),
+        rng, tick, original=compared, more=anew.means, effort=effort, time_limit=time_limit,
     )  # fmt: skip
     return *counted_pairs(cell, label), becomes, stopped

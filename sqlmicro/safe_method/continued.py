@@ -13,6 +13,7 @@ from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.combined import Combined
 from sqlmicro.safe_method.direct import InventedCells, Placement, Settings
 from sqlmicro.safe_method.keyed import Keyed, contents_of_cells
+from sqlmicro.safe_method.reassignment import deal
 from sqlmicro.safe_method.search import placed
 from sqlmicro.safe_method.successor import Night, carried_on
 
@@ -178,7 +179,7 @@ def _placement(
     moves = placed(joined.columns(k), joined.n, found.new_n, found.objective, found.proposals, found.stopped)
     stays = joined.n - np.bincount(moves.cell, moves.count, len(joined.n)).astype(np.int64)
     out = np.flatnonzero(stays)
-    cell, target, records = direct.deal(
+    cell, target, records = deal(
         tonight.of_cell, cells.n,
         np.concatenate([moves.cell, out]),
         np.concatenate([moves.target, np.full(len(out), -1)]),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlmicro.database.columns import Column, numbers_by_column
 from sqlmicro.errors import ParameterError
 from sqlmicro.registry import Tick
-from sqlmicro.safe_method.anew import Anew, grouped_anew
+from sqlmicro.safe_method.anew import Anew, Placed, grouped_anew
 from sqlmicro.safe_method.annealing import Effort
 from sqlmicro.safe_method.candidates import GroupedCells
 from sqlmicro.safe_method.cells import OWN_VALUES_AT_MOST, Cells
@@ -23,6 +23,7 @@ from sqlmicro.safe_method.mean_cells import MeanTable
 from sqlmicro.safe_method.mean_exchange import exchanged as mean_exchange
 from sqlmicro.safe_method.means import SubgroupMeans
 from sqlmicro.safe_method.plausible import affordable
+from sqlmicro.safe_method.reassignment import Dealt, deal
 from sqlmicro.safe_method.search import Placement as Found
 from sqlmicro.safe_method.search import search
 from sqlmicro.safe_method.subgroups import subgroups
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
 
     from sqlmicro.database.templates import Name
     from sqlmicro.work import Work
-
-Dealt = tuple["np.ndarray", "np.ndarray", "np.ndarray"]
-"""How many records of which cell become which combination: cells, combinations, records."""
 
 
 @dataclass(frozen=True)
@@ -124,31 +122,29 @@ class Search:
     def place(self, tick: Tick) -> Placement:
         """Place the records of every stratum on combinations of the nominal columns and of those with own values.
 
-        Where other numeric columns are left, the records of one combination are grouped on them by MDAV, k to 2k-1, and
-        get the group means, so that the totals deviate only by the records that moved. Columns with a step take part in
-        both: a combination holds their nearest multiple of the step, and the records of a group get the mean of their
-        own values.
+        Where other numeric columns are left, the records are dealt anew to groups of these combinations, or those of
+        one are grouped by MDAV, k to 2k-1. A group gets means. Columns with a step take part in both: a combination
+        holds their nearest multiple of the step, a group the mean of the own values.
         """
         import numpy as np
 
         cells, settings, rng = self.cells, self.settings, self.rng
         averaged = [column for column in cells.numeric if column not in self.own]
         X = within(cells, averaged)
-        limit = None if settings.time_limit is None else settings.time_limit / len(self.strata)
-        limit = limit / 2 if limit and settings.anew else limit  # half for the search, half for the dealing
+        limit = None if settings.time_limit is None else settings.time_limit / (2 if settings.anew else 1)
         parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         combinations, invented = [], [np.zeros((3, 0), dtype=np.int64)]
+        shown: list[tuple[np.ndarray, ...]] = []
         labels, numbered, moved, stopped = 0, len(cells.n), 0, False
         for (inside, combined), size in zip(self.strata, self.least.tolist(), strict=True):
             first = inside[combined.first]
             pool = self.keyed.pool(combined, inside, size) if self.keyed else None
             file = combined.file(size, pool.new if pool else None)
-            dealt, found = _search(cells, inside, combined, file, pool, settings, limit, rng, tick)
+            part = limit / len(self.strata) if limit else limit
+            dealt, found = _search(cells, inside, combined, file, pool, settings, part, rng, tick)
             if settings.anew:
-                cell, label, count, becomes, late = grouped_anew(
-                    settings.anew, cells, inside, combined, file, dealt, settings.effort, limit, rng, tick
-                )
-                stopped |= late
+                (cell, label, count), becomes = dealt, np.arange(len(file[2]))
+                shown.append((file[0], np.full(len(becomes), len(shown)), np.full(len(becomes), size)))
             else:
                 dealt = _with_means(cells, inside, combined, file, dealt, averaged, settings, rng, tick)
                 cell, label, count, becomes = subgroups(X[inside], *dealt, size, rng)
@@ -161,10 +157,18 @@ class Search:
                 invented.append(np.stack([first[new.base], first[new.donor], new.column]))
                 numbered += len(new.column)
             labels += len(becomes)
-        merged = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
-        grouped = GroupedCells(merged[0], merged[1], merged[2], dropped=0)
+        cell, label, count = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        combination = np.concatenate(combinations)
+        if settings.anew:
+            codes, block, least = (np.concatenate(arrays) for arrays in zip(*shown, strict=True))
+            placed = Placed(cell, label, count, codes, block, least, cells.codes)
+            found_anew = grouped_anew(settings.anew, cells, placed, settings.effort, limit, rng, tick)
+            cell, label, count, becomes, late = found_anew
+            combination, stopped = combination[becomes], stopped or late
         made = InventedCells(*np.hstack(invented))
-        return Placement(grouped, np.concatenate(combinations), made, self.own, averaged, moved, stopped)
+        return Placement(
+            GroupedCells(cell, label, count, dropped=0), combination, made, self.own, averaged, moved, stopped
+        )
 
 
 def place(work: Work, cells: Cells, k: int, least: np.ndarray, settings: Settings, asked: Asked | None) -> Placement:
@@ -373,25 +377,3 @@ def stepped(raw: np.ndarray, own: int, steps: Sequence[float]) -> np.ndarray:
 
     width = np.array(steps, dtype=float)
     return np.hstack([raw[:, :own], np.rint(raw[:, own:] / width) * width])
-
-
-def deal(reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndarray, count: np.ndarray) -> Dealt:
-    """Hand the records of every combination, cell by cell, to the targets of that combination.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cell, to, records = deal(np.array([0, 0, 1]), np.array([2, 1, 3]), np.array([0, 0, 1]), np.array([0, 1, 1]),
-    ...                          np.array([1, 2, 3]))
-    >>> cell.tolist(), to.tolist(), records.tolist()
-    ([0, 0, 1, 2], [0, 1, 1, 1], [1, 1, 1, 3])
-    """
-    import numpy as np
-
-    cells, moves = in_order(reduced), in_order(source)
-    cell_ends, move_ends = np.cumsum(n[cells]), np.cumsum(count[moves])
-    ends = np.union1d(cell_ends, move_ends)
-    starts = np.concatenate([[0], ends[:-1]])
-    cell = cells[np.searchsorted(cell_ends, starts, side="right")]
-    to = target[moves[np.searchsorted(move_ends, starts, side="right")]]
-    return cell, to, ends - starts

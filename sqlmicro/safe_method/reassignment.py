@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 _ROUNDS = 80
 _REACH = 100
 
+Dealt = tuple["np.ndarray", "np.ndarray", "np.ndarray"]
+"""How many records of which cell become which combination: cells, combinations, records."""
+
 
 def reassigned(columns: Coordinates, n: np.ndarray, new_n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return for every record that moves where it leaves and where it goes, so that few values change.
@@ -74,3 +77,25 @@ def _matched(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray
     keys = [block * most + np.arange(len(block)) - np.searchsorted(block, block) for block in (one, other)]
     _, first, second = np.intersect1d(keys[0], keys[1], assume_unique=True, return_indices=True)
     return first, second
+
+
+def deal(reduced: np.ndarray, n: np.ndarray, source: np.ndarray, target: np.ndarray, count: np.ndarray) -> Dealt:
+    """Hand the records of every combination, cell by cell, to the targets of that combination.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cell, to, records = deal(np.array([0, 0, 1]), np.array([2, 1, 3]), np.array([0, 0, 1]), np.array([0, 1, 1]),
+    ...                          np.array([1, 2, 3]))
+    >>> cell.tolist(), to.tolist(), records.tolist()
+    ([0, 0, 1, 2], [0, 1, 1, 1], [1, 1, 1, 3])
+    """
+    import numpy as np
+
+    cells, moves = in_order(reduced), in_order(source)
+    cell_ends, move_ends = np.cumsum(n[cells]), np.cumsum(count[moves])
+    ends = np.union1d(cell_ends, move_ends)
+    starts = np.concatenate([[0], ends[:-1]])
+    cell = cells[np.searchsorted(cell_ends, starts, side="right")]
+    to = target[moves[np.searchsorted(move_ends, starts, side="right")]]
+    return cell, to, ends - starts

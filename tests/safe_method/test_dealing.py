@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 from command import run
+from looping import each
+from naive_levels import faults
 
 pytest.importorskip("numba")
 
 from sqlmicro.safe_method import anew, dealing
 from sqlmicro.safe_method._deal_kernels import FREE, exchange
-from sqlmicro.safe_method.dealing import PRICES, Groups, Numbers, dealt, even_groups, near_records
+from sqlmicro.safe_method.deal_problem import Groups, Numbers, Original, make_deal, near_records
+from sqlmicro.safe_method.dealing import PRICES, dealt, even_groups, tight_start
 from sqlmicro.system import parallel
 
 PERSONS = Path(__file__).resolve().parents[2] / "examples" / "persons.csv"
@@ -33,9 +36,13 @@ def _problem(n: int = 160, seed: int = 3) -> tuple[Numbers, np.ndarray, Groups]:
     age = rng.integers(18, 90, n).astype(float)
     income = np.exp(rng.normal(7.0 + 0.3 * codes[:, 0], 0.5, n))
     income[rng.random(n) < 0.1] = np.nan
-    label, becomes = even_groups(codes[:, 1] * 2 + codes[:, 0], 3, np.arange(n))
+    label, becomes = even_groups(codes[:, 1] * 2 + codes[:, 0], np.full(8, 3), np.arange(n))
     combination = np.stack([becomes % 2, becomes // 2, rng.integers(0, 3, len(becomes))], axis=1)
-    return Numbers.of(np.stack([age, income], axis=1), [1.0, None]), codes, Groups(label, combination)
+    return (
+        Numbers.of(np.stack([age, income], axis=1), [1.0, None]),
+        codes,
+        Groups(label, combination, np.zeros(len(becomes), dtype=np.int64)),
+    )
 
 
 def _quiet(*_: object) -> None:
@@ -101,14 +108,14 @@ def test_exchanges_make_the_cost_smaller_that_plain_python_counts() -> None:
     """With no temperature no exchange may cost anything; and what the kernel keeps is what the records say."""
     numbers, codes, groups = _problem(120)
     rng = np.random.default_rng(1)
-    deal, seats, _ = dealing._problem(numbers, codes, groups, (), PRICES, rng)
+    deal, seats, _ = make_deal(numbers, codes, groups, None, (), PRICES, rng)
     trial, nothing = dealing._trial(deal), np.zeros(seats.off.shape[1])
     costs = [_naive_cost(numbers, codes, groups, seats.label.tolist())]
     for _ in range(3):
         assert exchange(deal, seats, trial, nothing, 0.5, 60, 1e-9, 1e-9, rng)
         costs.append(_naive_cost(numbers, codes, groups, seats.label.tolist()))
     assert all(later < earlier for earlier, later in pairwise(costs)), costs
-    anew = dealing._problem(numbers, codes, replace(groups, label=seats.label), (), PRICES, rng)[1]
+    anew = make_deal(numbers, codes, replace(groups, label=seats.label), None, (), PRICES, rng)[1]
     assert [sorted(row) for row in seats.member.tolist()] == [sorted(row) for row in anew.member.tolist()]
     assert (seats.sums == anew.sums).all() and (seats.off_bands == anew.off_bands).all()
     assert np.allclose(seats.shown, anew.shown) and np.allclose(seats.off_means, anew.off_means)
@@ -120,7 +127,7 @@ def test_exchanges_make_the_cost_smaller_that_plain_python_counts() -> None:
 def test_one_exchange_at_a_time_never_costs_more_in_plain_python() -> None:
     numbers, codes, groups = _problem(90, seed=5)
     rng = np.random.default_rng(2)
-    deal, seats, _ = dealing._problem(numbers, codes, groups, (), PRICES, rng)
+    deal, seats, _ = make_deal(numbers, codes, groups, None, (), PRICES, rng)
     trial, nothing = dealing._trial(deal), np.zeros(seats.off.shape[1])
     before, made = _naive_cost(numbers, codes, groups, seats.label.tolist()), 0
     for _ in range(150):
@@ -158,7 +165,7 @@ def test_even_groups_are_as_many_as_there_can_be_and_differ_by_one_record_at_mos
     rng = np.random.default_rng(0)
     target = np.repeat(np.arange(20), rng.integers(3, 40, 20))
     rng.shuffle(target)
-    label, becomes = even_groups(target, 3, rng.permutation(len(target)))
+    label, becomes = even_groups(target, np.full(20, 3), rng.permutation(len(target)))
     assert (becomes[label] == target).all()
     for one in range(20):
         sizes = Counter(label[target == one].tolist()).values()
@@ -170,7 +177,7 @@ def test_even_groups_are_as_many_as_there_can_be_and_differ_by_one_record_at_mos
 def test_near_records_are_near(columns: int) -> None:
     """Those listed are the nearest dozen by distances of all pairs; with many columns some of them."""
     z = np.random.default_rng(0).normal(size=(200, columns))
-    near = near_records(z, np.random.default_rng(1))
+    near = near_records(z, np.zeros(200, dtype=int), np.random.default_rng(1))
     away = np.linalg.norm(z[:, None] - z[None], axis=2)
     nearest = np.argsort(away, axis=1)[:, 1:13]
     shared = [len({*one} & {*other}) for one, other in zip(near.tolist(), nearest.tolist(), strict=True)]
@@ -264,3 +271,176 @@ def test_without_a_seed_another_secret_deals_otherwise(tmp_path: Path, monkeypat
         monkeypatch.setenv("SQLMICRO_SECRET", secret)
         drawn.append(_released(tmp_path, f"drawn_{len(drawn)}", "--effort", "fast", seed=None))
     assert drawn[0] != drawn[1]
+
+
+def test_no_record_leaves_its_block() -> None:
+    """Blocks of 2 to 60 records, one of a single group: whoever is near in the numbers, and each beside the others."""
+    numbers, codes, groups = _problem(160)
+    size = np.bincount(groups.label)
+    block = np.repeat([9, 2, 5], [1, len(size) // 4, len(size) - 1 - len(size) // 4])
+    of_record = block[groups.label]
+    near = near_records(numbers.x.astype(float), of_record, np.random.default_rng(1))
+    assert (of_record[near] == of_record[:, None]).all()
+    parted = replace(groups, block=block)
+    found, stopped = dealt(numbers, codes, parted, np.random.default_rng(7), _quiet, effort="fast")
+    assert not stopped and (found != groups.label).sum() > 40
+    assert (block[found] == of_record).all()
+    assert np.bincount(found).tolist() == size.tolist()
+    tight = tight_start(numbers.x.astype(float), parted, np.random.default_rng(3))
+    assert (block[tight] == of_record).all() and np.bincount(tight).tolist() == size.tolist()
+
+
+def test_tables_are_those_of_the_original_where_it_is_another_file() -> None:
+    """What the state keeps is counted in plain Python; with the records themselves as original nothing changes."""
+    numbers, codes, groups = _problem(90, seed=5)
+    rng = np.random.default_rng(2)
+    x, n = numbers.x[::2], rng.integers(1, 4, len(numbers.x[::2]))
+    other = (codes[::2] + np.array([0, 1, 0])) % np.array([2, 4, 3])
+    deal, seats, _ = make_deal(numbers, codes, groups, Original(x, other, n), (), PRICES, rng)
+    shown = [int((groups.label == g).sum()) * (seats.shown[g] - deal.shift) * deal.scale for g in range(len(deal.size))]
+    own = (x - deal.shift) * deal.scale
+    total = [
+        sum(float(row[j]) for row in shown) - sum(float(m * row[j]) for m, row in zip(n, own, strict=True))
+        for j in range(3)
+    ]
+    assert np.allclose(seats.off[deal.cell[0, 0], :3], total)
+    same = make_deal(numbers, codes, groups, Original(numbers.x, codes, np.ones(90)), (), PRICES, rng)[1]
+    assert (same.off == make_deal(numbers, codes, groups, None, (), PRICES, rng)[1].off).all()
+    for some, t in (((1,), 2), ((0, 2), 4)):
+        for g, cell in enumerate(deal.cell[:, t]):
+            alike = [
+                h for h in range(len(deal.size)) if (groups.combination[h] == groups.combination[g])[list(some)].all()
+            ]
+            rows = [i for i in range(len(x)) if (other[i] == groups.combination[g])[list(some)].all()]
+            off = sum(shown[h][0] for h in alike) - sum(n[i] * own[i, 0] for i in rows)
+            assert math.isclose(seats.off[cell, 0], off, abs_tol=1e-6), (some, g)
+
+
+def _gappy(folder: Path) -> tuple[Path, list[dict[str, str]]]:
+    """Return persons of whom some lack their income, their marital status, or the day they moved in."""
+    rng, path, kept = np.random.default_rng(0), folder / "gaps.csv", ("rid", *NOMINAL, *NUMBERS, "moved_in")
+    share = {"marital": 0.12, 'net "income"': 0.12, "moved_in": 0.02}
+    rows = [{"rid": str(i), **row} for i, row in enumerate(_rows(PERSONS))]
+    rows = [{name: "" if rng.random() < share.get(name, 0.0) else row[name] for name in kept} for row in rows]
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, kept)
+        writer.writeheader()
+        writer.writerows(rows)
+    return path, rows
+
+
+def _of_rows(folder: Path, source: Path, *options: object) -> dict[str, dict[str, str]]:
+    """Return the released rows by the number of the row."""
+    to = folder / "release.csv"
+    done = run(
+        "safe", "--table", source, "--to", to, "--overwrite", "--keep", "rid", "--accept-unique", "rid",
+        "--rest", "drop", "--alone-because", "a test", "--seed", 1, *options, XDG_CONFIG_HOME=str(folder),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return {row["rid"]: row for row in _rows(to)}
+
+
+def _number(text: str) -> float:
+    return float(np.datetime64(text, "D").astype(int)) if text.count("-") == 2 else float(text)
+
+
+def _kept(rows: list[dict[str, str]], found: dict[str, dict[str, str]], name: str) -> float:
+    """Return the ratio of the variances of a column, of the records that have a value before and after."""
+    pairs = [(row[name], found[row["rid"]][name]) for row in rows if row["rid"] in found]
+    before, after = np.array([[_number(text) for text in pair] for pair in pairs if all(pair)]).T
+    return float(after.var() / before.var())
+
+
+@pytest.mark.slow
+@each("nulls, by", [("keep", ()), ("suppress", ()), ("pattern", ()), ("keep", ("sex",)), ("pattern", ("sex",))])
+def test_records_with_missing_values_are_dealt_within_their_stratum(
+    nulls: str, by: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, rows = _gappy(tmp_path)
+    nominal = [name for name in NOMINAL if name not in by]
+    names = [*nominal, *NUMBERS, "moved_in"]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in names)
+    options = [
+        "--columns",
+        quoted,
+        "--nominal",
+        ",".join(nominal),
+        "--nulls",
+        nulls,
+        "--rows-are-persons",
+        *(("--by", by[0]) if by else ()),
+    ]
+    found = _of_rows(tmp_path, source, *options)
+    assert len(found) == (1000 if nulls != "suppress" else sum(all(row.values()) for row in rows))
+    assert min(Counter(tuple(row[name] for name in (*by, *names)) for row in found.values()).values()) >= 3
+    for name in (*NUMBERS, "moved_in"):
+        assert 0.9 <= _kept(rows, found, name) <= 1.05, (name, _kept(rows, found, name))
+    for row in rows if nulls == "pattern" else ():
+        assert all(row[name] or not found[row["rid"]][name] for name in names), "nothing is filled in"
+    for row in rows if by else ():
+        assert found[row["rid"]][by[0]] == row[by[0]]
+    with monkeypatch.context() as left:
+        left.setattr(anew, "dealt", lambda numbers, codes, groups, *_, **__: (groups.label, False))
+        other = _of_rows(tmp_path, source, *options)
+    for some in (some for order in (1, 2, 3) for some in combinations((*by, *nominal), order)):
+        tables = [Counter(tuple(row[name] for name in some) for row in each.values()) for each in (found, other)]
+        assert tables[0] == tables[1], some
+    assert found != other
+
+
+def _homes(folder: Path) -> tuple[Path, list[dict[str, str]]]:
+    """Return persons in households of one to five, whose roof and rent are theirs; some rents are unknown."""
+    rng, path, rows, home = np.random.default_rng(4), folder / "homes.csv", [], 0
+    persons = _rows(PERSONS)
+    while persons:
+        own, persons = persons[: (size := int(rng.integers(1, 6)))], persons[size:]
+        rent = "" if rng.random() < 0.05 else f"{300 + 90 * len(own) + rng.normal(0, 60):.2f}"
+        own_home = {"hh": str(home), "roof": f"r{rng.integers(3)}", "rent": rent}
+        rows += [own_home | {name: row[name] for name in ("sex", "marital", *NUMBERS)} for row in own]
+        home += 1
+    rows = [{"rid": str(number), **row} for number, row in enumerate(rows)]
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path, rows
+
+
+@pytest.mark.slow
+def test_households_are_dealt_as_a_whole_and_their_members_inside_their_class(tmp_path: Path) -> None:
+    """The naive rules of levels hold, households of one among them, and numbers of both levels keep more spread."""
+    source, rows = _homes(tmp_path)
+    columns = ["roof", "rent", "sex", "marital", *NUMBERS]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in columns)
+    given = ("--columns", quoted, "--household", "hh", "--rows-are-persons", "--nulls", "keep")
+    found = _of_rows(tmp_path, source, *given)
+    assert faults(rows, [*found.values()], columns, "safe", 3, None, "hh") == []
+    left = _of_rows(tmp_path, source, *given, "--deal", "none")
+    kept = {name: (_kept(rows, left, name), _kept(rows, found, name)) for name in ("rent", NUMBERS[1])}
+    assert 0.95 <= kept["rent"][1] <= 1.05, kept
+    assert kept[NUMBERS[1]][0] < kept[NUMBERS[1]][1], kept
+
+
+@pytest.mark.slow
+@each("guarantee", [("--min-l", 2), ("--min-l", 2, "--max-t", 0.5)])
+def test_classes_keep_what_was_asked_of_a_sensitive_column(guarantee: tuple[object, ...], tmp_path: Path) -> None:
+    """Records are dealt, then change seats: every class has two values of the sensitive column in the written file."""
+    source, rows = _homes(tmp_path)
+    columns = ["sex", "roof", *NUMBERS]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in columns)
+    given = ("--columns", quoted, "--sensitive", "marital", *guarantee, "--rows-are-persons")
+    found = _of_rows(tmp_path, source, *given)
+    assert faults(rows, [*found.values()], columns, "safe", 3, None, None, None, "marital", 2) == []
+    assert all(found[row["rid"]]["marital"] == row["marital"] for row in rows)
+    for name in NUMBERS:
+        assert 0.9 <= _kept(rows, found, name) <= 1.05, (name, _kept(rows, found, name))
+
+
+@pytest.mark.slow
+def test_persons_of_many_records_are_in_groups_of_k_persons(tmp_path: Path) -> None:
+    source, rows = _homes(tmp_path)
+    columns = ["roof", "rent", "sex", *NUMBERS]
+    quoted = ",".join('"' + name.replace('"', '""') + '"' for name in columns)
+    found = _of_rows(tmp_path, source, "--columns", quoted, "--person", "hh")
+    assert faults(rows, [*found.values()], columns, "safe", 3, "hh", None) == []
+    assert _kept(rows, found, "rent") >= 0.95
